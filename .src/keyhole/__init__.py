@@ -1,0 +1,1 @@
+"""Keyhole: see your codebase the way your agent does."""

@@ -1,0 +1,1 @@
+"""The headless heart: files, symbols, chunks, index, search, views."""

@@ -1,0 +1,28 @@
+"""Every error Keyhole raises on purpose; front ends map them to exit codes and tool errors.
+
+KeyholeError                 exit 2; the message says what is wrong and what to do next
+├── WorkspaceError           the folder cannot be opened, or is refused
+├── PathError                a path is outside the workspace, missing, or not served
+├── ConfigError              a setting is unknown or has a wrong value
+└── AssetError               a file that ships with Keyhole is missing or broken
+"""
+
+
+class KeyholeError(Exception):
+    """The root: a problem the person at the keyboard, or the model, can act on."""
+
+
+class WorkspaceError(KeyholeError):
+    """The folder cannot be opened as a workspace."""
+
+
+class PathError(KeyholeError):
+    """A path inside the workspace cannot be served."""
+
+
+class ConfigError(KeyholeError):
+    """A setting is unknown or has a wrong value."""
+
+
+class AssetError(KeyholeError):
+    """A file that ships with Keyhole is missing or broken."""

@@ -1,0 +1,1 @@
+"""From text to symbols, imports and chunks."""

@@ -1,0 +1,123 @@
+"""Doc comments of any language, brought down to one sentence of plain words."""
+
+import re
+from dataclasses import dataclass
+from textwrap import dedent
+
+SENTENCE_LIMIT = 500
+
+_STRING_QUOTES = re.compile(r"""^[rRuUbBfF]{0,2}(\"{3}|'{3}|"|')(.*)\1$""", re.DOTALL)
+_LEADING_MARK = re.compile(r"^\s*(?:/\*[*!]?|\*/|\*(?!\*)|//[/!]?|\#{1,2}(?!\[)|--\[=*\[|---?|;+)[ \t]?")
+_TRAILING_MARK = re.compile(r"\s*(?:\*/|\]=*\])\s*$")
+_DIRECTIVE = re.compile(
+    r"^\s*(?:eslint|prettier-|istanbul|tslint|jshint|@ts-|go:|\+build|nolint|rubocop|noqa|pylint|type:\s*ignore"
+    r"|mypy:|clang-format|NOLINT|swiftlint|ktlint|shellcheck|phpcs|phpstan|@phpstan|luacheck|frozen_string_literal"
+    r"|!)"
+)
+_RULE = re.compile(r"^\W*$")
+_TAG = re.compile(r"^(?:[@\\:]\w|:\w+[^:]*:|<(?:param|returns|remarks|exception|typeparam|example|seealso))")
+_HEADING = re.compile(
+    r"^(?:#+\s*)?(?:args?|arguments|parameters?|params|returns?|raises|throws|yields|examples?|notes?|attributes|panics"
+    r"|errors|safety|see also|since)\s*:?\s*$",
+    re.IGNORECASE,
+)
+_INLINE_TAG = re.compile(r"\{@\w+\s+([^}]*)\}")
+_MARKUP_TAG = re.compile(r"</?(?:summary|p|code|b|i|em|strong|pre|para|c|a|ul|li|br|tt)\b[^>]*>", re.IGNORECASE)
+_CROSS_REFERENCE = re.compile(r"<(?:see|paramref|typeparamref)\s+\w+=\"([^\"]*)\"\s*/>")
+_SENTENCE_END = re.compile(r"[.!?](?=[\"'`)\]]*\s+[\"'`(\[]*[A-Z0-9])|[。！？]")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|Mr|Dr|St|No|approx)|\b[A-Z])\.$")
+_RETURNS_TAG = re.compile(
+    r"^\s*(?:[@\\]returns?|:returns?:|:return:|-\s*Returns:|<returns>)\s*(?:\{[^}]*\}\s*)?(.*?)(?:</returns>)?\s*$"
+)
+_RETURNS_HEADING = re.compile(r"^\s*(?:#+\s*)?Returns?\s*:?\s*(.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """What is kept of a doc comment."""
+
+    sentence: str = ""
+    returns: str = ""
+
+
+NO_DOC = Doc()
+
+
+def read_docstring(literal: str) -> Doc:
+    """Read a Python docstring, quotes included."""
+    match = _STRING_QUOTES.match(literal.strip())
+    body = match.group(2) if match else literal
+    first, _, rest = body.partition("\n")
+    return _summarise([first.strip(), *dedent(rest).splitlines()])
+
+
+def read_comment(block: str) -> Doc:
+    """Read a run of comment lines or a block comment, marks included."""
+    lines = []
+    for line in block.splitlines():
+        bare = _LEADING_MARK.sub("", _TRAILING_MARK.sub("", line), count=1).rstrip()
+        if not _DIRECTIVE.match(bare):
+            lines.append(bare)
+    return _summarise(lines)
+
+
+def first_sentence(paragraph: str) -> str:
+    """Cut a paragraph after its first sentence, or at a word when that is very long."""
+    text = " ".join(paragraph.split())
+    for end in _SENTENCE_END.finditer(text):
+        if not _ABBREVIATION.search(text, 0, end.end()):
+            text = text[: end.end()]
+            break
+    if len(text) <= SENTENCE_LIMIT:
+        return text
+    return text[:SENTENCE_LIMIT].rsplit(" ", 1)[0] + "…"
+
+
+def _summarise(lines: list[str]) -> Doc:
+    plain = [_plain(line) for line in lines]
+    return Doc(first_sentence(" ".join(_first_paragraph(plain))), first_sentence(_returns(lines)))
+
+
+def _plain(line: str) -> str:
+    line = _INLINE_TAG.sub(r"\1", line)
+    line = _CROSS_REFERENCE.sub(r"\1", line)
+    return _MARKUP_TAG.sub("", line)
+
+
+def _first_paragraph(lines: list[str]) -> list[str]:
+    paragraph: list[str] = []
+    for line in lines:
+        text = line.strip()
+        if _RULE.match(text):
+            if paragraph:
+                break
+        elif _TAG.match(text) or _HEADING.match(text):
+            break
+        else:
+            paragraph.append(text)
+    return paragraph
+
+
+def _returns(lines: list[str]) -> str:
+    for number, line in enumerate(lines):
+        if tag := _RETURNS_TAG.match(line):
+            return _plain(" ".join([tag.group(1), *_continuation(lines[number + 1 :])]))
+        heading = _RETURNS_HEADING.match(line)
+        if heading and _HEADING.match(line.strip()):
+            return _plain(" ".join(_continuation(lines[number + 1 :])))
+    return ""
+
+
+def _continuation(lines: list[str]) -> list[str]:
+    """Collect the text that goes on below a tag or heading, up to a blank line or the next tag."""
+    text: list[str] = []
+    for line in lines:
+        stripped = line.strip()
+        if _RULE.match(stripped):
+            if text:
+                break
+            continue
+        if _TAG.match(stripped) or _HEADING.match(stripped) or stripped.startswith("</"):
+            break
+        text.append(stripped)
+    return text

@@ -1,0 +1,316 @@
+"""Which language a file is in, and how that language says what is public.
+
+A language with a `core`-visible table of symbols has `assets/queries/<id>.scm`; one with only a
+grammar is chunked along its syntax tree; one with neither is chunked by lines.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One row of the table; `grammar` is its name in tree-sitter-language-pack."""
+
+    id: str
+    label: str
+    extensions: tuple[str, ...] = ()
+    filenames: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
+    grammar: str | None = None
+    has_symbols: bool = False
+    # Code has definitions; the keys of data and the headings of prose only have maps.
+    is_code: bool = True
+    # A top-level definition is exported when it has one of `export_words` (if any are listed)
+    # and none of `private_words`, and its name does not start with `private_prefix`.
+    export_words: frozenset[str] = frozenset()
+    private_words: frozenset[str] = frozenset()
+    private_prefix: str = ""
+    members_need_export_word: bool = False
+    exported_if_capital: bool = False
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _grammar_only(label: str, *extensions: str, grammar: str = "", is_code: bool = True) -> Language:
+    """A language that is chunked along its syntax but has no table of symbols."""
+    identifier = grammar or label.lower()
+    return Language(identifier, label, extensions, grammar=identifier, is_code=is_code)
+
+
+TEXT = Language("text", "Text", (".txt", ".text", ".log"), is_code=False)
+
+LANGUAGES: tuple[Language, ...] = (
+    Language(
+        "python",
+        "Python",
+        (".py", ".pyi", ".pyw"),
+        ("SConstruct", "SConscript"),
+        ("python", "python2", "python3"),
+        grammar="python",
+        has_symbols=True,
+        private_prefix="_",
+    ),
+    Language(
+        "javascript",
+        "JavaScript",
+        (".js", ".mjs", ".cjs", ".jsx"),
+        (),
+        ("node", "nodejs"),
+        grammar="javascript",
+        has_symbols=True,
+        export_words=_words("export"),
+        private_words=_words("private protected"),
+        private_prefix="#",
+    ),
+    Language(
+        "typescript",
+        "TypeScript",
+        (".ts", ".mts", ".cts"),
+        (),
+        ("deno", "ts-node", "tsx"),
+        grammar="typescript",
+        has_symbols=True,
+        export_words=_words("export"),
+        private_words=_words("private protected"),
+        private_prefix="#",
+    ),
+    Language(
+        "tsx",
+        "TSX",
+        (".tsx",),
+        grammar="tsx",
+        has_symbols=True,
+        export_words=_words("export"),
+        private_words=_words("private protected"),
+        private_prefix="#",
+    ),
+    Language("go", "Go", (".go",), grammar="go", has_symbols=True, exported_if_capital=True),
+    Language(
+        "rust",
+        "Rust",
+        (".rs",),
+        grammar="rust",
+        has_symbols=True,
+        export_words=_words("pub"),
+        members_need_export_word=True,
+    ),
+    Language(
+        "java",
+        "Java",
+        (".java",),
+        grammar="java",
+        has_symbols=True,
+        export_words=_words("public protected"),
+        private_words=_words("private"),
+        members_need_export_word=True,
+    ),
+    Language("c", "C", (".c", ".h"), grammar="c", has_symbols=True, private_words=_words("static")),
+    Language(
+        "cpp",
+        "C++",
+        (".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp", ".inl"),
+        grammar="cpp",
+        has_symbols=True,
+        private_words=_words("private protected"),
+    ),
+    Language(
+        "csharp",
+        "C#",
+        (".cs", ".csx"),
+        grammar="csharp",
+        has_symbols=True,
+        export_words=_words("public protected"),
+        private_words=_words("private"),
+        members_need_export_word=True,
+    ),
+    Language(
+        "ruby",
+        "Ruby",
+        (".rb", ".rake", ".gemspec", ".ru"),
+        ("Rakefile", "Gemfile", "Vagrantfile", "Podfile", "Guardfile"),
+        ("ruby", "jruby"),
+        grammar="ruby",
+        has_symbols=True,
+        private_words=_words("private protected"),
+        private_prefix="_",
+    ),
+    Language(
+        "php",
+        "PHP",
+        (".php", ".phtml", ".php5", ".phps"),
+        (),
+        ("php",),
+        grammar="php",
+        has_symbols=True,
+        private_words=_words("private protected"),
+    ),
+    Language(
+        "kotlin",
+        "Kotlin",
+        (".kt", ".kts"),
+        grammar="kotlin",
+        has_symbols=True,
+        private_words=_words("private protected internal"),
+    ),
+    Language(
+        "swift",
+        "Swift",
+        (".swift",),
+        (),
+        ("swift",),
+        grammar="swift",
+        has_symbols=True,
+        private_words=_words("private fileprivate"),
+    ),
+    Language(
+        "scala",
+        "Scala",
+        (".scala", ".sc", ".sbt"),
+        (),
+        ("scala",),
+        grammar="scala",
+        has_symbols=True,
+        private_words=_words("private protected"),
+    ),
+    Language(
+        "bash",
+        "Bash",
+        (".sh", ".bash", ".bats", ".zsh", ".ksh"),
+        (".bashrc", ".bash_profile", ".profile", ".zshrc", "PKGBUILD"),
+        ("sh", "bash", "dash", "zsh", "ksh"),
+        grammar="bash",
+        has_symbols=True,
+        private_prefix="_",
+    ),
+    Language("sql", "SQL", (".sql", ".ddl", ".psql"), grammar="sql", has_symbols=True),
+    Language(
+        "lua",
+        "Lua",
+        (".lua",),
+        (),
+        ("lua", "luajit"),
+        grammar="lua",
+        has_symbols=True,
+        private_words=_words("local"),
+        private_prefix="_",
+    ),
+    Language(
+        "markdown",
+        "Markdown",
+        (".md", ".markdown", ".mdx", ".mdown"),
+        grammar="markdown",
+        has_symbols=True,
+        is_code=False,
+    ),
+    Language(
+        "json",
+        "JSON",
+        (".json", ".jsonc", ".json5", ".webmanifest", ".geojson"),
+        (".babelrc", ".eslintrc", ".prettierrc"),
+        grammar="json",
+        has_symbols=True,
+        is_code=False,
+    ),
+    Language(
+        "yaml",
+        "YAML",
+        (".yaml", ".yml"),
+        (".clang-format",),
+        grammar="yaml",
+        has_symbols=True,
+        is_code=False,
+    ),
+    Language(
+        "toml",
+        "TOML",
+        (".toml",),
+        ("Pipfile",),
+        grammar="toml",
+        has_symbols=True,
+        is_code=False,
+    ),
+    Language("csv", "CSV", (".csv", ".tsv"), is_code=False),
+    Language("make", "Make", (".mk",), ("Makefile", "makefile", "GNUmakefile"), grammar="make"),
+    Language("dockerfile", "Dockerfile", (".dockerfile",), ("Dockerfile", "Containerfile"), grammar="dockerfile"),
+    Language("cmake", "CMake", (".cmake",), ("CMakeLists.txt",), grammar="cmake"),
+    Language("groovy", "Groovy", (".groovy", ".gradle"), ("Jenkinsfile",), grammar="groovy"),
+    Language("perl", "Perl", (".pl", ".pm"), (), ("perl",), grammar="perl"),
+    Language("fish", "Fish", (".fish",), (), ("fish",), grammar="fish"),
+    Language("starlark", "Starlark", (".bzl", ".star"), ("BUILD", "BUILD.bazel", "WORKSPACE"), grammar="starlark"),
+    _grammar_only("CSS", ".css", is_code=False),
+    _grammar_only("SCSS", ".scss", is_code=False),
+    _grammar_only("HTML", ".html", ".htm", ".xhtml", is_code=False),
+    _grammar_only("XML", ".xml", ".xsd", ".xsl", ".svg", ".csproj", ".plist", is_code=False),
+    _grammar_only("INI", ".ini", ".cfg", ".conf", is_code=False),
+    _grammar_only("reStructuredText", ".rst", grammar="rst", is_code=False),
+    _grammar_only("LaTeX", ".tex", ".sty", is_code=False),
+    _grammar_only("Properties", ".properties", is_code=False),
+    _grammar_only("Protobuf", ".proto", grammar="proto"),
+    _grammar_only("GraphQL", ".graphql", ".gql"),
+    _grammar_only("Haskell", ".hs"),
+    _grammar_only("Elixir", ".ex", ".exs"),
+    _grammar_only("Erlang", ".erl", ".hrl"),
+    _grammar_only("Clojure", ".clj", ".cljs", ".cljc", ".edn"),
+    _grammar_only("OCaml", ".ml"),
+    _grammar_only("OCaml interface", ".mli", grammar="ocaml_interface"),
+    _grammar_only("F#", ".fs", ".fsx", grammar="fsharp"),
+    _grammar_only("Zig", ".zig"),
+    _grammar_only("Nim", ".nim"),
+    _grammar_only("D", ".d"),
+    _grammar_only("Dart", ".dart"),
+    _grammar_only("Julia", ".jl"),
+    _grammar_only("R", ".r", ".R"),
+    _grammar_only("Objective-C", ".m", ".mm", grammar="objc"),
+    _grammar_only("CUDA", ".cu", ".cuh"),
+    _grammar_only("GLSL", ".glsl", ".vert", ".frag"),
+    _grammar_only("Terraform", ".tf", ".tfvars"),
+    _grammar_only("HCL", ".hcl"),
+    _grammar_only("Nix", ".nix"),
+    _grammar_only("Vue", ".vue"),
+    _grammar_only("Svelte", ".svelte"),
+    _grammar_only("Astro", ".astro"),
+    _grammar_only("PowerShell", ".ps1", ".psm1"),
+    _grammar_only("Vim script", ".vim", grammar="vim"),
+    _grammar_only("Emacs Lisp", ".el", grammar="elisp"),
+    _grammar_only("Common Lisp", ".lisp", ".cl", grammar="commonlisp"),
+    _grammar_only("Scheme", ".scm", ".ss"),
+    _grammar_only("Racket", ".rkt"),
+    _grammar_only("Solidity", ".sol"),
+    _grammar_only("Verilog", ".v", ".sv"),
+    _grammar_only("VHDL", ".vhd", ".vhdl"),
+    _grammar_only("Fortran", ".f", ".f90", ".f95", ".for"),
+    _grammar_only("Ada", ".adb", ".ads"),
+    _grammar_only("Pascal", ".pas", ".pp"),
+    _grammar_only("Tcl", ".tcl"),
+    _grammar_only("Prisma", ".prisma"),
+    _grammar_only("Thrift", ".thrift"),
+    _grammar_only("Meson", grammar="meson"),
+    TEXT,
+)
+
+BY_ID: dict[str, Language] = {language.id: language for language in LANGUAGES}
+_BY_EXTENSION = {ext: language for language in LANGUAGES for ext in language.extensions}
+_BY_FILENAME = {name: language for language in LANGUAGES for name in language.filenames}
+_BY_INTERPRETER = {name: language for language in LANGUAGES for name in language.interpreters}
+
+_SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-\S+\s+|\w+=\S+\s+)*)?([^\s/]+)(?:\s|$)")
+# A C++ header is often called `.h`; one of these in it settles the matter.
+_CPP_MARKS = re.compile(r"^\s*(?:class|namespace|template\s*<|using\s|(?:public|private|protected):)", re.MULTILINE)
+
+
+def detect_language(path: str, text: str) -> Language:
+    """Tell a file's language by its name, then by its first line, else plain text."""
+    name = PurePosixPath(path).name
+    extension = PurePosixPath(path).suffix
+    found = _BY_FILENAME.get(name) or _BY_EXTENSION.get(extension) or _BY_EXTENSION.get(extension.lower())
+    if found is None:
+        shebang = _SHEBANG.match(text)
+        interpreter = shebang.group(1) if shebang else ""
+        return _BY_INTERPRETER.get(interpreter) or _BY_INTERPRETER.get(interpreter.rstrip("0123456789."), TEXT)
+    if found.id == "c" and extension.lower() == ".h" and _CPP_MARKS.search(text):
+        return BY_ID["cpp"]
+    return found

@@ -1,0 +1,127 @@
+"""The vocabulary: what every step of the pipeline hands to the next.
+
+Lines are 1-based and inclusive, a line ends at a line feed, and paths are POSIX
+and relative to the workspace root: everywhere.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SkipReason(StrEnum):
+    """Why a path is not indexed; the value is the word people and `--json` see."""
+
+    IGNORED = "ignored"
+    SECRET = "secret"
+    LOCKFILE = "lockfile"
+    MINIFIED = "minified"
+    GENERATED = "generated"
+    BINARY = "binary"
+    TOO_LARGE = "too-large"
+    SYMLINK = "symlink"
+    SPECIAL = "special"
+    BAD_NAME = "bad-name"
+    UNREADABLE = "unreadable"
+    NESTED_REPO = "nested-repo"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A path that was passed over, with the reason and the evidence for it."""
+
+    path: str
+    reason: SkipReason
+    detail: str
+    is_dir: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A regular file whose name and size admit it; its content is not read yet."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file's decoded text, with what tells whether it has changed since."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    digest: str
+    encoding: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A definition: its range takes in decorators, its doc is one sentence."""
+
+    name: str
+    kind: str
+    signature: str
+    doc: str
+    returns: str
+    start_line: int
+    end_line: int
+    name_line: int
+    parent: str
+    exported: bool
+    modifiers: tuple[str, ...] = ()
+    children: tuple["Symbol", ...] = ()
+
+    def walk(self) -> Iterator["Symbol"]:
+        """Yield this symbol and everything inside it, in source order."""
+        stack = [self]
+        while stack:
+            symbol = stack.pop()
+            yield symbol
+            stack.extend(reversed(symbol.children))
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import, include or use: what it names and the statement as written."""
+
+    target: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What parsing found in one file."""
+
+    language: str
+    symbols: tuple[Symbol, ...] = ()
+    imports: tuple[Import, ...] = ()
+    has_errors: bool = False
+
+    def walk(self) -> Iterator[Symbol]:
+        """Yield every symbol at every depth, in source order."""
+        for symbol in self.symbols:
+            yield from symbol.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a file; the pieces of a file, in order, are the file."""
+
+    start_line: int
+    end_line: int
+    text: str
+    definitions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Everything the index needs to know about one file."""
+
+    source: SourceFile
+    outline: Outline
+    chunks: tuple[Chunk, ...]
