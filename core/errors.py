@@ -4,7 +4,11 @@ KeyholeError                 exit 2; the message says what is wrong and what to 
 ├── WorkspaceError           the folder cannot be opened, or is refused
 ├── PathError                a path is outside the workspace, missing, or not served
 ├── ConfigError              a setting is unknown or has a wrong value
-└── AssetError               a file that ships with Keyhole is missing or broken
+├── AssetError               a file that ships with Keyhole is missing or broken
+└── StoreError               the index cannot be read or written
+    ├── CorruptStoreError    the index file is damaged; the next index run sets it aside
+    ├── FullStoreError       there is no room to write
+    └── LockedStoreError     another process is writing
 """
 
 
@@ -26,3 +30,19 @@ class ConfigError(KeyholeError):
 
 class AssetError(KeyholeError):
     """A file that ships with Keyhole is missing or broken."""
+
+
+class StoreError(KeyholeError):
+    """The index cannot be read or written."""
+
+
+class CorruptStoreError(StoreError):
+    """The index file is damaged."""
+
+
+class FullStoreError(StoreError):
+    """There is no room to write."""
+
+
+class LockedStoreError(StoreError):
+    """Another process is writing."""

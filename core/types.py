@@ -13,7 +13,7 @@ class SkipReason(StrEnum):
     """Why a path is not indexed; the value is the word people and `--json` see."""
 
     IGNORED = "ignored"
-    SECRET = "secret"
+    SECRET = "secret"  # noqa: S105
     LOCKFILE = "lockfile"
     MINIFIED = "minified"
     GENERATED = "generated"
@@ -23,7 +23,7 @@ class SkipReason(StrEnum):
     SPECIAL = "special"
     BAD_NAME = "bad-name"
     UNREADABLE = "unreadable"
-    NESTED_REPO = "nested-repo"
+    WORKTREE = "worktree"
     INTERNAL = "internal"
 
 
@@ -125,3 +125,60 @@ class Analysis:
     source: SourceFile
     outline: Outline
     chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an index run has come."""
+
+    done: int
+    total: int
+    chunks: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What an index run did, and what the index holds now."""
+
+    added: int
+    changed: int
+    removed: int
+    current: int
+    skipped: int
+    files: int
+    chunks: int
+    generation: int
+    model: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageCount:
+    """How much of a workspace is in one language."""
+
+    language: str
+    files: int
+    chunks: int
+    symbols: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What an index holds and what is passed over; `stale` counts paths that changed since."""
+
+    root: str
+    index_path: str
+    index_bytes: int
+    generation: int
+    updated: str
+    model: str
+    pending: int
+    stale: int
+    files: int
+    size: int
+    chunks: int
+    symbols: int
+    languages: tuple[LanguageCount, ...]
+    skipped: dict[str, int]
+    skips: tuple[Skip, ...]

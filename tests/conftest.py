@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from keyhole.core.index.store import Store
+
 GOLDENS = Path(__file__).parent / "goldens"
 
 
@@ -25,3 +27,31 @@ def check_golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == golden.read_bytes().decode()
 
     return check
+
+
+@pytest.fixture
+def dump_index() -> Callable[[Path], dict[str, list[tuple[object, ...]]]]:
+    """Read everything an index holds, in an order and with names that do not depend on how it came about."""
+
+    def dump(path: Path) -> dict[str, list[tuple[object, ...]]]:
+        with Store(path) as store:
+            store.query("CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, chunk_words, instance)")
+            return {name: store.query(sql) for name, sql in DUMPS.items()}
+
+    return dump
+
+
+DUMPS = {
+    "files": "SELECT path, size, digest, encoding, language, lines, has_errors FROM file ORDER BY path",
+    "chunks": """SELECT path, start, length, start_line, end_line, definitions
+        FROM chunk JOIN file ON file.id = file_id ORDER BY path, start""",
+    "symbols": """SELECT path, depth, name, kind, signature, doc, returns, start_line, end_line, name_line, parent,
+        exported, modifiers FROM symbol JOIN file ON file.id = file_id ORDER BY path, symbol.id""",
+    "skips": "SELECT path, reason, detail, is_dir FROM skip ORDER BY path",
+    "words": """SELECT path, start, words.col, words.offset, term
+        FROM temp.words CROSS JOIN chunk ON chunk.id = doc JOIN file ON file.id = file_id ORDER BY 1, 2, 3, 4, 5""",
+    "orphans": """SELECT 'chunk', id FROM chunk WHERE file_id NOT IN (SELECT id FROM file)
+        UNION ALL SELECT 'symbol', id FROM symbol WHERE file_id NOT IN (SELECT id FROM file)
+        UNION ALL SELECT 'words', doc FROM temp.words WHERE doc NOT IN (SELECT id FROM chunk)
+        UNION ALL SELECT 'vector', chunk_id FROM chunk_vector WHERE chunk_id NOT IN (SELECT id FROM chunk)""",
+}

@@ -33,7 +33,8 @@ def dump(outline: Outline) -> str:
 
 def dump_symbol(symbol: Symbol, indent: str) -> Iterator[str]:
     flags = " ".join([*(["exported"] if symbol.exported else []), *symbol.modifiers])
-    yield f"{indent}{symbol.kind} {symbol.name}  [{symbol.start_line}-{symbol.end_line} @{symbol.name_line}] {flags}".rstrip()
+    lines = f"[{symbol.start_line}-{symbol.end_line} @{symbol.name_line}]"
+    yield f"{indent}{symbol.kind} {symbol.name}  {lines} {flags}".rstrip()
     facts = {"in": symbol.parent, "sig": symbol.signature, "doc": symbol.doc, "returns": symbol.returns}
     for label, fact in facts.items():
         if fact:

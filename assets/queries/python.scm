@@ -6,7 +6,9 @@
 (decorated_definition) @outer
 (decorator) @decorator
 (block . (string) @docstring)
-(comment) @comment
+; Only where one could stand in a signature.
+(parameters (comment) @comment)
+(argument_list (comment) @comment)
 
 (import_statement name: (dotted_name) @target) @import
 (import_statement name: (aliased_import name: (dotted_name) @target)) @import

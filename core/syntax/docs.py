@@ -7,7 +7,9 @@ from textwrap import dedent
 SENTENCE_LIMIT = 500
 
 _STRING_QUOTES = re.compile(r"""^[rRuUbBfF]{0,2}(\"{3}|'{3}|"|')(.*)\1$""", re.DOTALL)
-_LEADING_MARK = re.compile(r"^\s*(?:/\*[*!]?|\*/|\*(?!\*)|//[/!]?|\#{1,2}(?!\[)|--\[=*\[|---?|;+)[ \t]?")
+_LEADING_MARK = re.compile(
+    r"^\s*(?:/\*[*!]?|\*/|\*(?!\*)|//[/!]?|\#{1,2}(?!\[)|--\[=*\[|---?|;+|=begin\b|=end\b)[ \t]?"
+)
 _TRAILING_MARK = re.compile(r"\s*(?:\*/|\]=*\])\s*$")
 _DIRECTIVE = re.compile(
     r"^\s*(?:eslint|prettier-|istanbul|tslint|jshint|@ts-|go:|\+build|nolint|rubocop|noqa|pylint|type:\s*ignore"
@@ -15,7 +17,11 @@ _DIRECTIVE = re.compile(
     r"|!)"
 )
 _RULE = re.compile(r"^\W*$")
-_TAG = re.compile(r"^(?:[@\\:]\w|:\w+[^:]*:|<(?:param|returns|remarks|exception|typeparam|example|seealso))")
+_TAG = re.compile(
+    r"^(?:[@\\:]\w|:\w+[^:]*:|-\s+(?:Parameters?|Returns|Throws)\b"
+    r"|<(?:param|returns|remarks|exception|typeparam|example|seealso))"
+)
+_TAG_WITHIN_LINE = re.compile(r"(?<=\S)\s+(?=@(?:returns?|param|throws|see|since|deprecated)\b)")
 _HEADING = re.compile(
     r"^(?:#+\s*)?(?:args?|arguments|parameters?|params|returns?|raises|throws|yields|examples?|notes?|attributes|panics"
     r"|errors|safety|see also|since)\s*:?\s*$",
@@ -24,7 +30,7 @@ _HEADING = re.compile(
 _INLINE_TAG = re.compile(r"\{@\w+\s+([^}]*)\}")
 _MARKUP_TAG = re.compile(r"</?(?:summary|p|code|b|i|em|strong|pre|para|c|a|ul|li|br|tt)\b[^>]*>", re.IGNORECASE)
 _CROSS_REFERENCE = re.compile(r"<(?:see|paramref|typeparamref)\s+\w+=\"([^\"]*)\"\s*/>")
-_SENTENCE_END = re.compile(r"[.!?](?=[\"'`)\]]*\s+[\"'`(\[]*[A-Z0-9])|[。！？]")
+_SENTENCE_END = re.compile(r"[.!?](?=[\"'`)\]]*\s+[\"'`(\[]*[A-Z0-9])|[\u3002\uff01\uff1f]")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|Mr|Dr|St|No|approx)|\b[A-Z])\.$")
 _RETURNS_TAG = re.compile(
     r"^\s*(?:[@\\]returns?|:returns?:|:return:|-\s*Returns:|<returns>)\s*(?:\{[^}]*\}\s*)?(.*?)(?:</returns>)?\s*$"
@@ -57,7 +63,7 @@ def read_comment(block: str) -> Doc:
     for line in block.splitlines():
         bare = _LEADING_MARK.sub("", _TRAILING_MARK.sub("", line), count=1).rstrip()
         if not _DIRECTIVE.match(bare):
-            lines.append(bare)
+            lines += _TAG_WITHIN_LINE.split(bare)
     return _summarise(lines)
 
 

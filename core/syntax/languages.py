@@ -1,7 +1,7 @@
 """Which language a file is in, and how that language says what is public.
 
-A language with a `core`-visible table of symbols has `assets/queries/<id>.scm`; one with only a
-grammar is chunked along its syntax tree; one with neither is chunked by lines.
+A language with a table of symbols names it; one with only a grammar is chunked along its syntax tree;
+one with neither is chunked by lines.
 """
 
 import re
@@ -19,7 +19,8 @@ class Language:
     filenames: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
     grammar: str | None = None
-    has_symbols: bool = False
+    # The table of symbols: assets/queries/<table>.scm.
+    table: str = ""
     # Code has definitions; the keys of data and the headings of prose only have maps.
     is_code: bool = True
     # A top-level definition is exported when it has one of `export_words` (if any are listed)
@@ -27,8 +28,21 @@ class Language:
     export_words: frozenset[str] = frozenset()
     private_words: frozenset[str] = frozenset()
     private_prefix: str = ""
+    # Words that keep a top-level definition in its file, and kinds whose members are private unless marked.
+    file_words: frozenset[str] = frozenset()
+    hides_members: frozenset[str] = frozenset()
     members_need_export_word: bool = False
     exported_if_capital: bool = False
+
+    @property
+    def has_symbols(self) -> bool:
+        """Whether there is a table of its symbols."""
+        return bool(self.table)
+
+    @property
+    def has_definitions(self) -> bool:
+        """Whether its chunks name what they define."""
+        return self.is_code and self.has_symbols
 
 
 def _words(text: str) -> frozenset[str]:
@@ -36,7 +50,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _grammar_only(label: str, *extensions: str, grammar: str = "", is_code: bool = True) -> Language:
-    """A language that is chunked along its syntax but has no table of symbols."""
+    """Make a row for a language that is chunked along its syntax but has no table of symbols."""
     identifier = grammar or label.lower()
     return Language(identifier, label, extensions, grammar=identifier, is_code=is_code)
 
@@ -51,7 +65,7 @@ LANGUAGES: tuple[Language, ...] = (
         ("SConstruct", "SConscript"),
         ("python", "python2", "python3"),
         grammar="python",
-        has_symbols=True,
+        table="python",
         private_prefix="_",
     ),
     Language(
@@ -61,7 +75,7 @@ LANGUAGES: tuple[Language, ...] = (
         (),
         ("node", "nodejs"),
         grammar="javascript",
-        has_symbols=True,
+        table="javascript",
         export_words=_words("export"),
         private_words=_words("private protected"),
         private_prefix="#",
@@ -73,7 +87,7 @@ LANGUAGES: tuple[Language, ...] = (
         (),
         ("deno", "ts-node", "tsx"),
         grammar="typescript",
-        has_symbols=True,
+        table="typescript",
         export_words=_words("export"),
         private_words=_words("private protected"),
         private_prefix="#",
@@ -83,19 +97,20 @@ LANGUAGES: tuple[Language, ...] = (
         "TSX",
         (".tsx",),
         grammar="tsx",
-        has_symbols=True,
+        table="typescript",
         export_words=_words("export"),
         private_words=_words("private protected"),
         private_prefix="#",
     ),
-    Language("go", "Go", (".go",), grammar="go", has_symbols=True, exported_if_capital=True),
+    Language("go", "Go", (".go",), grammar="go", table="go", exported_if_capital=True),
     Language(
         "rust",
         "Rust",
         (".rs",),
         grammar="rust",
-        has_symbols=True,
-        export_words=_words("pub"),
+        table="rust",
+        export_words=_words("pub @macro_export"),
+        private_words=_words("crate super"),
         members_need_export_word=True,
     ),
     Language(
@@ -103,26 +118,28 @@ LANGUAGES: tuple[Language, ...] = (
         "Java",
         (".java",),
         grammar="java",
-        has_symbols=True,
+        table="java",
         export_words=_words("public protected"),
         private_words=_words("private"),
         members_need_export_word=True,
     ),
-    Language("c", "C", (".c", ".h"), grammar="c", has_symbols=True, private_words=_words("static")),
+    Language("c", "C", (".c", ".h"), grammar="c", table="c", file_words=_words("static")),
     Language(
         "cpp",
         "C++",
         (".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp", ".inl"),
         grammar="cpp",
-        has_symbols=True,
+        table="cpp",
         private_words=_words("private protected"),
+        file_words=_words("static"),
+        hides_members=_words("class"),
     ),
     Language(
         "csharp",
         "C#",
         (".cs", ".csx"),
         grammar="csharp",
-        has_symbols=True,
+        table="csharp",
         export_words=_words("public protected"),
         private_words=_words("private"),
         members_need_export_word=True,
@@ -134,8 +151,8 @@ LANGUAGES: tuple[Language, ...] = (
         ("Rakefile", "Gemfile", "Vagrantfile", "Podfile", "Guardfile"),
         ("ruby", "jruby"),
         grammar="ruby",
-        has_symbols=True,
-        private_words=_words("private protected"),
+        table="ruby",
+        private_words=_words("private protected private_class_method"),
         private_prefix="_",
     ),
     Language(
@@ -145,7 +162,7 @@ LANGUAGES: tuple[Language, ...] = (
         (),
         ("php",),
         grammar="php",
-        has_symbols=True,
+        table="php",
         private_words=_words("private protected"),
     ),
     Language(
@@ -153,7 +170,7 @@ LANGUAGES: tuple[Language, ...] = (
         "Kotlin",
         (".kt", ".kts"),
         grammar="kotlin",
-        has_symbols=True,
+        table="kotlin",
         private_words=_words("private protected internal"),
     ),
     Language(
@@ -163,7 +180,7 @@ LANGUAGES: tuple[Language, ...] = (
         (),
         ("swift",),
         grammar="swift",
-        has_symbols=True,
+        table="swift",
         private_words=_words("private fileprivate"),
     ),
     Language(
@@ -173,7 +190,7 @@ LANGUAGES: tuple[Language, ...] = (
         (),
         ("scala",),
         grammar="scala",
-        has_symbols=True,
+        table="scala",
         private_words=_words("private protected"),
     ),
     Language(
@@ -183,10 +200,10 @@ LANGUAGES: tuple[Language, ...] = (
         (".bashrc", ".bash_profile", ".profile", ".zshrc", "PKGBUILD"),
         ("sh", "bash", "dash", "zsh", "ksh"),
         grammar="bash",
-        has_symbols=True,
+        table="bash",
         private_prefix="_",
     ),
-    Language("sql", "SQL", (".sql", ".ddl", ".psql"), grammar="sql", has_symbols=True),
+    Language("sql", "SQL", (".sql", ".ddl", ".psql"), grammar="sql", table="sql"),
     Language(
         "lua",
         "Lua",
@@ -194,7 +211,7 @@ LANGUAGES: tuple[Language, ...] = (
         (),
         ("lua", "luajit"),
         grammar="lua",
-        has_symbols=True,
+        table="lua",
         private_words=_words("local"),
         private_prefix="_",
     ),
@@ -203,7 +220,7 @@ LANGUAGES: tuple[Language, ...] = (
         "Markdown",
         (".md", ".markdown", ".mdx", ".mdown"),
         grammar="markdown",
-        has_symbols=True,
+        table="markdown",
         is_code=False,
     ),
     Language(
@@ -212,7 +229,7 @@ LANGUAGES: tuple[Language, ...] = (
         (".json", ".jsonc", ".json5", ".webmanifest", ".geojson"),
         (".babelrc", ".eslintrc", ".prettierrc"),
         grammar="json",
-        has_symbols=True,
+        table="json",
         is_code=False,
     ),
     Language(
@@ -221,7 +238,7 @@ LANGUAGES: tuple[Language, ...] = (
         (".yaml", ".yml"),
         (".clang-format",),
         grammar="yaml",
-        has_symbols=True,
+        table="yaml",
         is_code=False,
     ),
     Language(
@@ -230,7 +247,7 @@ LANGUAGES: tuple[Language, ...] = (
         (".toml",),
         ("Pipfile",),
         grammar="toml",
-        has_symbols=True,
+        table="toml",
         is_code=False,
     ),
     Language("csv", "CSV", (".csv", ".tsv"), is_code=False),

@@ -1,10 +1,12 @@
 """Grammars and symbol queries, loaded once per process and only when a file needs them."""
 
 import re
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import itemgetter
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Point, Query, QueryCursor, QueryError, Range
@@ -13,12 +15,23 @@ from tree_sitter_language_pack import get_language
 from keyhole.core.errors import AssetError
 from keyhole.core.syntax.languages import Language
 
+# A file that takes longer is hostile, or not in this language: it is kept as plain text.
+PARSE_SECONDS = 10
 # How many pieces of a broken stretch are parsed on their own; real damage needs a handful.
 RECOVERY_LIMIT = 500
 
 Match = dict[str, list[Node]]
 
-_BLOCK_START = re.compile(rb"\n(?=[^\s)\]}])")
+# The parser's callback, which this release recommends instead, crashes it.
+warnings.filterwarnings("ignore", "Use the progress_callback", DeprecationWarning)
+
+_BLOCK_START = re.compile(rb"\n(?=[^\s{)\]}])")
+# Data whose own keys stand at the margin, so that a part of it can be parsed.
+_MARGIN_HAS_KEYS = frozenset(["yaml"])
+# Where blocks start in a language whose lines at the margin may go on with a statement.
+_BLOCK_STARTS = {"sql": re.compile(rb"\n(?=create\b)", re.IGNORECASE)}
+# Quoted code of another language, which the grammar would take for its own.
+_QUOTED_CODE = {"sql": re.compile(rb"(\$(?:[A-Za-z_]\w*)?\$)(.*?)\1", re.DOTALL)}
 
 
 @cache
@@ -30,7 +43,7 @@ def load_grammar(name: str) -> Grammar:
 @cache
 def load_query(language: Language) -> Query:
     """Compile the language's table of symbols."""
-    table = files("keyhole.assets").joinpath("queries", f"{language.id}.scm")
+    table = files("keyhole.assets").joinpath("queries", f"{language.table}.scm")
     try:
         return Query(load_grammar(language.grammar or language.id), table.read_text("utf-8"))
     except (OSError, QueryError) as error:
@@ -38,11 +51,20 @@ def load_query(language: Language) -> Query:
 
 
 def parse(language: Language, source: bytes) -> Node | None:
-    """Parse UTF-8 source; None when the language has no grammar."""
+    """Parse UTF-8 source; None when the language has no grammar, or its grammar is at a loss."""
     if language.grammar is None:
         return None
-    # A parser is cheap and not thread-safe, so each call has its own.
-    return Parser(load_grammar(language.grammar)).parse(source).root_node
+    try:
+        return _parse_part(language, source, 0, len(source))
+    except ValueError:
+        return None
+
+
+def has_errors(language: Language, root: Node) -> bool:
+    """Tell whether the parser stumbled; over quoted code that was left out, it only misses something."""
+    if language.id in _QUOTED_CODE:
+        return next(_outermost_errors(root), None) is not None
+    return root.has_error
 
 
 def find_matches(language: Language, root: Node, source: bytes) -> Iterator[Match]:
@@ -51,7 +73,8 @@ def find_matches(language: Language, root: Node, source: bytes) -> Iterator[Matc
         return
     cursor = QueryCursor(load_query(language))
     for tree in (root, *_reparse_broken(language, root, source)):
-        for _, match in cursor.matches(tree):
+        # Matches come in the order of the source; a table's earlier patterns are to be first.
+        for _, match in sorted(cursor.matches(tree), key=itemgetter(0)):
             yield match
 
 
@@ -61,16 +84,45 @@ def _reparse_broken(language: Language, root: Node, source: bytes) -> Iterator[N
     One unclosed bracket can turn the rest of a file into a single ERROR node; the definitions after
     it are whole, though, and start at the margin.
     """
-    if not root.has_error or not language.is_code:
+    if not root.has_error or not (language.is_code or language.id in _MARGIN_HAS_KEYS):
         return
-    left = RECOVERY_LIMIT
-    for broken in [root] if root.is_error else [child for child in root.children if child.is_error]:
-        starts = [m.end() for m in _BLOCK_START.finditer(source, broken.start_byte, broken.end_byte)][:left]
+    left, block_start = RECOVERY_LIMIT, _BLOCK_STARTS.get(language.id, _BLOCK_START)
+    for broken in _outermost_errors(root):
+        # What an error deep inside a definition starts with is broken off from it.
+        first = broken.start_byte if broken.parent == root else max(broken.start_byte - 1, 0)
+        # Some parsers stop for good where the root breaks off.
+        limit = len(source) if broken == root else broken.end_byte
+        starts = [m.end() for m in block_start.finditer(source, first, limit)][:left]
         left -= len(starts)
-        for start, end in pairwise([*starts, broken.end_byte]):
-            block = Range(_point(source, start), _point(source, end), start, end)
-            yield Parser(load_grammar(language.grammar or ""), included_ranges=[block]).parse(source).root_node
+        for start, end in pairwise([*starts, limit]):
+            yield _parse_part(language, source, start, end)
 
 
-def _point(source: bytes, position: int) -> Point:
-    return Point(source.count(b"\n", 0, position), position - source.rfind(b"\n", 0, position) - 1)
+def _outermost_errors(node: Node) -> Iterator[Node]:
+    if node.is_error:
+        yield node
+    elif node.has_error:
+        for child in node.children:
+            yield from _outermost_errors(child)
+
+
+def _parse_part(language: Language, source: bytes, start: int, end: int) -> Node:
+    # A parser is cheap and not thread-safe, so each call has its own.
+    parser = Parser(load_grammar(language.grammar or ""), timeout_micros=PARSE_SECONDS * 1_000_000)
+    quoted = _QUOTED_CODE.get(language.id)
+    bodies = [match.span(2) for match in quoted.finditer(source, start, end)] if quoted else []
+    edges = [start, *chain.from_iterable(bodies), end]
+    if edges != [0, len(source)]:
+        marks = list(zip(_points(source, edges), edges, strict=True))
+        pairs = zip(marks[::2], marks[1::2], strict=True)
+        parser.included_ranges = [
+            Range(first, last, begin, stop) for (first, begin), (last, stop) in pairs if begin < stop
+        ]
+    return parser.parse(source).root_node
+
+
+def _points(source: bytes, positions: list[int]) -> Iterator[Point]:
+    row = last = 0
+    for position in positions:
+        row, last = row + source.count(b"\n", last, position), position
+        yield Point(row, position - source.rfind(b"\n", 0, position) - 1)

@@ -1,0 +1,38 @@
+# `make run` and `make test` set everything up by themselves; nothing else is needed.
+VENV := .venv
+READY := $(VENV)/.ready
+PATH_ARG ?= .
+
+.PHONY: run test lint format clean
+
+run: $(READY)
+	@$(VENV)/bin/keyhole $(PATH_ARG)
+
+test: $(READY) lint
+	$(VENV)/bin/pytest
+
+lint: $(READY)
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/mypy -p keyhole
+	$(VENV)/bin/mypy tests
+	$(VENV)/bin/lint-imports
+
+format: $(READY)
+	$(VENV)/bin/ruff format
+	$(VENV)/bin/ruff check --fix
+
+clean:
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(READY): pyproject.toml constraints.txt
+	@if command -v uv >/dev/null 2>&1; then \
+		uv venv --quiet --allow-existing $(VENV) && \
+		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable . --group dev; \
+	else \
+		python3 -m venv $(VENV) && \
+		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip && \
+		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --group dev; \
+	fi
+	@$(VENV)/bin/python -m compileall -q core tui mcp_server assets
+	@touch $@

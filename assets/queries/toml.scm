@@ -1,0 +1,15 @@
+(table . [(bare_key) (quoted_key) (dotted_key)] @name . (comment)* . (pair)? @body) @key
+(table_array_element . [(bare_key) (quoted_key) (dotted_key)] @name . (comment)* . (pair)? @body) @key
+
+; A value that is long or has parts of its own is left out of the signature.
+(document (pair . (_) @name . [(array) (inline_table)] @body) @key)
+(table (pair . (_) @name . [(array) (inline_table)] @body) @key)
+(table_array_element (pair . (_) @name . [(array) (inline_table)] @body) @key)
+(document (pair . (_) @name . (string) @body) @key (#match? @body "^(\"\"\"|'''|.{100})"))
+(table (pair . (_) @name . (string) @body) @key (#match? @body "^(\"\"\"|'''|.{100})"))
+(table_array_element (pair . (_) @name . (string) @body) @key (#match? @body "^(\"\"\"|'''|.{100})"))
+(document (pair . (_) @name) @key)
+(table (pair . (_) @name) @key)
+(table_array_element (pair . (_) @name) @key)
+
+(comment) @doc

@@ -1,0 +1,148 @@
+"""Settings: flags, then KEYHOLE_* variables, then the workspace's keyhole.toml, then the user's file."""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path, user_config_path
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from keyhole.core.errors import ConfigError
+from keyhole.core.files.read import read_bytes
+from keyhole.core.types import Skip
+
+WORKSPACE_FILE = "keyhole.toml"
+_MAX_FILE_BYTES = 1_000_000
+_PREFIX = "KEYHOLE_"
+# A workspace is not trusted to say where Keyhole writes, or what it loads.
+_USER_ONLY = frozenset(["cache_dir", "index.model"])
+
+
+def _default_workers() -> int:
+    return min(os.cpu_count() or 1, 8)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class IndexSettings(_Section):
+    """What goes into the index."""
+
+    max_file_bytes: int = Field(default=1_000_000, gt=0, description="larger files are not indexed")
+    workers: int = Field(default_factory=_default_workers, gt=0, le=64, description="processes that parse")
+    model: Path | None = Field(default=None, description="folder of a model2vec model; none: no vectors")
+
+
+class Settings(_Section):
+    """Every setting, with its default."""
+
+    cache_dir: Path = Field(default_factory=lambda: user_cache_path("keyhole"), description="where indexes are kept")
+    index: IndexSettings = IndexSettings()
+
+
+def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Settings:
+    """Merge all sources; flags are dotted keys such as `index.max_file_bytes`, None meaning unset."""
+    merged: dict[str, tuple[str, object]] = {}
+    for source, values in _layers(root, flags or {}):
+        for key, value in values.items():
+            _check_key(key, source, is_variable=source == "environment")
+            if value != {}:
+                merged[key] = (source, value)
+    tree: dict[str, Any] = {}
+    for key, (_, value) in merged.items():
+        *sections, name = key.split(".")
+        place = tree
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[name] = value
+    try:
+        return Settings.model_validate(tree)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in problem["loc"])
+        source = merged[key][0] if key in merged else "settings"
+        raise ConfigError(f"{source}: {key} = {problem['input']!r}: {problem['msg']}") from None
+
+
+def setting_keys() -> dict[str, str]:
+    """List every dotted key with its description."""
+    return dict(_keys(Settings, ""))
+
+
+def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _keys(kind, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", field.description or ""
+
+
+def _layers(root: Path, flags: Mapping[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the sources, weakest first."""
+    user_file = user_config_path("keyhole") / "config.toml"
+    yield str(user_file), _read_user_file(user_file)
+    workspace = _read_workspace_file(root)
+    if refused := _USER_ONLY & workspace.keys():
+        key = min(refused)
+        raise ConfigError(f"{WORKSPACE_FILE}: {key} cannot be set by a workspace; set it in {user_file}")
+    yield WORKSPACE_FILE, workspace
+    yield "environment", _read_environment()
+    yield "command line", {key: value for key, value in flags.items() if value is not None}
+
+
+def _read_workspace_file(root: Path) -> dict[str, object]:
+    if not os.path.lexists(root / WORKSPACE_FILE):
+        return {}
+    content = read_bytes(root, WORKSPACE_FILE, max_bytes=_MAX_FILE_BYTES)
+    if isinstance(content, Skip):
+        raise ConfigError(f"cannot read {WORKSPACE_FILE}: {content.detail}")
+    return _parse_toml(content[0], WORKSPACE_FILE)
+
+
+def _read_user_file(path: Path) -> dict[str, object]:
+    try:
+        return _parse_toml(path.read_bytes(), str(path))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _parse_toml(content: bytes, source: str) -> dict[str, object]:
+    try:
+        return _flatten(tomllib.loads(content.decode("utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{source} is not valid TOML: {error}") from error
+
+
+def _read_environment() -> dict[str, object]:
+    by_variable = {_variable(key): key for key in setting_keys()}
+    return {by_variable.get(name, name): value for name, value in os.environ.items() if name.startswith(_PREFIX)}
+
+
+def _flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for name, value in table.items():
+        if isinstance(value, dict) and value:
+            flat |= _flatten(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
+
+
+def _check_key(key: str, source: str, *, is_variable: bool) -> None:
+    known = setting_keys()
+    if key in known or any(name.startswith(f"{key}.") for name in known):
+        return
+    names = [_variable(name) for name in known] if is_variable else list(known)
+    closest = get_close_matches(key, names, n=1, cutoff=0) or names
+    raise ConfigError(f"{source}: unknown key {key}; did you mean {closest[0]}?")
+
+
+def _variable(key: str) -> str:
+    return _PREFIX + key.upper().replace(".", "_")

@@ -1,0 +1,73 @@
+"""Reading one file of an untrusted folder: only regular files, only inside, only as much as allowed."""
+
+import os
+import stat
+from hashlib import blake2b
+from pathlib import Path
+
+from keyhole.core.files.content import decode, objection
+from keyhole.core.types import Skip, SkipReason, SourceFile
+
+_OPEN_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # a FIFO must not block the open
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+def read_source(root: Path, path: str, *, max_bytes: int) -> SourceFile | Skip:
+    """Read and decode a file, or say why it is passed over."""
+    found = read_bytes(root, path, max_bytes=max_bytes)
+    if isinstance(found, Skip):
+        return found
+    content, status = found
+    decoded = decode(content)
+    if decoded is None:
+        return Skip(path, SkipReason.BINARY, "its content is not text")
+    text, encoding = decoded
+    if refused := objection(path, text):
+        return Skip(path, *refused)
+    digest = blake2b(content, digest_size=16).hexdigest()
+    return SourceFile(path, len(content), status.st_mtime_ns, digest, encoding, text)
+
+
+def read_bytes(root: Path, path: str, *, max_bytes: int) -> tuple[bytes, os.stat_result] | Skip:
+    """Read a regular file inside the root, up to a size."""
+    full_path = f"{root}/{path}"
+    try:
+        descriptor = os.open(full_path, _OPEN_FLAGS)
+    except (OSError, ValueError) as error:
+        return _unreadable(path, error)
+    with os.fdopen(descriptor, "rb") as stream:
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return Skip(path, SkipReason.SPECIAL, "not a regular file")
+            if not _is_real(full_path, status):
+                return Skip(path, SkipReason.SYMLINK, "there is a link on the way to it")
+            if status.st_size > max_bytes:
+                return too_large(path, status.st_size, max_bytes)
+            content = stream.read(max_bytes + 1)
+        except (OSError, ValueError) as error:
+            return _unreadable(path, error)
+    return (content, status) if len(content) <= max_bytes else too_large(path, len(content), max_bytes)
+
+
+def too_large(path: str, size: int, max_bytes: int) -> Skip:
+    """Say that a file is over the limit, and which setting holds the limit."""
+    return Skip(path, SkipReason.TOO_LARGE, f"{size:,} bytes, over index.max_file_bytes = {max_bytes:,}")
+
+
+def _is_real(full_path: str, opened: os.stat_result) -> bool:
+    """Check, with the file already open, that there is no link on the way to it.
+
+    The root is a real path, so the way to a file below it is real as well, or leads elsewhere.
+    """
+    is_direct = os.path.realpath(full_path) == os.path.normpath(full_path)
+    return is_direct and os.path.samestat(Path(full_path).stat(), opened)
+
+
+def _unreadable(path: str, error: Exception) -> Skip:
+    return Skip(path, SkipReason.UNREADABLE, getattr(error, "strerror", None) or str(error))

@@ -1,0 +1,275 @@
+"""Finding the files of a workspace, with a recorded reason for every path that is passed over.
+
+A walk can be given what an earlier one found. Where the ignore files are the ones it knew, a path that
+it knew is not held against the rules again, so a walk over an unchanged tree costs little more than
+listing the folders and asking for the time of each file.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from keyhole.core.files.ignore import IGNORE_FILES, IgnoreRules, Rule, RuleFile
+from keyhole.core.files.read import read_bytes, too_large
+from keyhole.core.types import Candidate, Skip, SkipReason
+
+MAX_RULE_FILE_BYTES = 1_000_000
+EXCLUDE_FILE = ".git/info/exclude"
+
+# Size and time of last change: what tells that a file is still the one that was read.
+Stamp = tuple[int, int]
+
+# Reasons that the name, the rules or the content do not decide alone: each walk looks again.
+NEEDS_A_LOOK = frozenset(
+    [SkipReason.TOO_LARGE, SkipReason.SYMLINK, SkipReason.SPECIAL, SkipReason.UNREADABLE, SkipReason.WORKTREE]
+)
+# Names that no terminal or line-based protocol could show, or that SQLite could not store.
+_BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class Known:
+    """What an earlier walk found; `rules_hold` while settings and default rules are the same."""
+
+    files: dict[str, Stamp] = field(default_factory=dict)
+    skips: dict[str, tuple[Skip, Stamp | None]] = field(default_factory=dict)
+    rule_files: dict[str, Stamp] = field(default_factory=dict)
+    rules_hold: bool = True
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a walk found: news in `candidates` and `skips`, and the paths about which nothing changed."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    skips: list[Skip] = field(default_factory=list)
+    same_files: list[str] = field(default_factory=list)
+    same_skips: list[str] = field(default_factory=list)
+    rule_files: dict[str, Stamp] = field(default_factory=dict)
+
+
+def scan(root: Path, *, max_bytes: int, known: Known | None = None) -> Scan:
+    """Walk a workspace."""
+    walker = _Walker(root, max_bytes, known or Known())
+    walker.walk()
+    walker.found.candidates.sort(key=lambda candidate: candidate.path)
+    walker.found.skips.sort(key=lambda skip: skip.path)
+    return walker.found
+
+
+def examine(root: Path, path: str, *, max_bytes: int) -> Candidate | Skip:
+    """Say of one path what a walk of the whole workspace would say."""
+    rules, folder, parts = _Rules(root, None, [EXCLUDE_FILE]), "", path.split("/")
+    for name in parts[:-1]:
+        rules = _Rules(root, rules, _rule_paths(folder))
+        folder = f"{folder}/{name}" if folder else name
+        if skip := _refuse(folder, name, rules, is_dir=True):
+            return skip
+        if (root / folder).is_symlink():
+            return Skip(folder, SkipReason.SYMLINK, _describe_link(root, folder))
+        if _is_worktree(root, folder):
+            return _second_checkout(folder)
+    rules = _Rules(root, rules, _rule_paths(folder))
+    return _refuse(path, parts[-1], rules, is_dir=False) or _admit(root, path, root / path, max_bytes)
+
+
+def printable(path: str) -> str:
+    """Write a path so that any terminal, protocol or database takes it."""
+    return _BAD_NAME.sub(lambda match: match.group().encode("unicode_escape").decode(), path)
+
+
+class _Rules:
+    """The rules of one folder; ignore files are read only when a path is held against them."""
+
+    def __init__(self, root: Path, above: "_Rules | None", paths: Collection[str], *, is_trusted: bool = False) -> None:
+        self.is_trusted = is_trusted
+        self._root = root
+        self._above = above
+        self._paths = paths
+        self._loaded: IgnoreRules | None = None
+
+    def decide(self, path: str, *, is_dir: bool) -> Rule | None:
+        """Return the rule that keeps a path out, or None when it is admitted."""
+        return self.load().decide(path, is_dir=is_dir)
+
+    def load(self) -> IgnoreRules:
+        """Read this folder's ignore files, and those above it, once."""
+        if self._loaded is None:
+            above = self._above.load() if self._above else IgnoreRules()
+            self._loaded = above.enter([rules for path in self._paths for rules in _load_rules(self._root, path)])
+        return self._loaded
+
+
+class _Walker:
+    """One walk over a workspace."""
+
+    def __init__(self, root: Path, max_bytes: int, known: Known) -> None:
+        self.found = Scan()
+        self._root = root
+        self._base = os.fspath(root)
+        self._max_bytes = max_bytes
+        self._known = known
+        self._known_folders = _parents(known.files)
+        self._rule_folders = {path.rpartition("/")[0] for path in known.rule_files}
+
+    def walk(self) -> None:
+        pending = [("", self._enter(None, [EXCLUDE_FILE]))]
+        while pending:
+            folder, above = pending.pop()
+            pending += self._visit(folder, above)
+
+    def _visit(self, folder: str, above: _Rules) -> Iterator[tuple[str, _Rules]]:
+        """Sort the entries of a folder into what was found; yield the folders below it."""
+        try:
+            with os.scandir(f"{self._base}/{folder}") as listing:
+                entries = list(listing)
+        except OSError as error:
+            self.found.skips.append(_unreadable(folder or ".", error, is_dir=True))
+            return
+        names = {entry.name for entry in entries}
+        if ".git" in names and folder and _is_worktree(self._root, folder):
+            self.found.skips.append(_second_checkout(folder))
+            return
+        rules = above
+        if folder in self._rule_folders or not names.isdisjoint(IGNORE_FILES):
+            rules = self._enter(above, _rule_paths(folder))
+        prefix = f"{folder}/" if folder else ""
+        for entry in entries:
+            path = prefix + entry.name
+            is_dir = entry.is_dir(follow_symlinks=False)
+            if rules.is_trusted and self._recall(path, entry, is_dir=is_dir):
+                if is_dir and path in self._known_folders:
+                    yield path, rules
+            elif skip := _refuse(path, entry.name, rules, is_dir=is_dir):
+                self.found.skips.append(skip)
+            elif is_dir:
+                yield path, rules
+            else:
+                self._take(_admit(self._root, path, entry, self._max_bytes))
+
+    def _recall(self, path: str, entry: os.DirEntry[str], *, is_dir: bool) -> bool:
+        """Settle a path by what is known of it, if that still holds."""
+        known = self._known
+        if is_dir and path in self._known_folders:
+            return True
+        stamp = known.files.get(path)
+        if stamp is not None and not is_dir:
+            return self._recall_file(path, entry, stamp)
+        if path in known.skips:
+            skip, stamp = known.skips[path]
+            if skip.is_dir != is_dir or skip.reason in NEEDS_A_LOOK:
+                return False
+            if stamp is None:
+                self.found.same_skips.append(path)
+                return True
+            return self._recall_file(path, entry, stamp, is_skip=True)
+        return False
+
+    def _recall_file(self, path: str, entry: os.DirEntry[str], stamp: Stamp, *, is_skip: bool = False) -> bool:
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            return False
+        if stamp != (status.st_size, status.st_mtime_ns) or not stat.S_ISREG(status.st_mode):
+            return False
+        (self.found.same_skips if is_skip else self.found.same_files).append(path)
+        return True
+
+    def _take(self, entry: Candidate | Skip) -> None:
+        if isinstance(entry, Skip):
+            self.found.skips.append(entry)
+        elif self._known.files.get(entry.path) == (entry.size, entry.mtime_ns):
+            self.found.same_files.append(entry.path)
+        elif self._known.skips.get(entry.path, (None, None))[1] == (entry.size, entry.mtime_ns):
+            self.found.same_skips.append(entry.path)
+        else:
+            self.found.candidates.append(entry)
+
+    def _enter(self, above: _Rules | None, paths: list[str]) -> _Rules:
+        """Return the rules of a folder; they are trusted while no ignore file on the way has changed."""
+        stamps = {path: stamp for path in paths if (stamp := self._stamp(path))}
+        self.found.rule_files |= stamps
+        known = {path: self._known.rule_files[path] for path in paths if path in self._known.rule_files}
+        trusted = stamps == known and (above.is_trusted if above else self._known.rules_hold)
+        return _Rules(self._root, above, stamps, is_trusted=trusted)
+
+    def _stamp(self, path: str) -> Stamp | None:
+        try:
+            status = (self._root / path).lstat()
+        except OSError:
+            return None
+        return status.st_size, status.st_mtime_ns
+
+
+def _refuse(path: str, name: str, rules: _Rules, *, is_dir: bool) -> Skip | None:
+    """Refuse a path for its name or by a rule."""
+    if not (name.isascii() and name.isprintable()) and _BAD_NAME.search(name):
+        detail = "its name is not UTF-8 or has control characters"
+        return Skip(printable(path), SkipReason.BAD_NAME, detail, is_dir)
+    if rule := rules.decide(path, is_dir=is_dir):
+        return Skip(path, rule.reason, str(rule), is_dir)
+    return None
+
+
+def _admit(root: Path, path: str, entry: os.DirEntry[str] | Path, max_bytes: int) -> Candidate | Skip:
+    """Admit a regular file that is not too large."""
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        return _unreadable(path, error)
+    if stat.S_ISLNK(status.st_mode):
+        return Skip(path, SkipReason.SYMLINK, _describe_link(root, path))
+    if not stat.S_ISREG(status.st_mode):
+        return Skip(path, SkipReason.SPECIAL, "not a regular file")
+    if status.st_size > max_bytes:
+        return too_large(path, status.st_size, max_bytes)
+    return Candidate(path, status.st_size, status.st_mtime_ns)
+
+
+def _unreadable(path: str, error: OSError, *, is_dir: bool = False) -> Skip:
+    return Skip(path, SkipReason.UNREADABLE, error.strerror or str(error), is_dir)
+
+
+def _second_checkout(folder: str) -> Skip:
+    return Skip(folder, SkipReason.WORKTREE, "a git worktree: a second checkout", is_dir=True)
+
+
+def _is_worktree(root: Path, folder: str) -> bool:
+    """Recognise a second checkout of a repository: its files are copies of others."""
+    pointer = read_bytes(root, f"{folder}/.git", max_bytes=4_096)
+    return not isinstance(pointer, Skip) and b"/worktrees/" in pointer[0]
+
+
+def _describe_link(root: Path, path: str) -> str:
+    try:
+        target = (root / path).resolve(strict=True)
+    except (OSError, RuntimeError):
+        return "broken link"
+    if target.is_relative_to(root):
+        return f"link to {printable(target.relative_to(root).as_posix())}, which has its own entry"
+    return "leads out of the workspace"
+
+
+def _load_rules(root: Path, path: str) -> Iterator[RuleFile]:
+    content = read_bytes(root, path, max_bytes=MAX_RULE_FILE_BYTES)
+    if not isinstance(content, Skip):
+        folder = "" if path == EXCLUDE_FILE else path.rpartition("/")[0]
+        yield RuleFile(folder, path, content[0].decode("utf-8", "replace").splitlines())
+
+
+def _parents(paths: Collection[str]) -> set[str]:
+    """Return every folder on the way to one of the paths."""
+    folders: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return folders
+
+
+def _rule_paths(folder: str) -> list[str]:
+    return [f"{folder}/{name}" if folder else name for name in IGNORE_FILES]

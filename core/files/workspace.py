@@ -1,0 +1,32 @@
+"""Which folder is the workspace, and which folders are refused."""
+
+from pathlib import Path
+
+from keyhole.core.errors import WorkspaceError
+
+
+def open_workspace(path: Path, *, force: bool = False) -> Path:
+    """Return the real path of a folder that may be indexed."""
+    try:
+        root = path.expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise WorkspaceError(f"cannot open {path}: {_cause(error)}; name an existing folder") from error
+    if not root.is_dir():
+        raise WorkspaceError(f"{path} is not a folder; name the folder that holds it: {root.parent}")
+    if not force and _is_too_wide(root):
+        raise WorkspaceError(
+            f"refusing to index {root}, which holds more than one project; name a project folder, or pass --force"
+        )
+    return root
+
+
+def _is_too_wide(root: Path) -> bool:
+    try:
+        home = Path.home().resolve()
+    except (OSError, RuntimeError):
+        return root == Path(root.anchor)
+    return root == Path(root.anchor) or home.is_relative_to(root)
+
+
+def _cause(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

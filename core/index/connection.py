@@ -1,0 +1,94 @@
+"""Opening the index file, and turning SQLite's errors into ours."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from keyhole.core.errors import CorruptStoreError, FullStoreError, LockedStoreError, StoreError
+from keyhole.core.index import schema
+
+_BUSY_MILLISECONDS = 10_000
+
+
+def connect(path: Path, *, vfs: str | None = None) -> apsw.Connection:
+    """Open an index, creating it or bringing an older one up to date."""
+    with explained(path):
+        db = apsw.Connection(str(path), vfs=vfs)
+        try:
+            _prepare(db, path)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def load_vectors(db: apsw.Connection) -> bool:
+    """Load sqlite-vec into a connection; False where it cannot be loaded."""
+    import sqlite_vec
+
+    try:
+        db.enable_load_extension(True)
+        db.load_extension(sqlite_vec.loadable_path())
+    except (apsw.ExtensionLoadingError, OSError):
+        return False
+    finally:
+        db.enable_load_extension(False)
+    return True
+
+
+@contextmanager
+def transaction(db: apsw.Connection) -> Iterator[None]:
+    """Write all or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        # SQLite has rolled back by itself after some errors, a full disk among them.
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Raise SQLite's errors as errors that say what to do."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise CorruptStoreError(f"the index {path} is damaged ({error}); run keyhole index to rebuild it") from error
+    except apsw.FullError as error:
+        raise FullStoreError(f"no room left to write the index {path}; free some space and run again") from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise LockedStoreError(f"the index {path} is in use by another process; try again") from error
+    except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise StoreError(
+            f"cannot use the index {path} ({error}); check its folder, or set KEYHOLE_CACHE_DIR"
+        ) from error
+
+
+def _prepare(db: apsw.Connection, path: Path) -> None:
+    db.set_busy_timeout(_BUSY_MILLISECONDS)
+    db.pragma("journal_mode", "wal")
+    # In WAL mode this loses no committed write when a process dies, and no consistency when power does.
+    db.pragma("synchronous", "normal")
+    db.pragma("temp_store", "memory")
+    db.pragma("cache_size", -65_536)
+    version = int(db.pragma("user_version"))
+    if version == schema.VERSION:
+        return
+    if version > schema.VERSION:
+        raise StoreError(f"the index {path} was made by a newer keyhole; update keyhole, or run keyhole clear")
+    with transaction(db):
+        # Another process may have done it while this one waited.
+        if db.pragma("user_version") == 0:
+            _refuse_foreign(db, path)
+            schema.create(db)
+        schema.migrate(db)
+
+
+def _refuse_foreign(db: apsw.Connection, path: Path) -> None:
+    if db.execute("SELECT count(*) FROM sqlite_schema").get:
+        raise CorruptStoreError(f"{path} is not an index; run keyhole index to rebuild it")

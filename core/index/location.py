@@ -1,0 +1,14 @@
+"""Where a workspace's index lies: one folder per workspace, below the cache folder."""
+
+from hashlib import blake2b
+from pathlib import Path
+
+INDEX_FILE = "index.db"
+LOCK_FILE = "writer.lock"
+
+
+def index_folder(cache_dir: Path, root: Path) -> Path:
+    """Return the folder of a workspace's index: its name, so that people know it, and a hash."""
+    digest = blake2b(str(root).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    name = "".join(c if c.isalnum() or c in "-_." else "_" for c in root.name)[:40]
+    return cache_dir / f"{name}-{digest}"

@@ -1,0 +1,34 @@
+"""One writer per workspace, by a lock that the system lifts when its holder dies."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from keyhole.core.errors import LockedStoreError, StoreError
+from keyhole.core.index.location import LOCK_FILE
+
+
+@contextmanager
+def writer_lock(folder: Path, *, wait: bool, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
+    """Hold the writer's lock; `wait` for another writer to end, or raise LockedStoreError."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / LOCK_FILE)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if not wait:
+                raise LockedStoreError("another process is indexing this workspace; wait for it to end") from None
+            if on_wait:
+                on_wait()
+            lock.acquire()
+    except OSError as error:
+        raise StoreError(
+            f"cannot write to {folder} ({error.strerror}); check the folder, or set KEYHOLE_CACHE_DIR"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,56 @@
+"""A model2vec model in a local folder, loaded when the first text is embedded."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from keyhole.core.errors import AssetError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from model2vec import StaticModel
+    from numpy.typing import NDArray
+
+
+class StaticEmbedder:
+    """Embeds with `StaticModel.from_pretrained(folder)`; a name that is not a folder is refused."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.expanduser()
+        self._lock = Lock()
+        # model2vec would take a missing folder for the name of a model to download.
+        if not (self._folder / "model.safetensors").is_file():
+            raise AssetError(f"there is no model2vec model in {folder}; set index.model to a folder that holds one")
+
+    @property
+    def name(self) -> str:
+        """The folder's name, and a hash of what is in it."""
+        return f"{self._folder.name}-{self._digest}"
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return int(self._model.dim)
+
+    def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return one row per text."""
+        with self._lock:
+            return self._model.encode(list(texts), max_length=None, use_multiprocessing=False)
+
+    @cached_property
+    def _digest(self) -> str:
+        from hashlib import file_digest
+
+        with (self._folder / "model.safetensors").open("rb") as stream:
+            return file_digest(stream, "blake2b").hexdigest()[:8]
+
+    @cached_property
+    def _model(self) -> "StaticModel":
+        from model2vec import StaticModel
+
+        try:
+            return StaticModel.from_pretrained(self._folder)
+        except Exception as error:
+            raise AssetError(f"the model in {self._folder} cannot be loaded: {error}") from error

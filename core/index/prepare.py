@@ -1,0 +1,141 @@
+"""From a path to the rows the store writes: the part of indexing that runs on every core."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from keyhole.core.files.read import read_source
+from keyhole.core.files.walk import NEEDS_A_LOOK, Stamp
+from keyhole.core.index.words import split_words
+from keyhole.core.syntax.analyse import analyse, context_header
+from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types import Analysis, Candidate, Skip, Symbol
+
+# Coarser than any file system's clock that is in use.
+_CLOCK_TICK_NS = 20_000_000
+
+SymbolRow = tuple[int, str, str, str, str, str, int, int, int, str, bool, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A chunk as it is stored; `passage` is what a model embeds, empty when there is no model."""
+
+    start_line: int
+    end_line: int
+    start: int
+    length: int
+    definitions: str
+    words: tuple[str, str, str]
+    passage: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """Everything the index keeps of one file."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    digest: str
+    encoding: str
+    language: str
+    lines: int
+    has_errors: bool
+    chunks: tuple[ChunkRow, ...]
+    symbols: tuple[SymbolRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A file whose time changed but whose content did not."""
+
+    path: str
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that its content keeps out, while it has this stamp."""
+
+    skip: Skip
+    stamp: Stamp | None
+
+    @property
+    def path(self) -> str:
+        """The path that is passed over."""
+        return self.skip.path
+
+
+Prepared = FileRows | Unchanged | Refused
+
+
+def prepare(root: Path, candidate: Candidate, known_digest: str, *, max_bytes: int, for_model: bool) -> Prepared:
+    """Read, parse and cut one file, unless its content is the one that is known."""
+    source = read_source(root, candidate.path, max_bytes=max_bytes)
+    if isinstance(source, Skip):
+        by_content = source.reason not in NEEDS_A_LOOK
+        return Refused(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
+    if source.digest == known_digest:
+        return Unchanged(source.path, (source.size, settled(source.mtime_ns)))
+    return _rows(analyse(source), for_model=for_model)
+
+
+def settled(mtime_ns: int) -> int:
+    """Distrust the time of a file that was written just now: it could be written again within one tick."""
+    return mtime_ns if time.time_ns() - mtime_ns > _CLOCK_TICK_NS else 0
+
+
+def _rows(analysis: Analysis, *, for_model: bool) -> FileRows:
+    source, outline = analysis.source, analysis.outline
+    return FileRows(
+        path=source.path,
+        size=source.size,
+        mtime_ns=settled(source.mtime_ns),
+        digest=source.digest,
+        encoding=source.encoding,
+        language=outline.language,
+        lines=analysis.chunks[-1].end_line if analysis.chunks else 0,
+        has_errors=outline.has_errors,
+        chunks=tuple(_chunk_rows(analysis, for_model=for_model)),
+        symbols=tuple(row for symbol in outline.symbols for row in _symbol_rows(symbol)),
+    )
+
+
+def _chunk_rows(analysis: Analysis, *, for_model: bool) -> list[ChunkRow]:
+    path, language = analysis.source.path, BY_ID[analysis.outline.language]
+    path_words = split_words(path)
+    rows, start = [], 0
+    for chunk in analysis.chunks:
+        definitions = ", ".join(chunk.definitions)
+        words = (path_words, split_words(definitions), split_words(chunk.text))
+        passage = f"{context_header(path, language, chunk)}\n\n{chunk.text}" if for_model else ""
+        rows.append(ChunkRow(chunk.start_line, chunk.end_line, start, len(chunk.text), definitions, words, passage))
+        start += len(chunk.text)
+    return rows
+
+
+def _symbol_rows(top: Symbol) -> list[SymbolRow]:
+    rows, pending = [], [(top, 0)]
+    while pending:
+        symbol, depth = pending.pop()
+        rows.append(_symbol_row(symbol, depth))
+        pending.extend((child, depth + 1) for child in reversed(symbol.children))
+    return rows
+
+
+def _symbol_row(symbol: Symbol, depth: int) -> SymbolRow:
+    return (
+        depth,
+        symbol.name,
+        symbol.kind,
+        symbol.signature,
+        symbol.doc,
+        symbol.returns,
+        symbol.start_line,
+        symbol.end_line,
+        symbol.name_line,
+        symbol.parent,
+        symbol.exported,
+        " ".join(symbol.modifiers),
+    )

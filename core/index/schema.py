@@ -1,0 +1,101 @@
+"""The format on disk: a version, the reason for each change, and how to bring an older file along.
+
+Version  Why it changed
+1        files, skips, chunks and their full text
+2        chunks know what they define (`definitions`); an older index keeps working with none
+"""
+
+from collections.abc import Callable
+
+import apsw
+
+VERSION = 2
+# "Khol": tells an index from any other SQLite file.
+APPLICATION_ID = 0x4B686F6C
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+CREATE TABLE file (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    encoding TEXT NOT NULL,
+    language TEXT NOT NULL,
+    lines INTEGER NOT NULL,
+    has_errors INTEGER NOT NULL
+);
+
+CREATE TABLE skip (
+    path TEXT PRIMARY KEY,
+    reason TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    is_dir INTEGER NOT NULL,
+    size INTEGER,      -- of a file that was passed over for its content: while these two
+    mtime_ns INTEGER   -- stay the same, it is not read again
+) WITHOUT ROWID;
+
+-- Ignore files as they were when the last run trusted them.
+CREATE TABLE rule_file (path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE chunk (
+    id INTEGER PRIMARY KEY,
+    file_id INTEGER NOT NULL,
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    start INTEGER NOT NULL,   -- offset in characters of the decoded file
+    length INTEGER NOT NULL,
+    definitions TEXT NOT NULL
+);
+CREATE INDEX chunk_by_file ON chunk (file_id);
+
+CREATE TABLE symbol (
+    id INTEGER PRIMARY KEY,
+    file_id INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    doc TEXT NOT NULL,
+    returns TEXT NOT NULL,
+    start_line INTEGER NOT NULL,
+    end_line INTEGER NOT NULL,
+    name_line INTEGER NOT NULL,
+    parent TEXT NOT NULL,
+    exported INTEGER NOT NULL,
+    modifiers TEXT NOT NULL
+);
+CREATE INDEX symbol_by_file ON symbol (file_id);
+CREATE INDEX symbol_by_name ON symbol (name COLLATE NOCASE);
+
+-- The words come split already (index/words.py), so the tokenizer only has to find the spaces.
+CREATE VIRTUAL TABLE chunk_words USING fts5(
+    path, definitions, content, content='', contentless_delete=1, tokenize='ascii'
+);
+
+CREATE TABLE chunk_vector (chunk_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+"""
+
+
+def create(db: apsw.Connection) -> None:
+    """Lay out an empty index."""
+    db.execute(_TABLES)
+    db.pragma("application_id", APPLICATION_ID)
+    db.pragma("user_version", VERSION)
+
+
+def migrate(db: apsw.Connection) -> None:
+    """Bring an older index up to this version, one step at a time."""
+    for version in range(int(db.pragma("user_version")), VERSION):
+        MIGRATIONS[version](db)
+        db.pragma("user_version", version + 1)
+
+
+def _add_definitions(db: apsw.Connection) -> None:
+    """Chunks get an empty list of definitions; the words of the full text stay as they are."""
+    db.execute("ALTER TABLE chunk ADD COLUMN definitions TEXT NOT NULL DEFAULT ''")
+
+
+MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {1: _add_definitions}

@@ -1,0 +1,201 @@
+"""The index of one workspace: reading its facts, and replacing a file's rows in one transaction."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import apsw
+
+from keyhole.core.files.walk import Known, Stamp
+from keyhole.core.index.connection import connect, explained, load_vectors, transaction
+from keyhole.core.index.prepare import FileRows
+from keyhole.core.types import Skip, SkipReason
+
+Vector = tuple[bytes, bytes]
+
+
+class Store:
+    """An open index. Any process may read; who writes holds the writer's lock."""
+
+    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        self.path = path
+        self._db = connect(path, vfs=vfs)
+        self._has_vectors = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; the last one to close folds the write-ahead log in."""
+        with explained(self.path):
+            self._db.close()
+
+    # Reading
+
+    def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a reading statement."""
+        with explained(self.path):
+            return list(self._db.execute(sql, values))
+
+    def value(self, sql: str, *values: object) -> Any:
+        """Return the first cell of the first row, or None."""
+        with explained(self.path):
+            return self._db.execute(sql, values).get
+
+    def meta(self, key: str, default: Any = None) -> Any:
+        """Return one fact about the index."""
+        rows = self.query("SELECT value FROM meta WHERE key = ?", key)
+        return rows[0][0] if rows else default
+
+    def known(self) -> Known:
+        """Return what the last walk found, for the next one to build on."""
+        return Known(
+            files={path: (size, mtime) for path, size, mtime in self.query("SELECT path, size, mtime_ns FROM file")},
+            skips={
+                path: (Skip(path, SkipReason(reason), detail, bool(is_dir)), None if size is None else (size, mtime))
+                for path, reason, detail, is_dir, size, mtime in self.query(
+                    "SELECT path, reason, detail, is_dir, size, mtime_ns FROM skip"
+                )
+            },
+            rule_files={path: (size, mtime) for path, size, mtime in self.query("SELECT * FROM rule_file")},
+        )
+
+    def known_paths(self, paths: Sequence[str]) -> set[str]:
+        """Return which of the paths are indexed."""
+        return {path for path in paths if self.value("SELECT 1 FROM file WHERE path = ?", path)}
+
+    def digests(self) -> dict[str, str]:
+        """Return the content hash of every file."""
+        return dict(self.query("SELECT path, digest FROM file"))
+
+    # Writing
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all or nothing, and count a new generation."""
+        with explained(self.path), transaction(self._db):
+            yield
+            self.set_meta("generation", self.meta("generation", 0) + 1)
+
+    def set_meta(self, key: str, value: object) -> None:
+        """Record one fact about the index."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def replace_file(self, rows: FileRows, vectors: Sequence[Vector] = ()) -> None:
+        """Put a file's rows in the place of its old ones."""
+        self.remove_file(rows.path)
+        self._db.execute("DELETE FROM skip WHERE path = ?", (rows.path,))
+        file_id = self._next_id("file")
+        self._db.execute(
+            "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                file_id,
+                rows.path,
+                rows.size,
+                rows.mtime_ns,
+                rows.digest,
+                rows.encoding,
+                rows.language,
+                rows.lines,
+                rows.has_errors,
+            ),
+        )
+        first = self._next_id("chunk")
+        self._db.executemany(
+            "INSERT INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (id_, file_id, chunk.start_line, chunk.end_line, chunk.start, chunk.length, chunk.definitions)
+                for id_, chunk in enumerate(rows.chunks, first)
+            ],
+        )
+        self._db.executemany(
+            "INSERT INTO chunk_words (rowid, path, definitions, content) VALUES (?, ?, ?, ?)",
+            [(id_, *chunk.words) for id_, chunk in enumerate(rows.chunks, first)],
+        )
+        self._db.executemany(
+            "INSERT INTO symbol VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(file_id, *symbol) for symbol in rows.symbols],
+        )
+        self._add_vectors(first, vectors)
+
+    def remove_file(self, path: str) -> None:
+        """Take a file's rows out."""
+        file_id = self.value("SELECT id FROM file WHERE path = ?", path)
+        if file_id is None:
+            return
+        chunks = "SELECT id FROM chunk WHERE file_id = ?"
+        self._db.execute(f"DELETE FROM chunk_words WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
+        if self._has_vectors and self.meta("dimension"):
+            self._db.execute(f"DELETE FROM chunk_bits WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
+        self._db.execute(f"DELETE FROM chunk_vector WHERE chunk_id IN ({chunks})", (file_id,))  # noqa: S608
+        for statement in (
+            "DELETE FROM chunk WHERE file_id = ?",
+            "DELETE FROM symbol WHERE file_id = ?",
+            "DELETE FROM file WHERE id = ?",
+        ):
+            self._db.execute(statement, (file_id,))
+
+    def restamp_file(self, path: str, stamp: Stamp) -> None:
+        """Record a new time for a file whose content is the same."""
+        self._db.execute("UPDATE file SET size = ?, mtime_ns = ? WHERE path = ?", (*stamp, path))
+
+    def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
+        """Record that a path is passed over, and take out what was indexed of it."""
+        self.remove_file(skip.path)
+        row = (skip.path, skip.reason.value, skip.detail, skip.is_dir, *(stamp or (None, None)))
+        self._db.execute("INSERT OR REPLACE INTO skip VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def remove_skip(self, path: str) -> None:
+        """Forget that a path was passed over."""
+        self._db.execute("DELETE FROM skip WHERE path = ?", (path,))
+
+    def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
+        """Record the ignore files of the last walk."""
+        self._db.execute("DELETE FROM rule_file")
+        self._db.executemany("INSERT INTO rule_file VALUES (?, ?, ?)", [(path, *s) for path, s in stamps.items()])
+
+    def load_vectors(self) -> bool:
+        """Make the vectors usable; False where sqlite-vec cannot be loaded."""
+        self._has_vectors = load_vectors(self._db)
+        return self._has_vectors
+
+    def reset_vectors(self, dimension: int) -> None:
+        """Drop all vectors, and make room for new ones of this many numbers, if any."""
+        self._db.execute("DELETE FROM chunk_vector")
+        if self._has_vectors:
+            self._db.execute("DROP TABLE IF EXISTS chunk_bits")
+            if dimension:
+                self._db.execute(f"CREATE VIRTUAL TABLE chunk_bits USING vec0(signs bit[{int(dimension)}])")
+
+    def forget_digests(self) -> None:
+        """Make the next walk read every file again; until then the old rows serve."""
+        self._db.execute("UPDATE file SET digest = '', mtime_ns = 0")
+
+    def _add_vectors(self, first: int, vectors: Sequence[Vector]) -> None:
+        if not vectors:
+            return
+        rows = list(enumerate(vectors, first))
+        self._db.executemany("INSERT INTO chunk_vector VALUES (?, ?)", [(id_, small) for id_, (_, small) in rows])
+        self._db.executemany(
+            "INSERT INTO chunk_bits (rowid, signs) VALUES (?, vec_bit(?))", [(id_, signs) for id_, (signs, _) in rows]
+        )
+
+    def _next_id(self, table: str) -> int:
+        return int(self._db.execute(f"SELECT ifnull(max(id), 0) + 1 FROM {table}").get)  # noqa: S608
+
+
+def check_integrity(store: Store) -> list[str]:
+    """Look through the whole file; return what is wrong, nothing when all is well."""
+    problems = [str(row[0]) for row in store.query("PRAGMA integrity_check") if row[0] != "ok"]
+    try:
+        store.query("INSERT INTO chunk_words (chunk_words) VALUES ('integrity-check')")
+    except apsw.Error as error:
+        problems.append(f"full text: {error}")
+    return problems

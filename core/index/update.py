@@ -1,0 +1,207 @@
+"""Bringing an index up to date: walk, compare, prepare what changed, and write it in small transactions."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from keyhole.core.errors import CorruptStoreError
+from keyhole.core.files.ignore import rules_fingerprint
+from keyhole.core.files.walk import Known, Scan, scan
+from keyhole.core.index.embedder import Embedder, quantise
+from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.lock import writer_lock
+from keyhole.core.index.pool import Preparation, prepare_all
+from keyhole.core.index.prepare import FileRows, Prepared, Refused, Unchanged
+from keyhole.core.index.store import Store
+from keyhole.core.types import IndexReport, Progress
+
+# A transaction is small enough to lose little, and large enough to cost little.
+_BATCH_FILES = 200
+_BATCH_BYTES = 3_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """How an update reports: progress after each file, and messages for people."""
+
+    progress: Callable[[Progress], None] = lambda _: None
+    message: Callable[[str], None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to index, where to, and how."""
+
+    root: Path
+    folder: Path
+    max_bytes: int
+    workers: int = 1
+    embedder: Embedder | None = None
+    full: bool = False
+    wait: bool = True
+
+
+def update_index(request: Request, hooks: Hooks | None = None) -> IndexReport:
+    """Bring the index up to date, alone; a damaged one is set aside and built anew."""
+    hooks = hooks or Hooks()
+
+    def on_wait() -> None:
+        hooks.message("another process is indexing this workspace; waiting for it to end")
+
+    with writer_lock(request.folder, wait=request.wait, on_wait=on_wait):
+        try:
+            return _update(request, hooks)
+        except CorruptStoreError:
+            aside = set_aside(request.folder)
+            hooks.message(f"the index was damaged and is set aside as {aside}; building a new one")
+            return _update(request, hooks)
+
+
+def set_aside(folder: Path) -> Path:
+    """Move a damaged index out of the way, keeping it for a look; its log goes with it."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    aside = folder / f"damaged-{stamp}.db"
+    for suffix in ("", "-wal", "-shm"):
+        part = folder / (INDEX_FILE + suffix)
+        if part.exists():
+            part.rename(f"{aside}{suffix}")
+    return aside
+
+
+def _update(request: Request, hooks: Hooks) -> IndexReport:
+    with Store(request.folder / INDEX_FILE) as store:
+        return _Update(store, request, hooks).run()
+
+
+class _Update:
+    """One run over one workspace."""
+
+    def __init__(self, store: Store, request: Request, hooks: Hooks) -> None:
+        self._store = store
+        self._request = request
+        self._hooks = hooks
+        self._started = time.monotonic()
+        self._embedder = request.embedder
+        self._counts = {"added": 0, "changed": 0, "removed": 0, "chunks": 0}
+        self._unchanged = 0
+        self._done = 0
+
+    def run(self) -> IndexReport:
+        self._adopt_model()
+        if self._request.full:
+            self._forget_contents("reading every file again")
+        known = self._store.known()
+        fingerprint = rules_fingerprint(self._request.max_bytes)
+        known.rules_hold = self._store.meta("rules") == fingerprint
+        found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
+        if self._settle(known, found, fingerprint):
+            self._take_in(found)
+        return self._report(found)
+
+    def _adopt_model(self) -> None:
+        """Record the model; when it is another one, everything is embedded again."""
+        old = (self._store.meta("model", ""), self._store.meta("dimension", 0))
+        if (self._embedder or old[0]) and not self._store.load_vectors():
+            self._hooks.message("sqlite-vec cannot be loaded here: indexing without vectors")
+            self._embedder = None
+        embedder = self._embedder
+        new = (embedder.name, embedder.dimension) if embedder else ("", 0)
+        if old == new:
+            return
+        with self._store.transaction():
+            self._store.set_meta("model", new[0])
+            self._store.set_meta("dimension", new[1])
+            self._store.reset_vectors(new[1])
+        if embedder and self._store.value("SELECT count(*) FROM file"):
+            self._forget_contents(f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again")
+
+    def _forget_contents(self, message: str) -> None:
+        self._hooks.message(message)
+        with self._store.transaction():
+            self._store.forget_digests()
+
+    def _settle(self, known: Known, found: Scan, fingerprint: str) -> bool:
+        """Write what the walk alone tells; False when nothing at all has changed."""
+        candidates = {candidate.path for candidate in found.candidates}
+        skips = [skip for skip in found.skips if known.skips.get(skip.path, (None,))[0] != skip]
+        seen_skips = {skip.path for skip in found.skips} | set(found.same_skips) | candidates
+        lost_skips = known.skips.keys() - seen_skips
+        lost_files = known.files.keys() - candidates - set(found.same_files)
+        same_rules = known.rule_files == found.rule_files and known.rules_hold
+        if not (candidates or skips or lost_skips or lost_files) and same_rules and not self._store.meta("pending", 1):
+            return False
+        with self._store.transaction():
+            for path in sorted(lost_files):
+                self._store.remove_file(path)
+            for path in lost_skips:
+                self._store.remove_skip(path)
+            for skip in skips:
+                self._store.put_skip(skip)
+            self._store.put_rule_files(found.rule_files)
+            self._store.set_meta("rules", fingerprint)
+            self._store.set_meta("pending", len(candidates))
+        self._counts["removed"] = len(lost_files)
+        return True
+
+    def _take_in(self, found: Scan) -> None:
+        """Prepare and write every candidate, batch by batch."""
+        sizes = {candidate.path: candidate.size for candidate in found.candidates}
+        preparation = Preparation(self._request.root, self._request.max_bytes, for_model=self._embedder is not None)
+        batch: list[Prepared] = []
+        size = 0
+        self._tell(len(sizes), "")
+        for prepared in prepare_all(
+            preparation, found.candidates, self._store.digests(), workers=self._request.workers
+        ):
+            batch.append(prepared)
+            size += sizes[prepared.path]
+            if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
+                self._write(batch, len(sizes))
+                batch, size = [], 0
+        self._write(batch, len(sizes))
+
+    def _write(self, batch: list[Prepared], total: int) -> None:
+        known = self._store.known_paths([prepared.path for prepared in batch])
+        with self._store.transaction():
+            for prepared in batch:
+                self._write_one(prepared, is_known=prepared.path in known)
+                self._done += 1
+                self._tell(total, prepared.path)
+            self._store.set_meta("pending", total - self._done)
+            self._store.set_meta("updated", datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def _write_one(self, prepared: Prepared, *, is_known: bool) -> None:
+        if isinstance(prepared, Refused):
+            self._store.put_skip(prepared.skip, prepared.stamp)
+        elif isinstance(prepared, Unchanged):
+            self._store.restamp_file(prepared.path, prepared.stamp)
+            self._unchanged += 1
+        else:
+            self._store.replace_file(prepared, self._embed(prepared))
+            self._counts["changed" if is_known else "added"] += 1
+            self._counts["chunks"] += len(prepared.chunks)
+
+    def _embed(self, rows: FileRows) -> list[tuple[bytes, bytes]]:
+        if self._embedder is None or not rows.chunks:
+            return []
+        return quantise(self._embedder.encode([chunk.passage for chunk in rows.chunks]))
+
+    def _tell(self, total: int, path: str) -> None:
+        self._hooks.progress(Progress(self._done, total, self._counts["chunks"], path))
+
+    def _report(self, found: Scan) -> IndexReport:
+        store = self._store
+        return IndexReport(
+            added=self._counts["added"],
+            changed=self._counts["changed"],
+            removed=self._counts["removed"],
+            current=len(found.same_files) + self._unchanged,
+            skipped=store.value("SELECT count(*) FROM skip"),
+            files=store.value("SELECT count(*) FROM file"),
+            chunks=store.value("SELECT count(*) FROM chunk"),
+            generation=store.meta("generation", 0),
+            model=store.meta("model", ""),
+            seconds=time.monotonic() - self._started,
+        )

@@ -1,0 +1,26 @@
+"""One file, from decoded text to everything the index keeps of it."""
+
+from keyhole.core.syntax.chunks import cut_chunks
+from keyhole.core.syntax.languages import Language, detect_language
+from keyhole.core.syntax.parse import parse
+from keyhole.core.syntax.symbols import extract_outline
+from keyhole.core.types import Analysis, Chunk, Outline, SourceFile
+
+
+def analyse(source: SourceFile) -> Analysis:
+    """Parse a file once, for its symbols, imports and chunks."""
+    language = detect_language(source.path, source.text)
+    content = source.text.encode("utf-8")
+    root = parse(language, content)
+    outline = extract_outline(language, root, content) if root is not None else Outline(language.id)
+    # The keys of data and the headings of prose are in maps, but define nothing.
+    definitions = outline.walk() if language.has_definitions else ()
+    return Analysis(source, outline, cut_chunks(content, root, definitions))
+
+
+def context_header(path: str, language: Language, chunk: Chunk) -> str:
+    """Write the lines that are embedded, and ranked, together with a chunk's text."""
+    lines = [f"File: {path}", f"Language: {language.id}"]
+    if chunk.definitions:
+        lines.append(f"Defines: {', '.join(chunk.definitions)}")
+    return "\n".join(lines)

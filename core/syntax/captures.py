@@ -1,0 +1,166 @@
+"""What a language's table of symbols found in one file, sorted by what it means.
+
+The captures of `assets/queries/*.scm`:
+
+    @name @body @parent          parts of a definition; a signature ends where the body starts
+    @function @class @enum …     any other name: the definition itself, and its kind
+    @qualified                   a name together with its owners, such as `Owner::name`
+    @keyword                     a word before the definition that its signature starts with
+    @prototype                   a function that is only announced; nothing of note inside a function
+    @outer                       a wrapper (export, template) whose range the definition takes over
+    @decorator                   extends the range of the definition it stands before
+    @docstring @doc @comment     documentation inside, documentation above, and just a comment
+    @import @target              an import statement and what it names
+    @exported                    a name that another statement exports
+    @access                      a word such as a bare `private`: it holds for what follows in the same body
+    @level                       the mark of a heading: the number in its type says how deep the section is
+    @_anything                   only there for the pattern's own conditions
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from keyhole.core.syntax.docs import NO_DOC, Doc
+from keyhole.core.syntax.parse import Match
+from keyhole.core.syntax.spans import Source, Span
+from keyhole.core.types import Import, Symbol
+
+_PARTS_OF_OTHERS = frozenset(["name", "body", "parent", "qualified", "keyword", "target", "level"])
+_QUOTES = ('"', "'", "<", "`")
+_LEVEL = re.compile(r"\d+")
+_QUOTED = re.compile(r"""(["'`])([^"'`]+)\1""")
+_CLOSING_MARKS = re.compile(r"\s+#+$")
+_LINE_BREAK = re.compile(r"[ \t]*\r?\n\s*")
+
+
+@dataclass(slots=True)
+class Definition:
+    """A definition while its range, docs and children are being put together."""
+
+    kind: str
+    name: str
+    start: int
+    end: int
+    name_start: int
+    body: Span | None
+    parent: str = ""
+    keyword: str = ""
+    owners: tuple[str, ...] = ()
+    level: int = 0
+    is_wrapped: bool = False
+    doc: Doc = NO_DOC
+    children: list[Symbol] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A word such as `private` on its own, and how far it holds."""
+
+    start: int
+    scope_end: int
+    word: str
+
+
+class Captures:
+    """Gathers the matches of one file."""
+
+    def __init__(self, source: Source, matches: Iterable[Match]) -> None:
+        self.source = source
+        self.definitions: dict[tuple[int, int], Definition] = {}
+        self.imports: dict[tuple[int, str], Import] = {}
+        self.outers: list[Span] = []
+        self.decorators: list[Span] = []
+        self.comments: list[Span] = []
+        self.docs: list[Span] = []
+        self.docstrings: dict[int, Span] = {}
+        self.exported: set[str] = set()
+        self.access: list[Access] = []
+        takers: dict[str, Callable[[Node, Match], None]] = {
+            "import": self._take_import,
+            "outer": lambda node, _: self.outers.append(Span.of(node)),
+            "decorator": lambda node, _: self.decorators.append(Span.of(node)),
+            "comment": lambda node, _: self.comments.append(Span.of(node)),
+            "doc": lambda node, _: self.docs.append(Span.of(node)),
+            "docstring": lambda node, _: self.docstrings.update({node.start_byte: Span.of(node)}),
+            "exported": lambda node, _: self.exported.add(source.node_text(node)),
+            "access": self._take_access,
+        }
+        for match in matches:
+            for capture, nodes in match.items():
+                if take := takers.get(capture):
+                    for node in nodes:
+                        take(node, match)
+                elif capture not in _PARTS_OF_OTHERS and not capture.startswith("_"):
+                    self._take_definition(capture, nodes, match)
+
+    def _take_definition(self, kind: str, nodes: list[Node], match: Match) -> None:
+        start, end = nodes[0].start_byte, nodes[-1].end_byte
+        names, owners = match.get("name"), list[Node]()
+        if qualified := match.get("qualified"):
+            names, owners = _split_qualified(qualified[0])
+        # Tables list the more telling pattern first: it wins when two match one node.
+        if not names or names[0].start_byte == names[0].end_byte or (start, end) in self.definitions:
+            return
+        body, keyword, level = match.get("body"), match.get("keyword"), match.get("level")
+        definition = self.definitions[start, end] = Definition(
+            kind=kind,
+            name=_bare_name(self.source.text(names[0].start_byte, names[-1].end_byte)),
+            start=start,
+            end=end,
+            name_start=names[0].start_byte,
+            body=Span(body[0].start_byte, body[-1].end_byte) if body else None,
+        )
+        if parents := match.get("parent"):
+            definition.parent = one_line(" ".join(map(self.source.node_text, parents)))
+        if keyword:
+            definition.keyword = self.source.node_text(keyword[0]) + " "
+        if owners:
+            definition.owners = tuple(map(self.source.node_text, owners))
+        if level and (depth := _LEVEL.search(level[0].type)):
+            definition.level = int(depth.group())
+
+    def _take_import(self, node: Node, match: Match) -> None:
+        targets = match.get("target")
+        text = one_line(self.source.node_text(node)).rstrip(";")
+        target, start = text, node.start_byte
+        if targets:
+            start = targets[0].start_byte
+            target = self.source.text(start, targets[-1].end_byte)
+        if target.startswith(_QUOTES):
+            target = target.strip("\"'<>`")
+        self.imports.setdefault((start, target), Import(target, text, self.source.row(node.start_byte) + 1))
+
+    def _take_access(self, node: Node, _: Match) -> None:
+        scope = node.parent or node
+        if scope.type == "labeled_statement":  # in a C++ class that was taken for a function
+            scope = scope.parent or scope
+        self.access.append(Access(node.start_byte, scope.end_byte, self.source.node_text(node)))
+
+
+def one_line(text: str) -> str:
+    """Join lines by single spaces; spaces within a line stay, since they may be in a string."""
+    text = text.strip()
+    return _LINE_BREAK.sub(" ", text) if "\n" in text else text
+
+
+def _bare_name(text: str) -> str:
+    """Write a name on one line, without quotes around it or a heading's closing marks."""
+    name = one_line(text)
+    if name.endswith("#"):
+        name = _CLOSING_MARKS.sub("", name)
+    quoted = _QUOTED.fullmatch(name) if name.startswith(_QUOTES) else None
+    return quoted.group(2) if quoted else name
+
+
+def _split_qualified(node: Node) -> tuple[list[Node], list[Node]]:
+    """Part `a::B<T>::name` into the name and the bare names of its owners."""
+    owners = []
+    while (scope := node.child_by_field_name("scope")) and (name := node.child_by_field_name("name")):
+        owners.append(scope.child_by_field_name("name") or scope)
+        node = name
+    # The name of `operator bool() const` ends with the type.
+    kind = node.child_by_field_name("type")
+    return ([node.children[0], kind] if kind else [node]), owners

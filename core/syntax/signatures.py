@@ -1,0 +1,81 @@
+"""The signature of a definition and the words that modify it, read from its source."""
+
+import re
+
+from keyhole.core.syntax.captures import Definition, one_line
+from keyhole.core.syntax.languages import Language
+from keyhole.core.syntax.spans import Source, Spans
+
+SIGNATURE_LIMIT = 2_000
+CONSTANT_LIMIT = 120
+
+_MODIFIERS = frozenset(
+    """abstract actor actual async annotation case companion consteval constexpr convenience data declare default
+    expect explicit export extern external fileprivate final friend get implicit indirect infix inline inner internal
+    lateinit lazy local mutating native new nonisolated opaque open operator override partial private protected pub
+    public readonly required sealed set static suspend synchronized tailrec transient transparent unsafe value virtual
+    volatile""".split()  # noqa: SIM905  # a list of these would take sixty lines
+)
+_WORD = re.compile(r"\b[A-Za-z_]+\b")
+_DECORATOR_NAME = re.compile(r"[\w.:\\]+")
+_OPENING_GAP = re.compile(r"([(\[<])[ \t]*\r?\n\s*")
+_CLOSING_GAP = re.compile(r",?[ \t]*\r?\n\s*([)\]>])")
+_TAIL = re.compile(r"\s*(?:=>|[{:=;,\\]|(?<!\w)(?:do|begin|AS|with))$")
+_LONGEST_TAIL = 20
+
+
+class SignatureReader:
+    """Reads signatures of one file, with its comments and decorators left out."""
+
+    def __init__(self, language: Language, source: Source, comments: Spans, decorators: Spans) -> None:
+        self._source = source
+        self._comments = comments
+        self._decorators = decorators
+        self._modifiers = _MODIFIERS | language.private_words
+
+    def modifier_words(self, definition: Definition) -> list[str]:
+        """List the words before the name that modify it."""
+        before_name = self._read(definition.start, definition.name_start, definition)
+        return [word for word in _WORD.findall(before_name) if word in self._modifiers]
+
+    def decorator_names(self, definition: Definition) -> tuple[str, ...]:
+        """Name the decorators before the name, without their arguments."""
+        inside = self._decorators.between(definition.start, definition.name_start)
+        names = [_DECORATOR_NAME.search(self._source.text(span.start, span.end)) for span in inside]
+        return tuple(f"@{name.group()}" if name else "@" for name in names)
+
+    def signature(self, definition: Definition) -> str:
+        """Read a definition up to its body, on one line."""
+        body = definition.body
+        if body is None or not definition.start < body.start < definition.end:
+            text = self._read(definition.start, definition.end, definition).strip()
+        else:
+            text = self._read(definition.start, body.start, definition).strip()
+            if body.start < definition.name_start:
+                text += " " + self._read(body.end, definition.end, definition).strip()
+        if "\n" in text:
+            text = one_line(_CLOSING_GAP.sub(r"\1", _OPENING_GAP.sub(r"\1", text)))
+        text = definition.keyword + _without_tail(text, definition.name)
+        limit = CONSTANT_LIMIT if definition.kind == "constant" else SIGNATURE_LIMIT
+        return text if len(text) <= limit else text[:limit].rstrip() + "…"
+
+    def _read(self, start: int, end: int, definition: Definition) -> str:
+        """Read source without its comments, and without the decorators before the name."""
+        notes = self._comments.between(start, end)
+        notes += self._decorators.between(start, min(end, definition.name_start))
+        if not notes:
+            return self._source.text(start, end)
+        pieces, position = [], start
+        for note in sorted(notes):
+            pieces.append(self._source.text(position, max(position, note.start)))
+            position = max(position, note.end)
+        return "".join([*pieces, self._source.text(position, end)])
+
+
+def _without_tail(text: str, name: str) -> str:
+    text = text.rstrip()
+    tail = _TAIL.search(text, max(0, len(text) - _LONGEST_TAIL))
+    # A name may end like a tail does: `def begin`, `## What to do`.
+    if tail is None or name not in text[: tail.start()]:
+        return text
+    return text[: tail.start()].rstrip()

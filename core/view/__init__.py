@@ -1,0 +1,1 @@
+"""From facts to the text that people and agents read."""

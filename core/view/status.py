@@ -1,0 +1,77 @@
+"""The status of a workspace: what its index holds, what is passed over, and why."""
+
+from dataclasses import asdict
+
+from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types import IndexReport, Status
+from keyhole.core.view.text import count_of, human_size
+
+NO_MODEL = "none: no vectors, so search is by words only"
+
+
+def status_text(status: Status, *, list_skips: bool = False) -> str:
+    """Render the status as a small report."""
+    lines = [f"Workspace  {status.root}", *_index_lines(status)]
+    if status.languages:
+        lines += ["", f"{'Language':<18}{'files':>9}{'chunks':>9}{'symbols':>9}"]
+        lines += [
+            f"{BY_ID[count.language].label:<18}{count.files:>9,}{count.chunks:>9,}{count.symbols:>9,}"
+            for count in status.languages
+        ]
+    if status.skipped:
+        lines += ["", f"{'Skipped':<18}{'paths':>9}"]
+        lines += [f"{reason:<18}{count:>9,}" for reason, count in _largest_first(status.skipped)]
+    if list_skips:
+        lines += ["", *(f"{s.path}{'/' if s.is_dir else ''}: {s.reason}: {s.detail}" for s in status.skips)]
+    return "\n".join(lines) + "\n"
+
+
+def status_facts(status: Status) -> dict[str, object]:
+    """Give the same status as plain data, for JSON."""
+    facts = asdict(status) | {"skipped": dict(_largest_first(status.skipped))}
+    return {"project": facts.pop("root"), **facts}
+
+
+def report_text(report: IndexReport) -> str:
+    """Render what an index run did, in one or two lines."""
+    changed = report.added + report.changed + report.removed
+    parts = [f"{report.added:,} new", f"{report.changed:,} edited", f"{report.removed:,} gone"]
+    detail = f" ({', '.join(parts)})" if changed else ""
+    lines = [
+        f"{changed:,} changed{detail}, {report.current:,} current",
+        " │ ".join(
+            [
+                count_of(report.files, "file"),
+                count_of(report.chunks, "chunk"),
+                f"{report.skipped:,} skipped",
+                f"generation {report.generation}",
+                f"{report.seconds:.1f} s",
+            ]
+        ),
+    ]
+    if not report.model:
+        lines.append(f"Model: {NO_MODEL}")
+    return "\n".join(lines) + "\n"
+
+
+def _index_lines(status: Status) -> list[str]:
+    if not status.generation:
+        return ["Index      none yet: keyhole index builds it", f"Waiting    {count_of(status.pending, 'file')}"]
+    freshness = (
+        "current"
+        if not status.stale
+        else f"{count_of(status.stale, 'file')} changed since: keyhole index takes that in"
+    )
+    if status.pending:
+        freshness = f"incomplete, {count_of(status.pending, 'file')} to go: keyhole index goes on"
+    return [
+        f"Index      {human_size(status.index_bytes)} │ generation {status.generation} │ {freshness}",
+        f"Updated    {status.updated}",
+        f"Model      {status.model or NO_MODEL}",
+        f"Files      {status.files:,} │ {human_size(status.size)}",
+        f"Chunks     {status.chunks:,} │ {count_of(status.symbols, 'symbol')}",
+    ]
+
+
+def _largest_first(counts: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -1,0 +1,173 @@
+"""The command line as a person meets it: a real process, its output and its exit code."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keyhole.core.cli import cli
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "src").mkdir(parents=True)
+    (root / "src/retry.py").write_text(
+        'import os\n\n\ndef backoff(n: int = 1) -> float:\n    """Wait."""\n    return 1.0\n'
+    )
+    (root / "README.md").write_text("# Title\n")
+    (root / ".env").write_text("TOKEN=canary\n")
+    (root / "yarn.lock").write_text("")
+    return root
+
+
+def keyhole(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from keyhole.tui.main import main; main()", *arguments]
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(cwd.parent),
+        "KEYHOLE_CACHE_DIR": str(cwd.parent / "cache"),
+        **variables,
+    }
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+def masked(text: str) -> str:
+    """Blank out what differs between two runs."""
+    for pattern, mask in {
+        r"rules:\d+": "rules:N",
+        r"\d[\d.]* KB": "N KB",
+        r"\d+\.\d s": "N s",
+        r"20\d\d-\S+": "TIME",
+    }.items():
+        text = re.sub(pattern, mask, text)
+    return text
+
+
+def test_index_then_status(workspace: Path, check_golden: Callable[[str, str], None]) -> None:
+    before = keyhole("status", cwd=workspace)
+    first = keyhole("index", cwd=workspace)
+    (workspace / "src/retry.py").write_text("def edited(): pass\n")
+    stale = keyhole("status", cwd=workspace)
+    second = keyhole("index", cwd=workspace)
+    third = keyhole("index", cwd=workspace)
+    after = keyhole("status", "--skipped", cwd=workspace)
+    runs = [before, first, stale, second, third, after]
+    assert [(run.returncode, run.stderr) for run in runs] == [(0, "")] * 6
+    assert third.stdout.startswith("0 changed, 2 current\n")
+    text = "".join(f"$ {' '.join(run.args[3:])}\n{run.stdout}\n" for run in runs)
+    check_golden("cli/index-and-status.txt", masked(text).replace(str(workspace), "WORKSPACE"))
+
+
+def test_index_and_status_as_json(workspace: Path) -> None:
+    report = json.loads(keyhole("index", "--json", cwd=workspace).stdout)
+    assert (report["added"], report["files"], report["skipped"]) == (2, 2, 2)
+    facts = json.loads(keyhole("status", "--json", cwd=workspace).stdout)
+    assert facts["project"] == str(workspace)
+    assert facts["languages"] == [
+        {"language": "markdown", "files": 1, "chunks": 1, "symbols": 1},
+        {"language": "python", "files": 1, "chunks": 1, "symbols": 1},
+    ]
+    assert facts["skipped"] == {"lockfile": 1, "secret": 1}
+    assert [skip["path"] for skip in facts["skips"]] == [".env", "yarn.lock"]
+
+
+def test_clear(workspace: Path) -> None:
+    keyhole("index", cwd=workspace)
+    (folder,) = (workspace.parent / "cache").iterdir()
+    assert keyhole("clear", cwd=workspace).stdout == f"deleted {folder}\n"
+    assert not folder.exists()
+    assert keyhole("clear", cwd=workspace).stdout == "there was no index\n"
+
+
+def test_a_cache_folder_that_cannot_be_made_is_an_error(workspace: Path) -> None:
+    done = keyhole("index", cwd=workspace, KEYHOLE_CACHE_DIR=str(workspace / "README.md"))
+    assert done.returncode == 2
+    assert "set KEYHOLE_CACHE_DIR" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_map(workspace: Path) -> None:
+    done = keyhole("map", "src/retry.py", cwd=workspace)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "File Map: src/retry.py\n"
+        "6 lines │ 77 B │ Python\n"
+        "\n"
+        "Imports\n"
+        "  import os\n"
+        "\n"
+        "Symbols\n"
+        "  def backoff(n: int = 1) -> float: [4-6]\n"
+        "      Wait.\n"
+        "\n"
+        "Use read_file(path, start_line=LINE, max_lines=N) for targeted reads.\n"
+    )
+    facts = json.loads(keyhole("map", "src/retry.py", "--json", cwd=workspace).stdout)
+    assert facts["total_symbols"] == 1
+    assert facts["symbols"][0]["name"] == "backoff"
+
+
+def test_without_a_command_there_is_an_overview_with_a_sample(workspace: Path) -> None:
+    for done in [keyhole(cwd=workspace), keyhole("project", cwd=workspace.parent, HOME="/nowhere")]:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"Workspace  {workspace}\n")
+        assert "A sample view: keyhole map src/retry.py" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["status", "missing"], "cannot open missing: No such file or directory"),
+        (["status", "/"], "refusing to index /"),
+        (["map", ".env"], ".env is not served: secret"),
+        (["map", "../other.py"], "outside the workspace"),
+        (["map", "src"], "not a file in the workspace"),
+        (["map", "/etc/passwd"], "outside the workspace"),
+        (["map", "a\x1b[31m.py"], "a\\x1b[31m.py is not a file"),
+        (["mapp", "a"], "No such command 'mapp'"),
+        (["map", "--jsn", "a"], "No such option"),
+    ],
+)
+def test_errors_are_short_and_exit_with_2(workspace: Path, arguments: list[str], message: str) -> None:
+    done = keyhole(*arguments, cwd=workspace)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_control_characters_in_a_file_never_reach_the_terminal(workspace: Path) -> None:
+    (workspace / "evil.py").write_text('def evil(a="\x1b]0;title\x07"):\n    """Ring \x07 the bell."""\n')
+    done = keyhole("map", "evil.py", cwd=workspace)
+    assert 'def evil(a="\\x1b]0;title\\x07"): [1-2]' in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_a_reader_that_stops_early_is_no_error(workspace: Path) -> None:
+    for number in range(3_000):
+        (workspace / f"{number}.pem").write_text("")
+    command = f"{sys.executable} -c 'from keyhole.tui.main import main; main()' status --skipped | head -1"
+    done = subprocess.run(command, shell=True, cwd=workspace, capture_output=True, text=True, check=False)
+    assert done.stdout == f"Workspace  {workspace}\n"
+    assert done.stderr == ""
+
+
+def test_every_command_and_option_has_help() -> None:
+    for command in cli.commands.values():
+        assert command.help
+        for parameter in command.params:
+            assert parameter.param_type_name == "argument" or getattr(parameter, "help", None), parameter.name
+
+
+def test_every_command_is_in_the_readme() -> None:
+    readme = (REPOSITORY / "README.md").read_text()
+    for name, command in cli.commands.items():
+        assert command.hidden or f"keyhole {name}" in readme

@@ -1,0 +1,89 @@
+"""Where settings come from, and what is said about wrong ones."""
+
+from pathlib import Path
+
+import pytest
+
+from keyhole.core.config import load_settings, setting_keys
+from keyhole.core.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test its own user folder and no KEYHOLE_ variables; return the user's file."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home/.config"))
+    for variable in ("KEYHOLE_CACHE_DIR", "KEYHOLE_INDEX_MAX_FILE_BYTES"):
+        monkeypatch.delenv(variable, raising=False)
+    folder = tmp_path / "home/.config/keyhole"
+    folder.mkdir(parents=True)
+    return folder / "config.toml"
+
+
+def test_each_source_goes_before_the_next(
+    tmp_path: Path, clean_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def limit(**flags: object) -> int:
+        return load_settings(tmp_path, {"index.max_file_bytes": flags.get("flag")}).index.max_file_bytes
+
+    assert limit() == 1_000_000
+    clean_environment.write_text("[index]\nmax_file_bytes = 1\n")
+    assert limit() == 1
+    (tmp_path / "keyhole.toml").write_text("[index]\nmax_file_bytes = 2\n")
+    assert limit() == 2
+    monkeypatch.setenv("KEYHOLE_INDEX_MAX_FILE_BYTES", "3")
+    assert limit() == 3
+    assert limit(flag=4) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[index]\nmax_file_byte = 1\n", "unknown key index.max_file_byte; did you mean index.max_file_bytes"),
+        ("[indx]\n", "unknown key indx; did you mean index."),
+        ("[index]\nmax_file_bytes = 0\n", "keyhole.toml: index.max_file_bytes = 0: Input should be greater than 0"),
+        ("[index]\nmax_file_bytes = 'x'\n", "index.max_file_bytes = 'x': Input should be a valid integer"),
+        ("index = 3\n", "keyhole.toml: index = 3"),
+        ("cache_dir = '/tmp'\n", "cannot be set by a workspace"),
+        ("[index\n", "keyhole.toml is not valid TOML"),
+    ],
+)
+def test_wrong_settings_are_named(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "keyhole.toml").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_settings(tmp_path)
+    assert message in str(caught.value)
+
+
+def test_an_unknown_variable_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHEDIR", "/tmp/x")
+    with pytest.raises(ConfigError, match="environment: unknown key KEYHOLE_CACHEDIR; did you mean KEYHOLE_CACHE_DIR"):
+        load_settings(tmp_path)
+
+
+def test_the_cache_folder_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
+    assert load_settings(tmp_path).cache_dir == tmp_path / "cache"
+
+
+def test_an_empty_section_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "keyhole.toml").write_text("[index]\n")
+    assert load_settings(tmp_path).index.max_file_bytes == 1_000_000
+
+
+def test_a_workspace_file_that_leads_elsewhere_is_not_read(tmp_path: Path) -> None:
+    root = tmp_path / "proj"
+    root.mkdir()
+    (tmp_path / "other.toml").write_text("[index]\nmax_file_bytes = 9\n")
+    (root / "keyhole.toml").symlink_to(tmp_path / "other.toml")
+    with pytest.raises(ConfigError, match=r"cannot read keyhole\.toml"):
+        load_settings(root)
+
+
+def test_every_key_is_described() -> None:
+    assert all(setting_keys().values())
+
+
+def test_every_key_is_in_the_readme() -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    assert all(f"| `{key}` |" in readme for key in setting_keys())

@@ -1,0 +1,388 @@
+"""Discovery: what is found, what is passed over, and the reason that is recorded."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from keyhole.core.errors import WorkspaceError
+from keyhole.core.files.content import decode
+from keyhole.core.files.ignore import load_default_rules
+from keyhole.core.files.read import read_bytes, read_source
+from keyhole.core.files.walk import Known, Scan, examine, scan
+from keyhole.core.files.workspace import open_workspace
+from keyhole.core.types import Candidate, Skip, SkipReason, SourceFile
+
+LIMIT = 1_000_000
+
+
+def put(root: Path, path: str, content: str | bytes = "x = 1\n") -> None:
+    target = root / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def found(root: Path) -> list[str]:
+    return [candidate.path for candidate in scan(root, max_bytes=LIMIT).candidates]
+
+
+def skipped(root: Path) -> dict[str, Skip]:
+    return {skip.path: skip for skip in scan(root, max_bytes=LIMIT).skips}
+
+
+def test_the_walk_is_in_order_and_complete(tmp_path: Path) -> None:
+    for path in ["b.py", "a/z.py", "a/b/c.py", "a.py", "c/d.txt"]:
+        put(tmp_path, path)
+    assert found(tmp_path) == ["a.py", "a/b/c.py", "a/z.py", "b.py", "c/d.txt"]
+
+
+def test_nested_ignore_files_and_reincludes(tmp_path: Path) -> None:
+    put(tmp_path, ".gitignore", "# generated\n\n*.log\nbuild/\n/top.py\n")
+    put(tmp_path, "sub/.gitignore", "!keep.log\nlocal.py\n")
+    put(tmp_path, ".keyholeignore", "!build/\nbuild/*.tmp\n")
+    for path in ["a.log", "top.py", "sub/keep.log", "sub/local.py", "sub/top.py", "build/x.py", "build/y.tmp"]:
+        put(tmp_path, path)
+    kept = [path for path in found(tmp_path) if not path.endswith("ignore")]
+    assert kept == ["build/x.py", "sub/keep.log", "sub/top.py"]
+    assert skipped(tmp_path)["a.log"].detail == "*.log (.gitignore:3)"
+    assert skipped(tmp_path)["sub/local.py"].detail == "local.py (sub/.gitignore:2)"
+    assert skipped(tmp_path)["build/y.tmp"].detail == "build/*.tmp (.keyholeignore:2)"
+
+
+def test_the_exclude_file_of_git_counts(tmp_path: Path) -> None:
+    put(tmp_path, ".git/info/exclude", "notes.txt\n")
+    put(tmp_path, "notes.txt")
+    assert skipped(tmp_path)["notes.txt"].detail == "notes.txt (.git/info/exclude:1)"
+
+
+def test_an_ignored_folder_is_pruned_and_recorded_once(tmp_path: Path) -> None:
+    put(tmp_path, "node_modules/left/index.js")
+    put(tmp_path, "node_modules/right/index.js")
+    assert found(tmp_path) == []
+    assert list(skipped(tmp_path)) == ["node_modules"]
+    assert skipped(tmp_path)["node_modules"].is_dir
+
+
+def test_a_pattern_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    put(tmp_path, ".gitignore", "!\n/\n*.log\n")
+    put(tmp_path, "a.log")
+    assert skipped(tmp_path)["a.log"].detail == "*.log (.gitignore:3)"
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("package-lock.json", SkipReason.LOCKFILE),
+        ("deep/down/yarn.lock", SkipReason.LOCKFILE),
+        ("jquery.min.js", SkipReason.MINIFIED),
+        ("api_pb2.py", SkipReason.GENERATED),
+        ("logo.png", SkipReason.BINARY),
+        (".env", SkipReason.SECRET),
+        (".env.production", SkipReason.SECRET),
+        ("certs/server.pem", SkipReason.SECRET),
+        ("home/.ssh/config", SkipReason.SECRET),
+        ("id_ed25519", SkipReason.SECRET),
+        (".git/config", SkipReason.INTERNAL),
+    ],
+)
+def test_default_rules(tmp_path: Path, path: str, reason: SkipReason) -> None:
+    put(tmp_path, path)
+    assert found(tmp_path) == []
+    assert [skip.reason for skip in skipped(tmp_path).values()] == [reason]
+    answer = examine(tmp_path, path, max_bytes=LIMIT)
+    assert isinstance(answer, Skip)
+    assert answer.reason == reason
+
+
+def test_examples_of_env_files_are_not_secrets(tmp_path: Path) -> None:
+    put(tmp_path, ".env.example")
+    assert found(tmp_path) == [".env.example"]
+
+
+def test_a_workspace_can_bring_back_a_lockfile_but_not_a_secret(tmp_path: Path) -> None:
+    put(tmp_path, ".keyholeignore", "!yarn.lock\n!.env\n!*.pem\n!.git\n")
+    for path in ["yarn.lock", ".env", "server.pem", ".git/config"]:
+        put(tmp_path, path)
+    assert found(tmp_path) == [".keyholeignore", "yarn.lock"]
+
+
+def test_every_default_rule_has_a_reason() -> None:
+    rules = load_default_rules()
+    verdict = rules.decide("a/node_modules/")
+    assert verdict
+    assert verdict[1].reason == SkipReason.IGNORED
+    assert str(verdict[1]).startswith("node_modules/ (keyhole's default rules:")
+
+
+def test_size_limit(tmp_path: Path) -> None:
+    put(tmp_path, "exact.py", b"#" * LIMIT)
+    put(tmp_path, "over.py", b"#" * (LIMIT + 1))
+    assert found(tmp_path) == ["exact.py"]
+    assert skipped(tmp_path)["over.py"].reason == SkipReason.TOO_LARGE
+
+
+def test_a_fifty_megabyte_line_is_not_even_opened(tmp_path: Path) -> None:
+    with (tmp_path / "one-line.json").open("wb") as stream:
+        stream.truncate(50_000_000)
+    (tmp_path / "one-line.json").chmod(0)
+    assert skipped(tmp_path)["one-line.json"].reason == SkipReason.TOO_LARGE
+
+
+def test_symlinks_are_never_followed(tmp_path: Path) -> None:
+    root, outside = tmp_path / "proj", tmp_path / "proj2"
+    put(root, "real.py")
+    put(outside, "secret.py", "password = 1\n")
+    (root / "inside.py").symlink_to("real.py")
+    (root / "outside.py").symlink_to(outside / "secret.py")
+    (root / "chain.py").symlink_to("outside.py")
+    (root / "folder").symlink_to(outside)
+    (root / "loop").symlink_to("loop")
+    (root / "up").symlink_to("..")
+    assert found(root) == ["real.py"]
+    details = {path: skip.detail for path, skip in skipped(root).items()}
+    assert details == {
+        "inside.py": "link to real.py, which has its own entry",
+        "outside.py": "leads out of the workspace",
+        "chain.py": "leads out of the workspace",
+        "folder": "leads out of the workspace",
+        "loop": "broken link",
+        "up": "leads out of the workspace",
+    }
+
+
+def test_a_folder_swapped_for_a_link_after_the_walk_is_not_read(tmp_path: Path) -> None:
+    root, outside = tmp_path / "proj", tmp_path / "proj2"
+    put(root, "src/a.py")
+    put(outside, "a.py", "password = 1\n")
+    assert found(root) == ["src/a.py"]
+    (root / "src").rename(root / "old")
+    (root / "src").symlink_to(outside)
+    answer = read_source(root, "src/a.py", max_bytes=LIMIT)
+    assert isinstance(answer, Skip)
+    assert answer.reason == SkipReason.SYMLINK
+    examined = examine(root, "src/a.py", max_bytes=LIMIT)
+    assert isinstance(examined, Skip)
+    assert (examined.path, examined.reason) == ("src", SkipReason.SYMLINK)
+
+
+def test_a_file_swapped_for_a_link_after_the_walk_is_not_read(tmp_path: Path) -> None:
+    root = tmp_path / "proj"
+    put(root, "a.py")
+    put(tmp_path, "secret.py")
+    (root / "a.py").unlink()
+    (root / "a.py").symlink_to(tmp_path / "secret.py")
+    assert isinstance(read_bytes(root, "a.py", max_bytes=LIMIT), Skip)
+
+
+def test_special_files_do_not_block(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "sock"))
+        assert {path: skip.reason for path, skip in skipped(tmp_path).items()} == {
+            "pipe.py": SkipReason.SPECIAL,
+            "sock": SkipReason.SPECIAL,
+        }
+    answer = read_bytes(tmp_path, "pipe.py", max_bytes=LIMIT)
+    assert isinstance(answer, Skip)
+    assert answer.reason == SkipReason.SPECIAL
+
+
+def test_an_ignore_file_that_is_a_fifo_does_not_block(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".gitignore")
+    put(tmp_path, "a.py")
+    assert found(tmp_path) == ["a.py"]
+
+
+def test_names_that_cannot_be_shown(tmp_path: Path) -> None:
+    put(tmp_path, "new\nline.py")
+    put(tmp_path, "esc\x1b[31m.py")
+    put(tmp_path, "größe 名前 👩‍💻.py")
+    (Path(os.fsdecode(os.fsencode(tmp_path) + b"/latin-\xff.py"))).write_bytes(b"x")
+    assert found(tmp_path) == ["größe 名前 👩‍💻.py"]
+    assert {skip.reason for skip in skipped(tmp_path).values()} == {SkipReason.BAD_NAME}
+    assert sorted(skipped(tmp_path)) == ["esc\\x1b[31m.py", "latin-\\udcff.py", "new\\nline.py"]
+
+
+def test_unreadable_files_and_folders_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, "locked/a.py")
+    put(tmp_path, "open.py")
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        if path.endswith("locked"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    # The tests may run as root, whom no mode keeps out.
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert found(tmp_path) == ["open.py"]
+    assert skipped(tmp_path)["locked"].detail == "Permission denied"
+    gone = read_source(tmp_path, "gone.py", max_bytes=LIMIT)
+    assert isinstance(gone, Skip)
+    assert gone.reason == SkipReason.UNREADABLE
+
+
+def test_worktrees_are_second_copies_but_submodules_are_not(tmp_path: Path) -> None:
+    put(tmp_path, "wt/.git", "gitdir: /somewhere/.git/worktrees/wt\n")
+    put(tmp_path, "wt/a.py")
+    put(tmp_path, "sub/.git", "gitdir: ../.git/modules/sub\n")
+    put(tmp_path, "sub/b.py")
+    assert found(tmp_path) == ["sub/b.py"]
+    assert skipped(tmp_path)["wt"].reason == SkipReason.WORKTREE
+    answer = examine(tmp_path, "wt/a.py", max_bytes=LIMIT)
+    assert isinstance(answer, Skip)
+    assert answer.reason == SkipReason.WORKTREE
+
+
+def test_examine_agrees_with_the_walk_on_a_real_tree() -> None:
+    root = Path(__file__).parent
+    walked = scan(root, max_bytes=20_000)
+    entries: list[Candidate | Skip] = [*walked.candidates, *(skip for skip in walked.skips if not skip.is_dir)]
+    assert len(entries) > 20
+    for entry in entries:
+        assert examine(root, entry.path, max_bytes=20_000) == entry
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "encoding"),
+    [
+        ("naïve\n".encode(), "naïve\n", "utf-8"),
+        (b"\xef\xbb\xbfa\r\nb\r\n", "a\r\nb\r\n", "utf-8-sig"),
+        ("a ☃\n".encode("utf-16"), "a ☃\n", "utf-16"),
+        ("b ☃\n".encode("utf-32"), "b ☃\n", "utf-32"),
+        ("caf\u00e9 “x”\n".encode("cp1252"), "café “x”\n", "cp1252"),
+        (b"\x81\n", "\x81\n", "iso8859-1"),
+        ("# coding: shift_jis\n日本\n".encode("shift_jis"), "# coding: shift_jis\n日本\n", "shift_jis"),
+        (b"# coding: unicode_escape\n\\ud800 \xe9\n", "# coding: unicode_escape\n\\ud800 é\n", "cp1252"),
+        (b"", "", "utf-8"),
+    ],
+)
+def test_encodings(content: bytes, text: str, encoding: str) -> None:
+    assert decode(content) == (text, encoding)
+
+
+@pytest.mark.parametrize(
+    "content", [b"abc\0def", b"\x89PNG\r\n\x1a\n\xff\0", bytes(range(1, 256)) * 9, b"\xff\xfea\0\0\0"]
+)
+def test_binary_content(content: bytes) -> None:
+    assert decode(content) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "reason"),
+    [
+        ("a.go", "// Code generated by protoc-gen-go. DO NOT EDIT.\npackage a\n", SkipReason.GENERATED),
+        ("a.cs", "// <auto-generated />\nclass A {}\n", SkipReason.GENERATED),
+        ("a.rs", "/*\n * @generated by a tool\n */\n", SkipReason.GENERATED),
+        ("a.js", "var a=1;" * 1000, SkipReason.MINIFIED),
+        ("deploy", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n", SkipReason.SECRET),
+        ("a.dta", b"\0\1\2", SkipReason.BINARY),
+    ],
+)
+def test_content_that_is_passed_over(tmp_path: Path, path: str, content: str | bytes, reason: SkipReason) -> None:
+    put(tmp_path, path, content)
+    answer = read_source(tmp_path, path, max_bytes=LIMIT)
+    assert isinstance(answer, Skip)
+    assert answer.reason == reason
+
+
+def test_talking_about_generated_code_is_not_being_generated(tmp_path: Path) -> None:
+    put(tmp_path, "a.py", 'MARK = "Code generated by x. DO NOT EDIT."\n# Writes a file that others generated.\n')
+    assert isinstance(read_source(tmp_path, "a.py", max_bytes=LIMIT), SourceFile)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs a file that reports size 0")
+def test_a_file_larger_than_it_says_stays_within_the_limit() -> None:
+    answer = read_bytes(Path("/proc/self").resolve(), "status", max_bytes=10)
+    assert isinstance(answer, Skip)
+    assert answer.reason == SkipReason.TOO_LARGE
+
+
+def test_home_root_and_folders_above_home_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "users" / "me"
+    (home / "project").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    for folder in [Path("/"), home, home.parent]:
+        with pytest.raises(WorkspaceError, match="--force"):
+            open_workspace(folder)
+        assert open_workspace(folder, force=True) == folder
+    assert open_workspace(home / "project") == home / "project"
+
+
+def test_a_workspace_must_be_a_folder(tmp_path: Path) -> None:
+    put(tmp_path, "a.py")
+    with pytest.raises(WorkspaceError, match="not a folder"):
+        open_workspace(tmp_path / "a.py")
+    with pytest.raises(WorkspaceError, match="No such file"):
+        open_workspace(tmp_path / "missing")
+
+
+def known_from(walked: Scan) -> Known:
+    """Remember a walk as the index does, with every candidate taken in."""
+    return Known(
+        files={candidate.path: (candidate.size, candidate.mtime_ns) for candidate in walked.candidates},
+        skips={skip.path: (skip, None) for skip in walked.skips},
+        rule_files=walked.rule_files,
+    )
+
+
+@pytest.fixture
+def remembered(tmp_path: Path) -> Known:
+    put(tmp_path, ".gitignore", "*.log\n")
+    for path in ["a.py", "b/c.py", "b/d.log", "node_modules/x.js", "big.py", "b/e.png"]:
+        put(tmp_path, path)
+    (tmp_path / "link").symlink_to("a.py")
+    return known_from(scan(tmp_path, max_bytes=LIMIT))
+
+
+def test_an_unchanged_tree_is_recalled_without_reading_rules(
+    tmp_path: Path, remembered: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keyhole.core.files.walk._load_rules", lambda *_: pytest.fail("a rule was read"))
+    (tmp_path / "link").unlink()
+    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
+    assert sorted(again.same_files) == [".gitignore", "a.py", "b/c.py", "big.py"]
+    assert sorted(again.same_skips) == ["b/d.log", "b/e.png", "node_modules"]
+    assert (again.candidates, again.skips) == ([], [])
+
+
+def test_changes_are_news(tmp_path: Path, remembered: Known) -> None:
+    put(tmp_path, "a.py", "x = 22\n")
+    put(tmp_path, "new.log")
+    put(tmp_path, "b/new.py")
+    put(tmp_path, "big.py", b"#" * (LIMIT + 1))
+    (tmp_path / "b/c.py").unlink()
+    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
+    assert [candidate.path for candidate in again.candidates] == ["a.py", "b/new.py"]
+    assert [skip.path for skip in again.skips] == ["big.py", "link", "new.log"]
+    assert again.same_files == [".gitignore"]
+
+
+@pytest.mark.parametrize("path", [".gitignore", ".keyholeignore", "b/.gitignore", ".git/info/exclude"])
+def test_a_new_or_changed_ignore_file_is_held_against_every_path_below(
+    tmp_path: Path, remembered: Known, path: str
+) -> None:
+    put(tmp_path, path, "c.py\n!*.log\n")
+    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
+    assert "b/c.py" in {skip.path for skip in again.skips}
+    if path != ".git/info/exclude":
+        assert "b/d.log" in {candidate.path for candidate in again.candidates}
+
+
+def test_a_deleted_ignore_file_no_longer_counts(tmp_path: Path, remembered: Known) -> None:
+    (tmp_path / ".gitignore").unlink()
+    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
+    assert "b/d.log" in {candidate.path for candidate in again.candidates}
+
+
+def test_a_file_that_becomes_a_folder_or_a_link_is_looked_at_again(tmp_path: Path, remembered: Known) -> None:
+    (tmp_path / "a.py").unlink()
+    put(tmp_path, "a.py/inside.py")
+    (tmp_path / "b/c.py").unlink()
+    (tmp_path / "b/c.py").symlink_to("/etc/passwd")
+    (tmp_path / "b/d.log").unlink()
+    put(tmp_path, "b/d.log/x.py")
+    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
+    assert [candidate.path for candidate in again.candidates] == ["a.py/inside.py"]
+    assert {"b/c.py", "b/d.log", "link"} == {skip.path for skip in again.skips}

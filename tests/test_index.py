@@ -1,0 +1,221 @@
+"""The index follows the files: what changed is taken in, and nothing else is touched."""
+
+import itertools
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keyhole.core.errors import StoreError
+from keyhole.core.index.location import INDEX_FILE, index_folder
+from keyhole.core.index.schema import VERSION
+from keyhole.core.index.status import read_status
+from keyhole.core.index.store import Store, check_integrity
+from keyhole.core.index.update import Hooks, Request, update_index
+from keyhole.core.types import IndexReport, Progress
+
+OLD_INDEX = Path(__file__).parent / "fixtures" / "index-v1.db"
+Dump = Callable[[Path], dict[str, list[tuple[object, ...]]]]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    for number in range(8):
+        put(
+            root,
+            f"src/module_{number}.py",
+            f'def function_{number}(a, b=1):\n    """Add {number}."""\n    return a + b\n',
+        )
+    put(root, "README.md", "# Title\n\nWords about retries.\n")
+    put(root, ".gitignore", "*.log\n")
+    put(root, "debug.log")
+    put(root, "data.bin.txt", "\0\1")
+    return root
+
+
+TICKS = itertools.count()
+
+
+def put(root: Path, path: str, text: str = "x = 1\n") -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text)
+    # Older than any clock tick, as the files of a real workspace are, and another time at each write.
+    os.utime(root / path, ns=(10**18, 10**18 + next(TICKS)))
+
+
+def request(root: Path, **changes: object) -> Request:
+    return Request(**{"root": root, "folder": root.parent / "cache", "max_bytes": 1_000_000, **changes})  # type: ignore[arg-type]
+
+
+def run(root: Path, **changes: object) -> IndexReport:
+    return update_index(request(root, **changes))
+
+
+def counts(report: IndexReport) -> tuple[int, int, int, int]:
+    return report.added, report.changed, report.removed, report.current
+
+
+def database(root: Path) -> Path:
+    return root.parent / "cache" / INDEX_FILE
+
+
+def test_a_first_run_takes_everything_in(root: Path, dump_index: Dump) -> None:
+    assert counts(run(root)) == (10, 0, 0, 0)
+    dump = dump_index(database(root))
+    assert [row[0] for row in dump["files"]] == [".gitignore", "README.md", *(f"src/module_{n}.py" for n in range(8))]
+    assert [(row[0], row[1]) for row in dump["skips"]] == [("data.bin.txt", "binary"), ("debug.log", "ignored")]
+    assert ("src/module_3.py", 0, 58, 1, 3, "function function_3") in dump["chunks"]
+    assert ("src/module_3.py", 0, "content", 3, "function3") in dump["words"]
+    assert dump["orphans"] == []
+
+
+def test_a_run_with_nothing_changed_touches_nothing(root: Path) -> None:
+    run(root)
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in database(root).parent.iterdir()}
+    report = run(root)
+    assert counts(report) == (0, 0, 0, 10)
+    after = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in database(root).parent.iterdir()}
+    assert after.pop("writer.lock")
+    before.pop("writer.lock")
+    assert after == before
+
+
+def test_changed_new_deleted_and_renamed_files(root: Path, dump_index: Dump) -> None:
+    run(root)
+    put(root, "src/module_0.py", "def renamed_function(): pass\n")
+    put(root, "src/new.py", "class New: pass\n")
+    (root / "src/module_1.py").unlink()
+    (root / "src/module_2.py").rename(root / "src/moved.py")
+    shutil.move(root / "README.md", root / "src/README.md")
+    assert counts(run(root)) == (3, 1, 3, 6)
+    assert_equals_fresh(root, dump_index)
+
+
+def test_a_new_time_with_the_same_content_is_no_change(root: Path) -> None:
+    run(root)
+    os.utime(root / "README.md", ns=(10**18, 10**18 - 1))
+    assert counts(run(root)) == (0, 0, 0, 10)
+    generation = run(root).generation
+    assert run(root).generation == generation
+
+
+def test_a_changed_ignore_file_is_picked_up(root: Path, dump_index: Dump) -> None:
+    run(root)
+    put(root, ".gitignore", "module_1.py\n")
+    assert counts(run(root)) == (1, 1, 1, 8)
+    assert_equals_fresh(root, dump_index)
+    (root / ".gitignore").unlink()
+    assert counts(run(root)) == (1, 0, 1, 9)
+    assert_equals_fresh(root, dump_index)
+
+
+def test_a_file_that_turns_binary_leaves_the_index_and_comes_back(root: Path, dump_index: Dump) -> None:
+    run(root)
+    put(root, "src/module_0.py", "\0")
+    assert run(root).files == 9
+    assert_equals_fresh(root, dump_index)
+    put(root, "src/module_0.py", "x = 2\n")
+    assert run(root).files == 10
+    assert_equals_fresh(root, dump_index)
+
+
+def test_another_size_limit_holds_for_files_that_did_not_change(root: Path, dump_index: Dump) -> None:
+    put(root, "big.py", "x = 1\n" * 100)
+    assert run(root).files == 11
+    assert run(root, max_bytes=500).files == 10
+    assert_equals_fresh(root, dump_index, max_bytes=500)
+    assert run(root).files == 11
+
+
+def test_a_file_written_within_one_tick_of_the_clock_is_read_again(root: Path) -> None:
+    (root / "fresh.py").write_text("x = 1\n")
+    run(root)
+    stamp = (root / "fresh.py").stat().st_mtime_ns
+    with Store(database(root)) as store:
+        trusted = store.value("SELECT mtime_ns FROM file WHERE path = 'fresh.py'")
+    assert trusted in (0, stamp)
+    (root / "fresh.py").write_text("x = 2\n")
+    os.utime(root / "fresh.py", ns=(stamp, stamp))
+    assert run(root).changed == (1 if trusted == 0 else 0)
+
+
+def test_a_full_run_reads_everything_again(root: Path, dump_index: Dump) -> None:
+    run(root)
+    assert counts(run(root, full=True)) == (0, 10, 0, 0)
+    assert_equals_fresh(root, dump_index)
+
+
+def test_many_files_are_prepared_by_several_processes(root: Path, dump_index: Dump) -> None:
+    for number in range(40):
+        put(root, f"big/b{number}.py", f"def b{number}(): return {number}\n" + f"# {'x' * 90}\n" * 700)
+    assert run(root, workers=3).files == 50
+    assert_equals_fresh(root, dump_index)
+
+
+def test_progress_counts_every_file_once(root: Path) -> None:
+    seen: list[Progress] = []
+    update_index(request(root), Hooks(progress=seen.append))
+    assert [progress.done for progress in seen] == list(range(12))
+    assert {progress.total for progress in seen} == {11}
+    assert seen[-1].chunks == 10
+
+
+def test_status_tells_what_is_there_and_what_has_changed(root: Path) -> None:
+    fresh = read_status(root, database(root), max_bytes=1_000_000)
+    assert (fresh.generation, fresh.files, fresh.pending) == (0, 0, 11)
+    run(root)
+    status = read_status(root, database(root), max_bytes=1_000_000)
+    assert (status.files, status.chunks, status.symbols, status.pending, status.stale) == (10, 10, 9, 0, 0)
+    assert {count.language: count.files for count in status.languages} == {"python": 8, "markdown": 1, "text": 1}
+    assert status.skipped == {"binary": 1, "ignored": 1}
+    assert status.index_bytes > 0
+    assert status.updated
+    put(root, "src/module_0.py", "changed = 1\n")
+    (root / "src/module_1.py").unlink()
+    assert read_status(root, database(root), max_bytes=1_000_000).stale == 2
+
+
+def test_two_workspaces_have_two_indexes(tmp_path: Path) -> None:
+    one, two = tmp_path / "a" / "same", tmp_path / "b" / "same"
+    assert index_folder(tmp_path, one) != index_folder(tmp_path, two)
+    assert index_folder(tmp_path, one).name.startswith("same-")
+
+
+def test_an_older_index_without_definitions_opens_and_works(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    shutil.copy(OLD_INDEX, database(root))
+    old_root = tmp_path / "old"
+    put(old_root, "old.py", "def ancient(): pass\n")
+    os.utime(old_root / "old.py", ns=(10**18, 10**18))
+    with Store(database(root)) as store:
+        assert store.value("PRAGMA user_version") == VERSION
+        assert store.query("SELECT definitions FROM chunk") == [("",)]
+        assert store.query("SELECT rowid FROM chunk_words WHERE chunk_words MATCH 'ancient'") == [(1,)]
+        assert check_integrity(store) == []
+    assert counts(run(old_root)) == (0, 0, 0, 1)
+    put(old_root, "old.py", "def modern(): pass\n")
+    assert counts(run(old_root)) == (0, 1, 0, 0)
+    with Store(database(root)) as store:
+        assert store.query("SELECT definitions FROM chunk") == [("function modern",)]
+
+
+def test_an_index_of_a_newer_keyhole_is_left_alone(root: Path) -> None:
+    run(root)
+    with Store(database(root)) as store:
+        store.query(f"PRAGMA user_version = {VERSION + 1}")
+    with pytest.raises(StoreError, match="newer keyhole"):
+        run(root)
+    assert database(root).exists()
+
+
+def assert_equals_fresh(root: Path, dump_index: Dump, **changes: object) -> None:
+    """Compare the index with one that is built from nothing."""
+    fresh = root.parent / "fresh"
+    shutil.rmtree(fresh, ignore_errors=True)
+    run(root, folder=fresh, **changes)
+    assert dump_index(database(root)) == dump_index(fresh / INDEX_FILE)
+    with Store(database(root)) as store:
+        assert check_integrity(store) == []
