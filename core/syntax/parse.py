@@ -16,7 +16,7 @@ from keyhole.core.errors import AssetError
 from keyhole.core.syntax.languages import Language
 
 # A file that takes longer is hostile, or not in this language: it is kept as plain text.
-PARSE_SECONDS = 10
+PARSE_SECONDS = 5
 # How many pieces of a broken stretch are parsed on their own; real damage needs a handful.
 RECOVERY_LIMIT = 500
 
