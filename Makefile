@@ -3,7 +3,7 @@ VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
 
-.PHONY: run test lint format clean
+.PHONY: run test lint format bench clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -15,12 +15,16 @@ lint: $(READY)
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy -p keyhole
-	$(VENV)/bin/mypy tests
+	$(VENV)/bin/mypy tests bench
 	$(VENV)/bin/lint-imports
 
 format: $(READY)
 	$(VENV)/bin/ruff format
 	$(VENV)/bin/ruff check --fix
+
+# Each prints a table and stores a dated record.
+bench: $(READY)
+	$(VENV)/bin/python bench/index.py --record
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

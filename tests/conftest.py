@@ -3,7 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from model2vec import StaticModel
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
 
 from keyhole.core.index.store import Store
 
@@ -55,3 +60,28 @@ DUMPS = {
         UNION ALL SELECT 'words', doc FROM temp.words WHERE doc NOT IN (SELECT id FROM chunk)
         UNION ALL SELECT 'vector', chunk_id FROM chunk_vector WHERE chunk_id NOT IN (SELECT id FROM chunk)""",
 }
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a small real model2vec model: words that mean the same point the same way."""
+    return make_model(tmp_path_factory.mktemp("models") / "tiny", dimension=64, seed=1)
+
+
+def make_model(folder: Path, *, dimension: int, seed: int) -> Path:
+    synonyms = [
+        ["retry", "again", "backoff"],
+        ["parse", "read", "syntax"],
+        ["paint", "draw", "colour"],
+        ["file", "path"],
+    ]
+    words = ["[UNK]", *(word for group in synonyms for word in group)]
+    chance = np.random.default_rng(seed)
+    rows = [chance.normal(size=dimension) * 0.01]
+    for group in synonyms:
+        meaning = chance.normal(size=dimension)
+        rows += [meaning + chance.normal(size=dimension) * 0.1 for _ in group]
+    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    StaticModel(np.array(rows, dtype=np.float32), tokenizer, normalize=True).save_pretrained(folder)
+    return folder

@@ -150,7 +150,7 @@ def test_a_full_run_reads_everything_again(root: Path, dump_index: Dump) -> None
 
 def test_many_files_are_prepared_by_several_processes(root: Path, dump_index: Dump) -> None:
     for number in range(40):
-        put(root, f"big/b{number}.py", f"def b{number}(): return {number}\n" + f"# {'x' * 90}\n" * 700)
+        put(root, f"big/b{number}.py", f"def b{number}(): return {number}\n" + f"filler = '{'x' * 90}'\n" * 700)
     assert run(root, workers=3).files == 50
     assert_equals_fresh(root, dump_index)
 

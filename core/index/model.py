@@ -32,7 +32,10 @@ class StaticEmbedder:
     @property
     def dimension(self) -> int:
         """How many numbers a vector has."""
-        return int(self._model.dim)
+        dimension = int(self._model.dim)
+        if dimension % 8:
+            raise AssetError(f"the model in {self._folder} has {dimension} dimensions; a multiple of 8 is needed")
+        return dimension
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row per text."""

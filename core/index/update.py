@@ -1,9 +1,10 @@
 """Bringing an index up to date: walk, compare, prepare what changed, and write it in small transactions."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from keyhole.core.errors import CorruptStoreError
@@ -14,7 +15,7 @@ from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import Preparation, prepare_all
 from keyhole.core.index.prepare import FileRows, Prepared, Refused, Unchanged
-from keyhole.core.index.store import Store
+from keyhole.core.index.store import Store, Vector
 from keyhole.core.types import IndexReport, Progress
 
 # A transaction is small enough to lose little, and large enough to cost little.
@@ -91,7 +92,7 @@ class _Update:
     def run(self) -> IndexReport:
         self._adopt_model()
         if self._request.full:
-            self._forget_contents("reading every file again")
+            self._read_all_again()
         known = self._store.known()
         fingerprint = rules_fingerprint(self._request.max_bytes)
         known.rules_hold = self._store.meta("rules") == fingerprint
@@ -110,15 +111,18 @@ class _Update:
         new = (embedder.name, embedder.dimension) if embedder else ("", 0)
         if old == new:
             return
+        must_embed = embedder is not None and self._store.value("SELECT count(*) FROM file")
+        if must_embed:
+            self._hooks.message(f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again")
         with self._store.transaction():
             self._store.set_meta("model", new[0])
             self._store.set_meta("dimension", new[1])
             self._store.reset_vectors(new[1])
-        if embedder and self._store.value("SELECT count(*) FROM file"):
-            self._forget_contents(f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again")
+            if must_embed:
+                self._store.forget_digests()
 
-    def _forget_contents(self, message: str) -> None:
-        self._hooks.message(message)
+    def _read_all_again(self) -> None:
+        self._hooks.message("reading every file again")
         with self._store.transaction():
             self._store.forget_digests()
 
@@ -164,29 +168,30 @@ class _Update:
 
     def _write(self, batch: list[Prepared], total: int) -> None:
         known = self._store.known_paths([prepared.path for prepared in batch])
+        vectors = iter(self._embed(batch))
         with self._store.transaction():
             for prepared in batch:
-                self._write_one(prepared, is_known=prepared.path in known)
+                self._write_one(prepared, vectors, is_known=prepared.path in known)
                 self._done += 1
                 self._tell(total, prepared.path)
             self._store.set_meta("pending", total - self._done)
             self._store.set_meta("updated", datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def _write_one(self, prepared: Prepared, *, is_known: bool) -> None:
+    def _write_one(self, prepared: Prepared, vectors: Iterator[Vector], *, is_known: bool) -> None:
         if isinstance(prepared, Refused):
             self._store.put_skip(prepared.skip, prepared.stamp)
         elif isinstance(prepared, Unchanged):
             self._store.restamp_file(prepared.path, prepared.stamp)
             self._unchanged += 1
         else:
-            self._store.replace_file(prepared, self._embed(prepared))
+            self._store.replace_file(prepared, list(islice(vectors, len(prepared.chunks))))
             self._counts["changed" if is_known else "added"] += 1
             self._counts["chunks"] += len(prepared.chunks)
 
-    def _embed(self, rows: FileRows) -> list[tuple[bytes, bytes]]:
-        if self._embedder is None or not rows.chunks:
-            return []
-        return quantise(self._embedder.encode([chunk.passage for chunk in rows.chunks]))
+    def _embed(self, batch: list[Prepared]) -> list[Vector]:
+        """Embed the chunks of a batch in one go, before the transaction that writes them."""
+        passages = [chunk.passage for rows in batch if isinstance(rows, FileRows) for chunk in rows.chunks]
+        return quantise(self._embedder.encode(passages)) if self._embedder and passages else []
 
     def _tell(self, total: int, path: str) -> None:
         self._hooks.progress(Progress(self._done, total, self._counts["chunks"], path))

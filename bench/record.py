@@ -1,0 +1,50 @@
+"""Dated records of benchmark runs, and the source trees they run on."""
+
+import json
+import platform
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PACKAGES = ("apsw", "tree-sitter", "tree-sitter-language-pack", "pathspec", "google-re2", "numpy")
+
+
+def fetch_sdist(name: str, release: str) -> Path:
+    """Unpack a source distribution below bench/.data, fetching it with pip the first time."""
+    folder = HERE / ".data" / f"{name}-{release}"
+    if not folder.exists():
+        folder.parent.mkdir(exist_ok=True)
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+        subprocess.run([*command, "--dest", str(folder.parent), f"{name}=={release}"], check=True)
+        archive = next(folder.parent.glob(f"[{name[0]}{name[0].upper()}]{name[1:]}-{release}.tar.gz"))
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+    return folder
+
+
+def save_record(name: str, figures: Mapping[str, object]) -> Path:
+    """Store figures with what is needed to judge them: command, commit, versions, machine."""
+    now = datetime.now(UTC)
+    record = {
+        "benchmark": name,
+        "date": now.isoformat(timespec="seconds"),
+        "command": " ".join(["python", *sys.argv]),
+        "commit": _git("rev-parse", "--short", "HEAD") + ("+changes" if _git("status", "--porcelain") else ""),
+        "python": platform.python_version(),
+        "machine": f"{platform.machine()}, {platform.system()}",
+        "versions": {package: version(package) for package in PACKAGES},
+        "figures": {key: round(value, 4) if isinstance(value, float) else value for key, value in figures.items()},
+    }
+    path = HERE / "records" / f"{now:%Y-%m-%d}-{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(record, indent=2) + "\n")
+    return path.relative_to(HERE.parent)
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()

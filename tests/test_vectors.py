@@ -1,0 +1,137 @@
+"""Vectors in the index: written with a file's other rows, and made anew when the model changes."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from keyhole.core.errors import AssetError
+from keyhole.core.index.embedder import quantise
+from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.model import StaticEmbedder
+from keyhole.core.index.store import Store, check_integrity
+from keyhole.core.index.update import Hooks, Request, update_index
+from keyhole.core.service import Service
+
+COUNTS = "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_vector), (SELECT count(*) FROM chunk_bits)"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    for name, words in {"a": "retry again", "b": "parse syntax", "c": "paint colour"}.items():
+        (root / f"{name}.py").write_text(f"# {words}\nx = 1\n")
+    (root / "empty.py").write_text("")
+    return root
+
+
+def index(root: Path, embedder: StaticEmbedder | None) -> tuple[Store, list[str]]:
+    messages: list[str] = []
+    update_index(Request(root, root.parent / "cache", 1_000_000, embedder=embedder), Hooks(message=messages.append))
+    store = Store(root.parent / "cache" / INDEX_FILE)
+    store.load_vectors()
+    return store, messages
+
+
+def nearest(store: Store, embedder: StaticEmbedder, text: str) -> list[str]:
+    """Scan by signs, then order by the stored vectors."""
+    ((signs, _),) = quantise(embedder.encode([text]))
+    rows = store.query(
+        """SELECT path, vector FROM (SELECT rowid FROM chunk_bits WHERE signs MATCH vec_bit(?) AND k = 3) near
+            JOIN chunk_vector ON chunk_id = near.rowid
+            JOIN chunk ON chunk.id = chunk_id JOIN file ON file.id = file_id""",
+        signs,
+    )
+    query = embedder.encode([text])[0]
+    scores = {path: float(np.frombuffer(vector, np.int8) @ query) for path, vector in rows}
+    return sorted(scores, key=scores.__getitem__, reverse=True)
+
+
+def test_vectors_find_what_means_the_same(root: Path, model_folder: Path) -> None:
+    embedder = StaticEmbedder(model_folder)
+    store, messages = index(root, embedder)
+    with store:
+        assert messages == []
+        assert store.query(COUNTS) == [(3, 3, 3)]
+        assert nearest(store, embedder, "backoff")[0] == "a.py"
+        assert nearest(store, embedder, "read")[0] == "b.py"
+        assert nearest(store, embedder, "draw")[0] == "c.py"
+        assert store.meta("model").startswith("tiny-")
+        assert store.meta("dimension") == 64
+
+
+def test_vectors_are_replaced_and_removed_with_their_file(root: Path, model_folder: Path) -> None:
+    embedder = StaticEmbedder(model_folder)
+    index(root, embedder)[0].close()
+    (root / "a.py").write_text("# paint and draw\n")
+    (root / "b.py").unlink()
+    store, _ = index(root, embedder)
+    with store:
+        assert store.query(COUNTS) == [(2, 2, 2)]
+        assert set(nearest(store, embedder, "colour")) == {"a.py", "c.py"}
+        assert check_integrity(store) == []
+
+
+def test_another_model_embeds_everything_again_and_says_so(root: Path, model_folder: Path, tmp_path: Path) -> None:
+    index(root, StaticEmbedder(model_folder))[0].close()
+    other = tmp_path / "other"
+    shutil.copytree(model_folder, other)
+    from_scratch = StaticEmbedder(other)
+    store, messages = index(root, from_scratch)
+    with store:
+        assert len(messages) == 1
+        assert "the model changed from tiny-" in messages[0]
+        assert store.query(COUNTS) == [(3, 3, 3)]
+    assert index(root, from_scratch)[1] == []
+
+
+def test_an_index_without_a_model_gets_vectors_later_and_loses_them_again(root: Path, model_folder: Path) -> None:
+    store, messages = index(root, None)
+    with store:
+        assert store.value("SELECT count(*) FROM chunk_vector") == 0
+    store, messages = index(root, StaticEmbedder(model_folder))
+    with store:
+        assert "from none to tiny-" in messages[0]
+        assert store.query(COUNTS) == [(3, 3, 3)]
+    store, _ = index(root, None)
+    with store:
+        assert store.value("SELECT count(*) FROM chunk_vector") == 0
+        assert store.meta("model") == ""
+
+
+def test_the_model_is_a_setting_of_the_user(root: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(root.parent / "cache"))
+    monkeypatch.setenv("KEYHOLE_INDEX_MODEL", str(model_folder))
+    assert Service.open(root).index().model.startswith("tiny-")
+    assert Service.open(root).status().model.startswith("tiny-")
+
+
+def test_a_folder_without_a_model_is_refused_and_never_looked_up_elsewhere(tmp_path: Path) -> None:
+    with pytest.raises(AssetError, match="no model2vec model"):
+        StaticEmbedder(Path("minishlab/potion-base-8M"))
+    (tmp_path / "model.safetensors").write_bytes(b"junk")
+    with pytest.raises(AssetError, match="cannot be loaded"):
+        StaticEmbedder(tmp_path).encode(["x"])
+
+
+def test_where_sqlite_vec_cannot_be_loaded_the_index_has_no_vectors(
+    root: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sqlite_vec.loadable_path", lambda: "/nowhere/vec0")
+    store, messages = index(root, StaticEmbedder(model_folder))
+    with store:
+        assert messages == ["sqlite-vec cannot be loaded here: indexing without vectors"]
+        assert store.value("SELECT count(*) FROM chunk") == 3
+
+
+def test_quantised_vectors_keep_their_direction() -> None:
+    vectors = np.random.default_rng(3).normal(size=(50, 256)).astype(np.float32)
+    vectors[0] = 0
+    for vector, (signs, small) in zip(vectors, quantise(vectors), strict=True):
+        assert len(signs) == 32
+        restored = np.frombuffer(small, np.int8).astype(np.float32)
+        if vector.any():
+            cosine = restored @ vector / np.linalg.norm(restored) / np.linalg.norm(vector)
+            assert cosine > 0.999
