@@ -1,0 +1,186 @@
+"""Whether the labels hold: the places exist, and plain-word queries name nothing of their answers.
+
+.venv/bin/python bench/quality/check_labels.py
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from corpus import Answer, Query, fetch_project, load_projects, load_queries
+
+KINDS = ("symbol", "behaviour", "architecture", "string")
+PLAIN = ("behaviour", "architecture")
+SPLITS = ("tune", "held-out")
+PER_PROJECT = 3
+TOTAL = 96
+MAX_FILES = 600
+MAX_ANSWERS = 3
+DEFINITION_LINES = 3
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "where what which does code file when with from into that this have been made used each only they then them",
+    )
+)
+# How names are declared in the languages of the projects; each group is a name.
+DEFINITIONS = (
+    re.compile(r"\b(?:class|interface|struct|enum|trait|impl|type|def|fn|function|const|let|var)\s+(\w+)"),
+    re.compile(r"\bfunc\s+(?:\(\w+\s+\*?(\w+)\)\s*)?(\w+)"),
+    re.compile(r"(\w+)\.prototype\.(\w+)"),
+    re.compile(r"#define\s+(\w+)"),
+    re.compile(r"^\s*(\w+)\s*(?::[^=]*)?="),
+    re.compile(r"^[^=;(]*?(\w+)\s*(?:<[^()]*>)?\("),
+)
+OWNER = re.compile(r"\b(?:class|interface|enum|impl(?:<[^>]*>)?)\s+(\w+)")
+WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def name_parts(name: str) -> set[str]:
+    """Split a name at case changes, underscores and dashes; the whole name is one of the parts."""
+    return {name.lower(), *(part.lower() for part in WORD_PARTS.findall(name))}
+
+
+def stem(word: str) -> str:
+    """Cut the commonest English endings, so that "retries" meets "retry"."""
+    word = re.sub(r"ies$", "y", word.lower())
+    return re.sub(r"(?<=\w{3})(?:es|s|ed|ing)$", "", word)
+
+
+def answer_names(lines: list[str], answer: Answer) -> set[str]:
+    """Collect what the answer is called: the names it declares, those of its owner, and its file's."""
+    start = answer["start_line"] - 1
+    head = lines[start : min(start + DEFINITION_LINES, answer["end_line"])]
+    declared = {
+        name for line in head for pattern in DEFINITIONS if (match := pattern.search(line)) for name in match.groups()
+    }
+    names = {*(name for name in declared if name), *owners(lines, start), Path(answer["path"]).stem}
+    return {part for name in names for part in name_parts(name)}
+
+
+def owners(lines: list[str], start: int) -> Iterator[str]:
+    """Name the types around a line, judged by indentation."""
+    depth = indentation(lines[start])
+    for line in reversed(lines[:start]):
+        if line.strip() and indentation(line) < depth:
+            depth = indentation(line)
+            if match := OWNER.search(line):
+                yield match[1]
+
+
+def indentation(line: str) -> int:
+    """Count the white space a line begins with."""
+    return len(line) - len(line.lstrip())
+
+
+def shared_words(query: str, names: set[str]) -> set[str]:
+    """Find the words of a query that are also names, apart from short and very common ones."""
+    words = {word.lower() for word in re.findall(r"[^\W\d_]+", query)}
+    stems = {stem(name) for name in names if len(name) > 3}
+    return {word for word in words if len(word) > 3 and word not in STOP_WORDS and stem(word) in stems}
+
+
+def squeeze(text: str) -> str:
+    """Drop what people misremember about a name: case and underscores."""
+    return text.lower().replace("_", "")
+
+
+def check_answer(query: Query, answer: Answer, root: Path) -> Iterator[str]:
+    """Say what is wrong with one place."""
+    path = root / answer["path"]
+    if not path.is_file():
+        yield f"no file {answer['path']}"
+        return
+    lines = path.read_text().splitlines()
+    if not 1 <= answer["start_line"] <= answer["end_line"] <= len(lines):
+        yield f"{answer['path']} has no lines {answer['start_line']}-{answer['end_line']}"
+        return
+    yield from check_text(query, answer, lines)
+
+
+def check_text(query: Query, answer: Answer, lines: list[str]) -> Iterator[str]:
+    """Compare the words of a query with the text of its answer, as its kind demands."""
+    text = "\n".join(lines[answer["start_line"] - 1 : answer["end_line"]])
+    place = f"{answer['path']}:{answer['start_line']}"
+    if query["kind"] in PLAIN:
+        if shared := shared_words(query["query"], answer_names(lines, answer)):
+            yield f"shares {', '.join(sorted(shared))} with {place}"
+    elif query["kind"] == "string":
+        if query["query"] not in text:
+            yield f"does not occur at {place}"
+    elif not lines[answer["start_line"] - 1].strip() or not declares(query["query"], text):
+        yield f"is not declared at {place}"
+
+
+def declares(symbol: str, text: str) -> bool:
+    """Tell whether the first lines of a text declare a name, however it is spelled."""
+    name = re.split(r"\.|::", symbol)[-1]
+    head = "\n".join(text.splitlines()[:DEFINITION_LINES])
+    return squeeze(name) in {squeeze(word) for word in re.findall(r"\w+", head)}
+
+
+def check_sets(queries: list[Query], projects: list[dict[str, str]]) -> Iterator[str]:
+    """Say what is wrong with the collection as a whole."""
+    if len(queries) < TOTAL:
+        yield f"{len(queries)} queries, fewer than {TOTAL}"
+    counts = Counter((query["project"], query["kind"]) for query in queries)
+    for project in projects:
+        for kind in KINDS:
+            if counts[project["name"], kind] < PER_PROJECT:
+                yield f"{project['name']} has {counts[project['name'], kind]} of kind {kind}"
+    if known := set(counts) - {(project["name"], kind) for project in projects for kind in KINDS}:
+        yield f"unknown project or kind: {sorted(known)}"
+    split = Counter(project["split"] for project in projects)
+    if set(split) != set(SPLITS) or split["tune"] != split["held-out"]:
+        yield f"uneven split: {dict(split)}"
+    yield from check_duplicates(queries)
+
+
+def check_duplicates(queries: list[Query]) -> Iterator[str]:
+    """Find queries or answers that occur twice."""
+    for one, other in combinations(queries, 2):
+        if one["project"] == other["project"]:
+            if one["query"].lower() == other["query"].lower():
+                yield f"{one['query']!r} occurs twice"
+            if any(answer in other["answers"] for answer in one["answers"]):
+                yield f"{one['query']!r} and {other['query']!r} have the same answer"
+
+
+def print_summary(queries: list[Query], projects: list[dict[str, str]], files: dict[str, int]) -> None:
+    """Print how many queries of each kind every project and split has."""
+    counts = Counter((query["project"], query["kind"]) for query in queries)
+    print(f"{'project':12}{'language':12}{'split':10}{'files':>6}" + "".join(f"{kind:>14}" for kind in KINDS))
+    for project in projects:
+        name = project["name"]
+        cells = "".join(f"{counts[name, kind]:14}" for kind in KINDS)
+        print(f"{name:12}{project['language']:12}{project['split']:10}{files[name]:6}{cells}")
+    for split in SPLITS:
+        names = [project["name"] for project in projects if project["split"] == split]
+        cells = "".join(f"{sum(counts[name, kind] for name in names):14}" for kind in KINDS)
+        print(f"{'all':12}{'':12}{split:10}{sum(files[name] for name in names):6}{cells}")
+
+
+def main() -> int:
+    """Check all labels and print what is wrong, then the summary."""
+    projects, queries = load_projects(), load_queries()
+    roots = {project["name"]: fetch_project(project) for project in projects}
+    files = {name: sum(path.is_file() for path in root.rglob("*")) for name, root in roots.items()}
+    problems = [*check_sets(queries, projects), *(f"{n}: {c} files" for n, c in files.items() if c > MAX_FILES)]
+    for query in queries:
+        if not 1 <= len(query["answers"]) <= MAX_ANSWERS:
+            problems.append(f"{query['query']!r}: {len(query['answers'])} answers")
+        for answer in query["answers"]:
+            found = check_answer(query, answer, roots[query["project"]])
+            problems += [f"{query['project']}, {query['query']!r}: {problem}" for problem in found]
+    print("\n".join(problems) or f"{len(queries)} queries, all well")
+    print_summary(queries, projects, files)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
