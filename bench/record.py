@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PACKAGES = ("apsw", "tree-sitter", "tree-sitter-language-pack", "pathspec", "google-re2", "numpy")
+PACKAGES = ("apsw", "tree-sitter", "tree-sitter-language-pack", "google-re2", "numpy")
 
 
 def fetch_sdist(name: str, release: str) -> Path:

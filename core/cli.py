@@ -3,19 +3,22 @@
 Imports that cost time stand inside the commands, so that `--help` is instant.
 """
 
-import json
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.types import Mode
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.core.types import IndexReport
 
+EXIT_NOTHING = 1
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 
@@ -93,6 +96,65 @@ def clear(path: Path, *, force: bool) -> None:
     _print(f"deleted {service.folder}\n" if service.clear() else "there was no index\n")
 
 
+_search_options = (
+    click.option("--mode", type=click.Choice(list(Mode)), default=Mode.AUTO, show_default=True, help="How to search."),
+    click.option("--path", default="", help="Only files below this folder, or that match this glob."),
+    click.option("--language", default="", help="Only files in this language, such as python or py."),
+    click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
+    click.option("--include-tests/--no-tests", default=True, show_default=True, help="Whether tests count."),
+    click.option("--limit", type=int, default=10, show_default=True, help="Hits on a page."),
+    click.option("--offset", type=int, default=0, show_default=True, help="Hits to pass over."),
+)
+
+
+def _with_search_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_search_options):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@click.argument("query")
+@_with_search_options
+@_root
+@_json
+def search(query: str, root: Path, *, as_json: bool, **options: Any) -> None:
+    """Search the workspace for QUERY: a name, a few words, or /a regular expression/."""
+    from keyhole.core.service import Service
+    from keyhole.core.types import Query
+    from keyhole.core.view.search import search_facts, search_text
+
+    service = Service.open(root)
+    _index(service, full=False)
+    result = service.search(Query(query, **options))
+    _print_json(search_facts(result)) if as_json else _print(search_text(result))
+    if not result.hits:
+        raise click.exceptions.Exit(EXIT_NOTHING)
+
+
+@cli.command()
+@click.argument("query")
+@click.argument("place", metavar="PATH[:LINE]")
+@_with_search_options
+@_root
+@_json
+def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Any) -> None:
+    """Say why PATH is where it is among the hits for QUERY, or why it is not there."""
+    from dataclasses import asdict
+
+    from keyhole.core.service import Service
+    from keyhole.core.types import Query
+    from keyhole.core.view.search import explanation_text
+
+    path, _, line = place.rpartition(":") if place.rpartition(":")[2].isdigit() else (place, "", "")
+    service = Service.open(root)
+    _index(service, full=False)
+    found = service.explain(Query(query, **options), path, int(line) if line else None)
+    _print_json(asdict(found)) if as_json else _print(explanation_text(found))
+    if not found.rank:
+        raise click.exceptions.Exit(EXIT_NOTHING)
+
+
 @cli.command("map")
 @click.argument("path")
 @_root
@@ -119,7 +181,7 @@ def _index(service: "Service", *, full: bool) -> "IndexReport":
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; errors are one line on stderr."""
-    if not arguments or (arguments[0] not in cli.commands and Path(arguments[0]).is_dir()):
+    if not arguments or (arguments[0] not in cli.commands and os.path.isdir(arguments[0])):  # noqa: PTH112  # never raises
         arguments = ["overview", *arguments]
     try:
         return cli.main(arguments, prog_name="keyhole", standalone_mode=False) or 0
@@ -137,7 +199,9 @@ def run(arguments: list[str]) -> int:
 
 
 def _fail(message: str, code: int = EXIT_ERROR) -> int:
-    click.echo(f"keyhole: {message}", err=True)
+    from keyhole.core.view.text import visible
+
+    click.echo(f"keyhole: {visible(message)}", err=True)
     return code
 
 
@@ -148,4 +212,6 @@ def _print(text: str) -> None:
 
 
 def _print_json(facts: dict[str, object]) -> None:
-    click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+    from keyhole.core.view.text import json_text
+
+    click.echo(json_text(facts))

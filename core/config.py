@@ -5,20 +5,24 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from platformdirs import user_cache_path, user_config_path
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
 from keyhole.core.types import Skip
 
 WORKSPACE_FILE = "keyhole.toml"
-_MAX_FILE_BYTES = 1_000_000
+_MAX_FILE_BYTES = 20_000
+_MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
 # A workspace is not trusted to say where Keyhole writes, or what it loads.
 _USER_ONLY = frozenset(["cache_dir", "index.model"])
+
+
+ExpandedPath = Annotated[Path, AfterValidator(Path.expanduser)]
 
 
 def _default_workers() -> int:
@@ -34,13 +38,15 @@ class IndexSettings(_Section):
 
     max_file_bytes: int = Field(default=1_000_000, gt=0, description="larger files are not indexed")
     workers: int = Field(default_factory=_default_workers, gt=0, le=64, description="processes that parse")
-    model: Path | None = Field(default=None, description="folder of a model2vec model; none: no vectors")
+    model: ExpandedPath | None = Field(default=None, description="folder of a model2vec model; none: no vectors")
 
 
 class Settings(_Section):
     """Every setting, with its default."""
 
-    cache_dir: Path = Field(default_factory=lambda: user_cache_path("keyhole"), description="where indexes are kept")
+    cache_dir: ExpandedPath = Field(
+        default_factory=lambda: user_cache_path("keyhole"), description="where indexes are kept"
+    )
     index: IndexSettings = IndexSettings()
 
 
@@ -58,6 +64,9 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
         place = tree
         for section in sections:
             place = place.setdefault(section, {})
+            if not isinstance(place, dict):
+                source = merged[section][0] if section in merged else "settings"
+                raise ConfigError(f"{source}: {section} = {place!r}: it is a table, [{section}]")
         place[name] = value
     try:
         return Settings.model_validate(tree)
@@ -122,13 +131,17 @@ def _parse_toml(content: bytes, source: str) -> dict[str, object]:
 
 def _read_environment() -> dict[str, object]:
     by_variable = {_variable(key): key for key in setting_keys()}
-    return {by_variable.get(name, name): value for name, value in os.environ.items() if name.startswith(_PREFIX)}
+    return {
+        by_variable.get(name, name): value
+        for name, value in os.environ.items()
+        if name.startswith(_PREFIX) and value  # as everywhere, an empty variable is one that is not set
+    }
 
 
 def _flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     flat: dict[str, object] = {}
     for name, value in table.items():
-        if isinstance(value, dict) and value:
+        if isinstance(value, dict) and value and prefix.count(".") < _MAX_DEPTH:
             flat |= _flatten(value, f"{prefix}{name}.")
         else:
             flat[f"{prefix}{name}"] = value

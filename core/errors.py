@@ -4,11 +4,13 @@ KeyholeError                 exit 2; the message says what is wrong and what to 
 ├── WorkspaceError           the folder cannot be opened, or is refused
 ├── PathError                a path is outside the workspace, missing, or not served
 ├── ConfigError              a setting is unknown or has a wrong value
+├── QueryError               a search cannot be run as asked
 ├── AssetError               a file that ships with Keyhole is missing or broken
 └── StoreError               the index cannot be read or written
     ├── CorruptStoreError    the index file is damaged; the next index run sets it aside
     ├── FullStoreError       there is no room to write
-    └── LockedStoreError     another process is writing
+    ├── LockedStoreError     another process is writing
+    └── NewerStoreError      a newer keyhole made the index
 """
 
 
@@ -26,6 +28,10 @@ class PathError(KeyholeError):
 
 class ConfigError(KeyholeError):
     """A setting is unknown or has a wrong value."""
+
+
+class QueryError(KeyholeError):
+    """A search cannot be run as asked."""
 
 
 class AssetError(KeyholeError):
@@ -46,3 +52,7 @@ class FullStoreError(StoreError):
 
 class LockedStoreError(StoreError):
     """Another process is writing."""
+
+
+class NewerStoreError(StoreError):
+    """A newer keyhole made the index."""

@@ -3,23 +3,41 @@
 Imports that cost time stand inside the methods that need them.
 """
 
-import shutil
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings, load_settings
-from keyhole.core.errors import PathError
+from keyhole.core.errors import PathError, StoreError
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable, scan
 from keyhole.core.files.workspace import open_workspace
-from keyhole.core.index.location import INDEX_FILE, index_folder
-from keyhole.core.types import Analysis, Candidate, IndexReport, Progress, Skip, Status
+from keyhole.core.index.location import INDEX_FILE, LOCK_FILE, index_folder
+from keyhole.core.types import (
+    Analysis,
+    Candidate,
+    Explanation,
+    IndexReport,
+    Mode,
+    Progress,
+    Query,
+    SearchResult,
+    Skip,
+    Status,
+)
 
 if TYPE_CHECKING:
     from keyhole.core.index.embedder import Embedder
+    from keyhole.core.index.store import Store
+    from keyhole.core.index.update import Request
+    from keyhole.core.search.engine import Engine
 
 _SAMPLE_BYTES = 5_000
+# A file may change again while it is looked up again; at some point what is left is left out.
+_FRESHNESS_TRIES = 3
 
 
 class Service:
@@ -44,17 +62,39 @@ class Service:
         on_message: Callable[[str], None] = lambda _: None,
     ) -> IndexReport:
         """Bring the index up to date."""
-        from keyhole.core.index.update import Hooks, Request, update_index
+        from keyhole.core.index.update import Hooks, update_index
 
-        request = Request(
-            root=self.root,
-            folder=self.folder,
-            max_bytes=self.settings.index.max_file_bytes,
-            workers=self.settings.index.workers,
-            embedder=self._embedder(),
-            full=full,
-        )
-        return update_index(request, Hooks(on_progress, on_message))
+        return update_index(self._request(full=full), Hooks(on_progress, on_message))
+
+    def search(self, query: Query) -> SearchResult:
+        """Answer a query from files as they are now: hits in files that changed are looked up again."""
+        from keyhole.core.index.trigrams import fill_trigrams
+        from keyhole.core.index.update import refresh_files
+        from keyhole.core.search.query import choose_mode
+
+        with self._open_store() as store:
+            if choose_mode(query, has_vectors=False) == Mode.REGEX:
+                fill_trigrams(store, self.root, self.folder, max_bytes=self.settings.index.max_file_bytes)
+            engine = self._engine(store)
+            for _ in range(_FRESHNESS_TRIES):
+                result = engine.search(query)
+                stale = self._stale_paths(store, {hit.path for hit in result.hits})
+                if not stale or not refresh_files(self._request(), stale):
+                    break
+            fresh = tuple(hit for hit in result.hits if hit.path not in stale)
+            if len(fresh) == len(result.hits):
+                return result
+            note = f"left out {len(result.hits) - len(fresh)} hits in files that are changing just now"
+            return replace(result, hits=fresh, notes=(*result.notes, note))
+
+    def explain(self, query: Query, path: str, line: int | None = None) -> Explanation:
+        """Say why a file is where it is in the answer to a query, or why it is not there."""
+        from keyhole.core.search.explain import explain
+
+        relative = self.relative(path, must_exist=False)
+        with self._open_store() as store:
+            found = examine(self.root, relative, max_bytes=self.settings.index.max_file_bytes)
+            return explain(self._engine(store), query, found, relative, line)
 
     def status(self) -> Status:
         """Tell what the index holds, and how far the files have moved on since."""
@@ -66,10 +106,13 @@ class Service:
         """Delete the index; False when there was none."""
         from keyhole.core.index.lock import writer_lock
 
-        if not self.folder.exists():
+        if not (self.folder / INDEX_FILE).exists():
             return False
         with writer_lock(self.folder, wait=False):
-            shutil.rmtree(self.folder)
+            # The lock itself stays: another process may be waiting for it.
+            for path in self.folder.iterdir():
+                if path.name != LOCK_FILE:
+                    path.unlink(missing_ok=True)
         return True
 
     def analyse(self, path: str) -> Analysis:
@@ -93,9 +136,12 @@ class Service:
             for candidate in scan(self.root, max_bytes=_SAMPLE_BYTES).candidates
             if detect_language(candidate.path, "").has_definitions
         }
-        return self.analyse(max(sizes, key=lambda path: (sizes[path], path))) if sizes else None
+        for path in sorted(sizes, key=lambda path: (-sizes[path], path)):
+            with suppress(PathError):
+                return self.analyse(path)
+        return None
 
-    def relative(self, path: str) -> str:
+    def relative(self, path: str, *, must_exist: bool = True) -> str:
         """Turn what a caller wrote into a path relative to the root, or refuse it."""
         try:
             # Resolve the folder only: the file itself may be a link, which has a reason of its own.
@@ -103,9 +149,48 @@ class Service:
             inside = (given.parent.resolve() / given.name).relative_to(self.root)
         except (ValueError, OSError, RuntimeError):
             raise PathError(f"{printable(path)} is outside the workspace; paths are relative to its root") from None
-        if inside.name in ("", "..") or not (self.root / inside).is_file():
+        # Unlike Path.is_file, this never raises.
+        is_file = os.path.isfile(self.root / inside)  # noqa: PTH113
+        if inside.name in ("", "..") or (must_exist and not is_file):
             raise PathError(f"{printable(path)} is not a file in the workspace; keyhole status lists what there is")
         return inside.as_posix()
+
+    def _request(self, *, full: bool = False) -> "Request":
+        from keyhole.core.index.update import Request
+
+        return Request(
+            root=self.root,
+            folder=self.folder,
+            max_bytes=self.settings.index.max_file_bytes,
+            workers=self.settings.index.workers,
+            embedder=self._embedder(),
+            full=full,
+        )
+
+    def _open_store(self) -> "Store":
+        from keyhole.core.index.store import Store
+
+        if not (self.folder / INDEX_FILE).exists():
+            raise StoreError("this workspace has no index yet; run keyhole index")
+        return Store(self.folder / INDEX_FILE)
+
+    def _engine(self, store: "Store") -> "Engine":
+        from keyhole.core.search.engine import Engine
+
+        return Engine(store, self.root, max_bytes=self.settings.index.max_file_bytes, embedder=self._embedder())
+
+    def _stale_paths(self, store: "Store", paths: set[str]) -> set[str]:
+        stale = set()
+        for path in paths:
+            rows = store.query("SELECT size, mtime_ns FROM file WHERE path = ?", path)
+            try:
+                status = (self.root / path).lstat()
+            except OSError:
+                stale.add(path)
+                continue
+            if rows != [(status.st_size, status.st_mtime_ns)]:
+                stale.add(path)
+        return stale
 
     def _embedder(self) -> "Embedder | None":
         if self.settings.index.model is None:

@@ -25,6 +25,7 @@ class SkipReason(StrEnum):
     UNREADABLE = "unreadable"
     WORKTREE = "worktree"
     INTERNAL = "internal"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,3 +183,84 @@ class Status:
     languages: tuple[LanguageCount, ...]
     skipped: dict[str, int]
     skips: tuple[Skip, ...]
+
+
+class Mode(StrEnum):
+    """How a query is understood; `auto` looks at its shape."""
+
+    AUTO = "auto"
+    HYBRID = "hybrid"
+    SEMANTIC = "semantic"
+    KEYWORD = "keyword"
+    REGEX = "regex"
+    SYMBOL = "symbol"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search: what for, how, and where."""
+
+    text: str
+    mode: Mode = Mode.AUTO
+    path: str = ""
+    language: str = ""
+    kind: str = ""
+    include_tests: bool = True
+    limit: int = 10
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One reason for a hit's score: what it is, and what it does to the score."""
+
+    name: str
+    effect: float
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that answers a query, labelled by its best matching definition."""
+
+    path: str
+    language: str
+    start_line: int
+    end_line: int
+    chunk_id: int
+    score: float
+    kind: str
+    name: str
+    line: int
+    signature: str
+    doc: str
+    returns: str
+    definitions: str
+    match_lines: tuple[int, ...]
+    signals: tuple[Signal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One page of hits, and what there is to say about it."""
+
+    query: Query
+    mode: Mode
+    hits: tuple[Hit, ...]
+    total: int
+    total_is_exact: bool
+    generation: int
+    pending: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a file is where it is in an answer; `rank` is 0 when it is not there."""
+
+    path: str
+    verdict: str
+    rank: int = 0
+    page: int = 0
+    total: int = 0
+    hit: Hit | None = None

@@ -83,7 +83,7 @@ def test_clear(workspace: Path) -> None:
     keyhole("index", cwd=workspace)
     (folder,) = (workspace.parent / "cache").iterdir()
     assert keyhole("clear", cwd=workspace).stdout == f"deleted {folder}\n"
-    assert not folder.exists()
+    assert [path.name for path in folder.iterdir()] == ["writer.lock"]
     assert keyhole("clear", cwd=workspace).stdout == "there was no index\n"
 
 
@@ -171,3 +171,36 @@ def test_every_command_is_in_the_readme() -> None:
     readme = (REPOSITORY / "README.md").read_text()
     for name, command in cli.commands.items():
         assert command.hidden or f"keyhole {name}" in readme
+
+
+def test_control_characters_in_an_error_or_in_json_are_escaped(workspace: Path) -> None:
+    (workspace / "evil.py").write_text('def evil(a="\x9b31m\u202e"): pass\n')
+    shown = keyhole("map", "evil.py", "--json", cwd=workspace).stdout
+    assert "\\u009b31m\\u202e" in shown
+    assert json.loads(shown)["symbols"][0]["signature"] == 'def evil(a="\x9b31m\u202e")'
+    (workspace / "keyhole.toml").write_text('"\\u001b]0;pwned\\u0007" = 1\n')
+    done = keyhole("status", cwd=workspace)
+    assert done.returncode == 2
+    assert "\\x1b]0;pwned\\x07" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["map", "x" * 300], ["x" * 5_000], ["map", "a\0b"], ["explain", "q", "x" * 300]])
+def test_impossible_paths_are_short_errors(workspace: Path, arguments: list[str]) -> None:
+    done = keyhole(*[argument for argument in arguments if "\0" not in argument], cwd=workspace)
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+
+
+def test_settings_of_the_wrong_shape(workspace: Path) -> None:
+    (workspace / "keyhole.toml").write_text("index = 5\n")
+    done = keyhole("index", "--workers", "2", cwd=workspace)
+    assert done.returncode == 2
+    assert "keyhole.toml: index = 5: it is a table, [index]" in done.stderr
+
+
+def test_an_overview_without_a_file_to_show(workspace: Path) -> None:
+    (workspace / "src/retry.py").write_text("# @generated\n")
+    done = keyhole(cwd=workspace)
+    assert done.returncode == 0
+    assert "A sample view" not in done.stdout

@@ -87,3 +87,18 @@ def test_every_key_is_described() -> None:
 def test_every_key_is_in_the_readme() -> None:
     readme = (Path(__file__).parent.parent / "README.md").read_text()
     assert all(f"| `{key}` |" in readme for key in setting_keys())
+
+
+def test_a_home_folder_is_expanded_and_an_empty_variable_is_unset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", "~/cache")
+    assert load_settings(tmp_path).cache_dir == tmp_path / "home/cache"
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", "")
+    assert load_settings(tmp_path).cache_dir.is_absolute()
+
+
+def test_a_hostile_file_is_refused_quickly(tmp_path: Path) -> None:
+    (tmp_path / "keyhole.toml").write_text(".".join(["a"] * 8_000) + " = 1\n")
+    with pytest.raises(ConfigError, match="unknown key"):
+        load_settings(tmp_path)

@@ -1,7 +1,10 @@
 """Discovery: what is found, what is passed over, and the reason that is recorded."""
 
 import os
+import random
+import shutil
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -109,7 +112,7 @@ def test_a_workspace_can_bring_back_a_lockfile_but_not_a_secret(tmp_path: Path) 
 
 def test_every_default_rule_has_a_reason() -> None:
     rules = load_default_rules()
-    verdict = rules.decide("a/node_modules/")
+    verdict = rules.decide("a/node_modules", is_dir=True)
     assert verdict
     assert verdict[1].reason == SkipReason.IGNORED
     assert str(verdict[1]).startswith("node_modules/ (keyhole's default rules:")
@@ -386,3 +389,72 @@ def test_a_file_that_becomes_a_folder_or_a_link_is_looked_at_again(tmp_path: Pat
     again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
     assert [candidate.path for candidate in again.candidates] == ["a.py/inside.py"]
     assert {"b/c.py", "b/d.log", "link"} == {skip.path for skip in again.skips}
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is what the rules are compared with")
+@pytest.mark.parametrize("seed", range(30))
+def test_ignore_rules_agree_with_git(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    names = ["a", "b", "src", "data", "a.py", "b.log", "x y", "abc", "Main.c", "lib"]
+    for _ in range(60):
+        parts = [chance.choice(names) for _ in range(chance.randint(1, 4))]
+        is_below_a_file = any((tmp_path / "/".join(parts[:end])).is_file() for end in range(1, len(parts)))
+        if not is_below_a_file and not (tmp_path / "/".join(parts)).is_dir():
+            put(tmp_path, "/".join(parts))
+    pieces = [
+        "*",
+        "**",
+        "?",
+        "a",
+        "b",
+        "src",
+        "data",
+        "*.py",
+        "*.log",
+        "a*",
+        "[ab]",
+        "[!a]",
+        "[[:alpha:]]",
+        "x y",
+        "lib",
+    ]
+    for folder in [
+        "",
+        *chance.sample(sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_dir()), 2),
+    ]:
+        lines = []
+        for _ in range(chance.randint(1, 6)):
+            body = "/".join(chance.choice(pieces) for _ in range(chance.randint(1, 3)))
+            lines.append(
+                chance.choice(["", "", "!"]) + chance.choice(["", "", "/"]) + body + chance.choice(["", "", "/"])
+            )
+        put(tmp_path, f"{folder}/.gitignore".lstrip("/"), "\n".join([*lines, "!.gitignore", ""]))
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    command = ["git", "-c", "core.quotepath=off", "ls-files", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert sorted(found(tmp_path)) == sorted(listed)
+
+
+@pytest.mark.parametrize(
+    ("rules", "kept"),
+    [
+        ("*\n!*/\n!*.py\n", ["data/a.py", "src/a.py", "top.py"]),
+        ("*\n!src\n!top.py\n!a.py\n", ["src/a.py", "top.py"]),
+        ("\ufeff*.txt\n", ["data/a.py", "src/a.py", "top.py"]),
+        ("[[:alpha:]]*.txt\n", ["data/a.py", "src/a.py", "top.py"]),
+        ("\n".join(f"*1*{i}*c*1*d*" for i in range(2_500)) + "\n*.txt\n", ["data/a.py", "src/a.py", "top.py"]),
+        ("[z-a]\n[\n\\\n*.txt\n", ["data/a.py", "src/a.py", "top.py"]),
+    ],
+)
+def test_rule_files_that_once_went_wrong(tmp_path: Path, rules: str, kept: list[str]) -> None:
+    for path in ["data/a.py", "src/a.py", "top.py", "src/note.txt"]:
+        put(tmp_path, path)
+    put(tmp_path, ".gitignore", rules)
+    assert [path for path in found(tmp_path) if path != ".gitignore"] == kept
+
+
+def test_a_folder_where_a_file_is_expected(tmp_path: Path) -> None:
+    put(tmp_path, "nested/.git/config")
+    put(tmp_path, "nested/a.py")
+    put(tmp_path, "odd/.gitignore/x")
+    assert found(tmp_path) == ["nested/a.py", "odd/.gitignore/x"]

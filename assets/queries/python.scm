@@ -7,6 +7,8 @@
 (decorator) @decorator
 (block . (string) @docstring)
 ; Only where one could stand in a signature.
+(function_definition (comment) @comment)
+(class_definition (comment) @comment)
 (parameters (comment) @comment)
 (argument_list (comment) @comment)
 

@@ -1,13 +1,11 @@
 """Ignore rules: what ships with Keyhole, then each folder's .gitignore and .keyholeignore."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 
-from pathspec import GitIgnoreSpec
-
+from keyhole.core.files.patterns import PatternList
 from keyhole.core.types import SkipReason
 
 # In a folder, later files have the last word; a deeper folder's files go before a higher one's.
@@ -32,19 +30,19 @@ class Rule:
 class RuleFile:
     """The patterns of one ignore file, relative to the folder it lies in."""
 
-    def __init__(self, folder: str, source: str, lines: Iterable[str]) -> None:
+    def __init__(self, folder: str, source: str, content: str) -> None:
         self._source = source
-        self._lines = list(lines)
+        self._lines = content.removeprefix("\ufeff").split("\n")
         self._prefix = len(folder) + 1 if folder else 0
-        self._spec = _compile(self._lines)
+        self._patterns = PatternList(self._lines)
 
-    def decide(self, path: str) -> tuple[bool, Rule] | None:
+    def decide(self, path: str, *, is_dir: bool) -> tuple[bool, Rule] | None:
         """Return whether the path is ignored and by which rule; None when no rule speaks of it."""
-        verdict = self._spec.check_file(path[self._prefix :])
-        if verdict.include is None or verdict.index is None:
+        found = self._patterns.last_match(path[self._prefix :], is_dir=is_dir)
+        if found is None:
             return None
-        index = verdict.index
-        return verdict.include, Rule(self._reason(index), self._lines[index].strip(), self._source, index + 1)
+        index, is_ignored = found
+        return is_ignored, Rule(self._reason(index), self._lines[index].strip(), self._source, index + 1)
 
     def _reason(self, index: int) -> SkipReason:
         del index
@@ -54,10 +52,10 @@ class RuleFile:
 class _DefaultRules(RuleFile):
     """The rules that ship with Keyhole: a heading above a rule names its reason."""
 
-    def __init__(self, lines: list[str]) -> None:
-        super().__init__("", "keyhole's default rules", lines)
+    def __init__(self, content: str) -> None:
+        super().__init__("", "keyhole's default rules", content)
         reason, self._reasons = SkipReason.IGNORED, list[SkipReason]()
-        for line in lines:
+        for line in self._lines:
             if line.startswith("#:"):
                 reason = SkipReason(line[2:].strip())
             self._reasons.append(reason)
@@ -78,12 +76,11 @@ class IgnoreRules:
 
     def decide(self, path: str, *, is_dir: bool) -> Rule | None:
         """Return the rule that keeps a path out, or None when it is admitted."""
-        subject = f"{path}/" if is_dir else path
-        default = load_default_rules().decide(subject)
+        default = load_default_rules().decide(path, is_dir=is_dir)
         if default and default[0] and default[1].reason in FINAL_REASONS:
             return default[1]
         for rule_file in self._chain:
-            if verdict := rule_file.decide(subject):
+            if verdict := rule_file.decide(path, is_dir=is_dir):
                 return verdict[1] if verdict[0] else None
         return default[1] if default and default[0] else None
 
@@ -91,7 +88,7 @@ class IgnoreRules:
 @cache
 def load_default_rules() -> RuleFile:
     """Compile the rules that ship with Keyhole."""
-    return _DefaultRules(files("keyhole.assets").joinpath("skip.gitignore").read_text("utf-8").splitlines())
+    return _DefaultRules(files("keyhole.assets").joinpath("skip.gitignore").read_text("utf-8"))
 
 
 def rules_fingerprint(max_bytes: int) -> str:
@@ -102,21 +99,3 @@ def rules_fingerprint(max_bytes: int) -> str:
 @cache
 def _default_rules_digest() -> str:
     return blake2b(files("keyhole.assets").joinpath("skip.gitignore").read_bytes(), digest_size=8).hexdigest()
-
-
-def _compile(lines: list[str]) -> GitIgnoreSpec:
-    # pathspec drops empty lines, which would shift every line number after them.
-    kept = [line if line.strip() else "#" for line in lines]
-    try:
-        return GitIgnoreSpec.from_lines(kept)
-    except ValueError:
-        return GitIgnoreSpec.from_lines([line if _is_valid(line) else "#" for line in kept])
-
-
-def _is_valid(line: str) -> bool:
-    # Git, too, passes over a pattern it cannot read.
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        return False
-    return True

@@ -40,18 +40,20 @@ def read_bytes(root: Path, path: str, *, max_bytes: int) -> tuple[bytes, os.stat
         descriptor = os.open(full_path, _OPEN_FLAGS)
     except (OSError, ValueError) as error:
         return _unreadable(path, error)
-    with os.fdopen(descriptor, "rb") as stream:
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                return Skip(path, SkipReason.SPECIAL, "not a regular file")
-            if not _is_real(full_path, status):
-                return Skip(path, SkipReason.SYMLINK, "there is a link on the way to it")
-            if status.st_size > max_bytes:
-                return too_large(path, status.st_size, max_bytes)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return Skip(path, SkipReason.SPECIAL, "not a regular file")
+        if not _is_real(full_path, status):
+            return Skip(path, SkipReason.SYMLINK, "there is a link on the way to it")
+        if status.st_size > max_bytes:
+            return too_large(path, status.st_size, max_bytes)
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
             content = stream.read(max_bytes + 1)
-        except (OSError, ValueError) as error:
-            return _unreadable(path, error)
+    except (OSError, ValueError) as error:
+        return _unreadable(path, error)
+    finally:
+        os.close(descriptor)
     return (content, status) if len(content) <= max_bytes else too_large(path, len(content), max_bytes)
 
 

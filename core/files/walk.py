@@ -5,6 +5,7 @@ it knew is not held against the rules again, so a walk over an unchanged tree co
 listing the folders and asking for the time of each file.
 """
 
+import errno
 import os
 import re
 import stat
@@ -26,6 +27,8 @@ Stamp = tuple[int, int]
 NEEDS_A_LOOK = frozenset(
     [SkipReason.TOO_LARGE, SkipReason.SYMLINK, SkipReason.SPECIAL, SkipReason.UNREADABLE, SkipReason.WORKTREE]
 )
+# A submodule of a worktree has `worktrees` in its pointer too, but goes on after the name.
+_WORKTREE = re.compile(rb"/worktrees/[^/]+\s*\Z")
 # Names that no terminal or line-based protocol could show, or that SQLite could not store.
 _BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -226,6 +229,8 @@ def _admit(root: Path, path: str, entry: os.DirEntry[str] | Path, max_bytes: int
         return Skip(path, SkipReason.SPECIAL, "not a regular file")
     if status.st_size > max_bytes:
         return too_large(path, status.st_size, max_bytes)
+    if not os.access(entry, os.R_OK):
+        return Skip(path, SkipReason.UNREADABLE, os.strerror(errno.EACCES))
     return Candidate(path, status.st_size, status.st_mtime_ns)
 
 
@@ -240,7 +245,7 @@ def _second_checkout(folder: str) -> Skip:
 def _is_worktree(root: Path, folder: str) -> bool:
     """Recognise a second checkout of a repository: its files are copies of others."""
     pointer = read_bytes(root, f"{folder}/.git", max_bytes=4_096)
-    return not isinstance(pointer, Skip) and b"/worktrees/" in pointer[0]
+    return not isinstance(pointer, Skip) and _WORKTREE.search(pointer[0]) is not None
 
 
 def _describe_link(root: Path, path: str) -> str:
@@ -257,7 +262,7 @@ def _load_rules(root: Path, path: str) -> Iterator[RuleFile]:
     content = read_bytes(root, path, max_bytes=MAX_RULE_FILE_BYTES)
     if not isinstance(content, Skip):
         folder = "" if path == EXCLUDE_FILE else path.rpartition("/")[0]
-        yield RuleFile(folder, path, content[0].decode("utf-8", "replace").splitlines())
+        yield RuleFile(folder, path, content[0].decode("utf-8", "replace"))
 
 
 def _parents(paths: Collection[str]) -> set[str]:

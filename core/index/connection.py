@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from keyhole.core.errors import CorruptStoreError, FullStoreError, LockedStoreError, StoreError
+from keyhole.core.errors import CorruptStoreError, FullStoreError, LockedStoreError, NewerStoreError, StoreError
 from keyhole.core.index import schema
 
 _BUSY_MILLISECONDS = 10_000
@@ -57,7 +57,7 @@ def explained(path: Path) -> Iterator[None]:
     """Raise SQLite's errors as errors that say what to do."""
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, apsw.ConstraintError, UnicodeDecodeError) as error:
         raise CorruptStoreError(f"the index {path} is damaged ({error}); run keyhole index to rebuild it") from error
     except apsw.FullError as error:
         raise FullStoreError(f"no room left to write the index {path}; free some space and run again") from error
@@ -77,10 +77,12 @@ def _prepare(db: apsw.Connection, path: Path) -> None:
     db.pragma("temp_store", "memory")
     db.pragma("cache_size", -65_536)
     version = int(db.pragma("user_version"))
+    if version and db.pragma("application_id") != schema.APPLICATION_ID:
+        raise CorruptStoreError(f"{path} is not an index; run keyhole index to rebuild it")
     if version == schema.VERSION:
         return
     if version > schema.VERSION:
-        raise StoreError(f"the index {path} was made by a newer keyhole; update keyhole, or run keyhole clear")
+        raise NewerStoreError(f"the index {path} was made by a newer keyhole; update keyhole, or run keyhole clear")
     with transaction(db):
         # Another process may have done it while this one waited.
         if db.pragma("user_version") == 0:

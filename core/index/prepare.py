@@ -9,8 +9,10 @@ from keyhole.core.files.walk import NEEDS_A_LOOK, Stamp
 from keyhole.core.index.words import split_words
 from keyhole.core.syntax.analyse import analyse, context_header
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Analysis, Candidate, Skip, Symbol
+from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, Symbol
 
+# No file has this time, so what is recorded with it is read again.
+UNKNOWN_TIME = -1
 # Coarser than any file system's clock that is in use.
 _CLOCK_TICK_NS = 20_000_000
 
@@ -76,14 +78,18 @@ def prepare(root: Path, candidate: Candidate, known_digest: str, *, max_bytes: i
     if isinstance(source, Skip):
         by_content = source.reason not in NEEDS_A_LOOK
         return Refused(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
+    stamp = (source.size, settled(source.mtime_ns))
     if source.digest == known_digest:
-        return Unchanged(source.path, (source.size, settled(source.mtime_ns)))
-    return _rows(analyse(source), for_model=for_model)
+        return Unchanged(source.path, stamp)
+    try:
+        return _rows(analyse(source), for_model=for_model)
+    except (Exception, RecursionError) as error:  # noqa: BLE001  # one bad file never stops a run
+        return Refused(Skip(source.path, SkipReason.FAILED, f"{type(error).__name__}: {error}"[:200]), stamp)
 
 
 def settled(mtime_ns: int) -> int:
     """Distrust the time of a file that was written just now: it could be written again within one tick."""
-    return mtime_ns if time.time_ns() - mtime_ns > _CLOCK_TICK_NS else 0
+    return mtime_ns if abs(time.time_ns() - mtime_ns) > _CLOCK_TICK_NS else UNKNOWN_TIME
 
 
 def _rows(analysis: Analysis, *, for_model: bool) -> FileRows:

@@ -3,13 +3,14 @@
 Version  Why it changed
 1        files, skips, chunks and their full text
 2        chunks know what they define (`definitions`); an older index keeps working with none
+3        trigrams of files, filled by the first search for a regular expression
 """
 
 from collections.abc import Callable
 
 import apsw
 
-VERSION = 2
+VERSION = 3
 # "Khol": tells an index from any other SQLite file.
 APPLICATION_ID = 0x4B686F6C
 
@@ -25,7 +26,8 @@ CREATE TABLE file (
     encoding TEXT NOT NULL,
     language TEXT NOT NULL,
     lines INTEGER NOT NULL,
-    has_errors INTEGER NOT NULL
+    has_errors INTEGER NOT NULL,
+    has_trigrams INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE TABLE skip (
@@ -77,11 +79,17 @@ CREATE VIRTUAL TABLE chunk_words USING fts5(
 
 CREATE TABLE chunk_vector (chunk_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 """
+# Which files can contain a text: one row per file, and no positions, so that it stays small.
+_TRIGRAMS = """
+CREATE VIRTUAL TABLE file_trigrams USING fts5(
+    content, content='', contentless_delete=1, tokenize='trigram', detail='none'
+);
+"""
 
 
 def create(db: apsw.Connection) -> None:
     """Lay out an empty index."""
-    db.execute(_TABLES)
+    db.execute(_TABLES + _TRIGRAMS)
     db.pragma("application_id", APPLICATION_ID)
     db.pragma("user_version", VERSION)
 
@@ -98,4 +106,11 @@ def _add_definitions(db: apsw.Connection) -> None:
     db.execute("ALTER TABLE chunk ADD COLUMN definitions TEXT NOT NULL DEFAULT ''")
 
 
-MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {1: _add_definitions}
+def _add_trigrams(db: apsw.Connection) -> None:
+    """Trigrams start empty."""
+    db.execute(
+        "ALTER TABLE file ADD COLUMN has_trigrams INTEGER NOT NULL DEFAULT 0" + _TRIGRAMS.replace("CREATE", ";CREATE")
+    )
+
+
+MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {1: _add_definitions, 2: _add_trigrams}

@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import apsw
 
+from keyhole.core.errors import CorruptStoreError, StoreError
 from keyhole.core.files.walk import Known, Stamp
 from keyhole.core.index.connection import connect, explained, load_vectors, transaction
-from keyhole.core.index.prepare import FileRows
+from keyhole.core.index.prepare import UNKNOWN_TIME, FileRows
 from keyhole.core.types import Skip, SkipReason
 
 Vector = tuple[bytes, bytes]
@@ -38,6 +39,13 @@ class Store:
             self._db.close()
 
     # Reading
+
+    def prepare_search(self) -> None:
+        """Make what searching needs besides the tables: the vocabulary, and which phrases a row has."""
+        with explained(self.path):
+            self._db.register_fts5_function("matched_phrases", _matched_phrases)
+            self._db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, chunk_words, row)")
+            self._db.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, chunk_words, instance)")
 
     def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a reading statement."""
@@ -94,7 +102,7 @@ class Store:
         self._db.execute("DELETE FROM skip WHERE path = ?", (rows.path,))
         file_id = self._next_id("file")
         self._db.execute(
-            "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (
                 file_id,
                 rows.path,
@@ -138,6 +146,7 @@ class Store:
         for statement in (
             "DELETE FROM chunk WHERE file_id = ?",
             "DELETE FROM symbol WHERE file_id = ?",
+            "DELETE FROM file_trigrams WHERE rowid IN (SELECT id FROM file WHERE id = ? AND has_trigrams)",
             "DELETE FROM file WHERE id = ?",
         ):
             self._db.execute(statement, (file_id,))
@@ -148,7 +157,9 @@ class Store:
 
     def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
         """Record that a path is passed over, and take out what was indexed of it."""
-        self.remove_file(skip.path)
+        # A name that cannot be shown is written with escapes, which may be the name of another file.
+        if skip.reason != SkipReason.BAD_NAME:
+            self.remove_file(skip.path)
         row = (skip.path, skip.reason.value, skip.detail, skip.is_dir, *(stamp or (None, None)))
         self._db.execute("INSERT OR REPLACE INTO skip VALUES (?, ?, ?, ?, ?, ?)", row)
 
@@ -160,6 +171,11 @@ class Store:
         """Record the ignore files of the last walk."""
         self._db.execute("DELETE FROM rule_file")
         self._db.executemany("INSERT INTO rule_file VALUES (?, ?, ?)", [(path, *s) for path, s in stamps.items()])
+
+    def add_trigrams(self, file_id: int, text: str) -> None:
+        """Record which three-letter sequences a file has."""
+        self._db.execute("INSERT INTO file_trigrams (rowid, content) VALUES (?, ?)", (file_id, text))
+        self._db.execute("UPDATE file SET has_trigrams = 1 WHERE id = ?", (file_id,))
 
     def load_vectors(self) -> bool:
         """Make the vectors usable; False where sqlite-vec cannot be loaded."""
@@ -176,7 +192,8 @@ class Store:
 
     def forget_digests(self) -> None:
         """Make the next walk read every file again; until then the old rows serve."""
-        self._db.execute("UPDATE file SET digest = '', mtime_ns = 0")
+        self._db.execute("UPDATE file SET digest = '', mtime_ns = ?", (UNKNOWN_TIME,))
+        self._db.execute("DELETE FROM skip WHERE size IS NOT NULL")
 
     def _add_vectors(self, first: int, vectors: Sequence[Vector]) -> None:
         if not vectors:
@@ -191,6 +208,11 @@ class Store:
         return int(self._db.execute(f"SELECT ifnull(max(id), 0) + 1 FROM {table}").get)  # noqa: S608
 
 
+def _matched_phrases(row: apsw.FTS5ExtensionApi, *_: object) -> int:
+    """Return a bit for each phrase of the query that the row has."""
+    return sum(1 << number for number in range(min(row.phrase_count, 62)) if row.phrase_columns(number))
+
+
 def check_integrity(store: Store) -> list[str]:
     """Look through the whole file; return what is wrong, nothing when all is well."""
     problems = [str(row[0]) for row in store.query("PRAGMA integrity_check") if row[0] != "ok"]
@@ -199,3 +221,18 @@ def check_integrity(store: Store) -> list[str]:
     except apsw.Error as error:
         problems.append(f"full text: {error}")
     return problems
+
+
+def is_sound(path: Path) -> bool:
+    """Tell whether an index file can be opened and read through; one that is not there is sound."""
+    if not path.exists():
+        return True
+    try:
+        with Store(path) as store:
+            store.known()
+            store.digests()
+            return not check_integrity(store)
+    except (CorruptStoreError, apsw.Error, ValueError, TypeError, AttributeError):
+        return False
+    except StoreError:
+        return True  # no room, in use, or made by a newer keyhole: none of it is damage

@@ -1,22 +1,24 @@
 """Bringing an index up to date: walk, compare, prepare what changed, and write it in small transactions."""
 
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from keyhole.core.errors import CorruptStoreError
+from keyhole.core.errors import LockedStoreError
 from keyhole.core.files.ignore import rules_fingerprint
-from keyhole.core.files.walk import Known, Scan, scan
+from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.index.embedder import Embedder, quantise
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import Preparation, prepare_all
-from keyhole.core.index.prepare import FileRows, Prepared, Refused, Unchanged
-from keyhole.core.index.store import Store, Vector
-from keyhole.core.types import IndexReport, Progress
+from keyhole.core.index.prepare import FileRows, Prepared, Refused, Unchanged, prepare
+from keyhole.core.index.store import Store, Vector, is_sound
+from keyhole.core.syntax.analyse import ANALYSIS_VERSION
+from keyhole.core.types import Candidate, IndexReport, Progress
 
 # A transaction is small enough to lose little, and large enough to cost little.
 _BATCH_FILES = 200
@@ -54,10 +56,23 @@ def update_index(request: Request, hooks: Hooks | None = None) -> IndexReport:
     with writer_lock(request.folder, wait=request.wait, on_wait=on_wait):
         try:
             return _update(request, hooks)
-        except CorruptStoreError:
+        except Exception:
+            # Damage shows in many ways; what the file itself says about it counts.
+            if is_sound(request.folder / INDEX_FILE):
+                raise
             aside = set_aside(request.folder)
             hooks.message(f"the index was damaged and is set aside as {aside}; building a new one")
             return _update(request, hooks)
+
+
+def refresh_files(request: Request, paths: Iterable[str]) -> bool:
+    """Take in some files as they are now; False when another process is writing."""
+    try:
+        with writer_lock(request.folder, wait=False), Store(request.folder / INDEX_FILE) as store:
+            _Update(store, request, Hooks()).refresh(paths)
+    except LockedStoreError:
+        return False
+    return True
 
 
 def set_aside(folder: Path) -> Path:
@@ -91,7 +106,8 @@ class _Update:
 
     def run(self) -> IndexReport:
         self._adopt_model()
-        if self._request.full:
+        analysis = self._store.meta("analysis", ANALYSIS_VERSION)
+        if self._request.full or analysis != ANALYSIS_VERSION:
             self._read_all_again()
         known = self._store.known()
         fingerprint = rules_fingerprint(self._request.max_bytes)
@@ -100,6 +116,28 @@ class _Update:
         if self._settle(known, found, fingerprint):
             self._take_in(found)
         return self._report(found)
+
+    def refresh(self, paths: Iterable[str]) -> None:
+        """Look at some paths again, whatever a walk would say of the others."""
+        root, limit = self._request.root, self._request.max_bytes
+        if self._embedder and not self._store.load_vectors():
+            self._embedder = None
+        gone, batch, digests = [], list[Prepared](), self._store.digests()
+        for path in sorted(set(paths)):
+            found = examine(root, path, max_bytes=limit)
+            if isinstance(found, Candidate):
+                digest = digests.get(path, "")
+                batch.append(prepare(root, found, digest, max_bytes=limit, for_model=self._embedder is not None))
+            elif os.path.lexists(root / path):
+                batch.append(Refused(found, None))
+            else:
+                gone.append(path)
+        vectors = iter(self._embed(batch))
+        with self._store.transaction():
+            for path in gone:
+                self._store.remove_file(path)
+            for prepared in batch:
+                self._write_one(prepared, vectors, is_known=True)
 
     def _adopt_model(self) -> None:
         """Record the model; when it is another one, everything is embedded again."""
@@ -139,12 +177,14 @@ class _Update:
         with self._store.transaction():
             for path in sorted(lost_files):
                 self._store.remove_file(path)
-            for path in lost_skips:
+            # Also of what is to be read now: if this run ends early, the next must not trust them.
+            for path in lost_skips | (candidates & known.skips.keys()):
                 self._store.remove_skip(path)
             for skip in skips:
                 self._store.put_skip(skip)
             self._store.put_rule_files(found.rule_files)
             self._store.set_meta("rules", fingerprint)
+            self._store.set_meta("analysis", ANALYSIS_VERSION)
             self._store.set_meta("pending", len(candidates))
         self._counts["removed"] = len(lost_files)
         return True

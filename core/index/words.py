@@ -73,3 +73,11 @@ def _without_accents(word: str) -> str:
 
 
 _split_known = _Splits()
+
+
+def stem(word: str) -> str:
+    """Cut a common English ending off, so that `computed` meets `compute`."""
+    for ending in ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "er", "es", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word

@@ -6,6 +6,9 @@ from keyhole.core.syntax.parse import parse
 from keyhole.core.syntax.symbols import extract_outline
 from keyhole.core.types import Analysis, Chunk, Outline, SourceFile
 
+# Raise this when the same file gives other symbols or chunks than before: indexes are then read anew.
+ANALYSIS_VERSION = 1
+
 
 def analyse(source: SourceFile) -> Analysis:
     """Parse a file once, for its symbols, imports and chunks."""

@@ -32,8 +32,6 @@ _PARTS_OF_OTHERS = frozenset(["name", "body", "parent", "qualified", "keyword", 
 _QUOTES = ('"', "'", "<", "`")
 _LEVEL = re.compile(r"\d+")
 _QUOTED = re.compile(r"""(["'`])([^"'`]+)\1""")
-_CLOSING_MARKS = re.compile(r"\s+#+$")
-_LINE_BREAK = re.compile(r"[ \t]*\r?\n\s*")
 
 
 @dataclass(slots=True)
@@ -143,14 +141,14 @@ class Captures:
 def one_line(text: str) -> str:
     """Join lines by single spaces; spaces within a line stay, since they may be in a string."""
     text = text.strip()
-    return _LINE_BREAK.sub(" ", text) if "\n" in text else text
+    return " ".join(line for part in text.split("\n") if (line := part.strip())) if "\n" in text else text
 
 
 def _bare_name(text: str) -> str:
     """Write a name on one line, without quotes around it or a heading's closing marks."""
     name = one_line(text)
-    if name.endswith("#"):
-        name = _CLOSING_MARKS.sub("", name)
+    if name.endswith("#") and (bare := name.rstrip("#")) != bare.rstrip():
+        name = bare.rstrip()
     quoted = _QUOTED.fullmatch(name) if name.startswith(_QUOTES) else None
     return quoted.group(2) if quoted else name
 

@@ -85,10 +85,12 @@ def _paragraphs(source: bytes) -> Iterator[_Atom]:
 
 def _align(source: bytes, atoms: Iterable[_Atom]) -> Iterator[_Atom]:
     """Move atoms to line starts, join those that share a line, and cut what is still too large."""
-    start, depth = 0, 0
+    start, depth, line_start, position = 0, 0, 0, -1
     for atom in atoms:
-        line_start = source.rfind(b"\n", 0, atom.start) + 1
-        if line_start > start and not source[line_start : atom.start].strip(_SPACE):
+        feed = source.rfind(b"\n", max(position, 0), atom.start)
+        is_first_on_line = feed >= 0 or position < 0
+        line_start, position = (feed + 1 if feed >= 0 else line_start), atom.start
+        if line_start > start and is_first_on_line and not source[line_start : atom.start].strip(_SPACE):
             yield from _cut_large(source, _Atom(start, line_start, depth))
             start, depth = line_start, atom.depth
     if start < len(source):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from textwrap import dedent
 
 SENTENCE_LIMIT = 500
+# The sentence and the returns line stand near the start; the rest need not be read.
+_DOC_LIMIT = 4_000
 
 _STRING_QUOTES = re.compile(r"""^[rRuUbBfF]{0,2}(\"{3}|'{3}|"|')(.*)\1$""", re.DOTALL)
 _LEADING_MARK = re.compile(
@@ -16,9 +18,10 @@ _DIRECTIVE = re.compile(
     r"|mypy:|clang-format|NOLINT|swiftlint|ktlint|shellcheck|phpcs|phpstan|@phpstan|luacheck|frozen_string_literal"
     r"|!)"
 )
+_SPACES = re.compile(r"[ \t]+")
 _RULE = re.compile(r"^\W*$")
 _TAG = re.compile(
-    r"^(?:[@\\:]\w|:\w+[^:]*:|-\s+(?:Parameters?|Returns|Throws)\b"
+    r"^(?:[@\\:]\w|-\s+(?:Parameters?|Returns|Throws)\b"
     r"|<(?:param|returns|remarks|exception|typeparam|example|seealso))"
 )
 _TAG_WITHIN_LINE = re.compile(r"(?<=\S)\s+(?=@(?:returns?|param|throws|see|since|deprecated)\b)")
@@ -27,9 +30,9 @@ _HEADING = re.compile(
     r"|errors|safety|see also|since)\s*:?\s*$",
     re.IGNORECASE,
 )
-_INLINE_TAG = re.compile(r"\{@\w+\s+([^}]*)\}")
-_MARKUP_TAG = re.compile(r"</?(?:summary|p|code|b|i|em|strong|pre|para|c|a|ul|li|br|tt)\b[^>]*>", re.IGNORECASE)
-_CROSS_REFERENCE = re.compile(r"<(?:see|paramref|typeparamref)\s+\w+=\"([^\"]*)\"\s*/>")
+_INLINE_TAG = re.compile(r"\{@\w+\s+([^{}]*)\}")
+_MARKUP_TAG = re.compile(r"</?(?:summary|p|code|b|i|em|strong|pre|para|c|a|ul|li|br|tt)\b[^<>]*>", re.IGNORECASE)
+_CROSS_REFERENCE = re.compile(r"<(?:see|paramref|typeparamref)\s+\w+=\"([^\"<>]*)\"\s*/>")
 _SENTENCE_END = re.compile(r"[.!?](?=[\"'`)\]]*\s+[\"'`(\[]*[A-Z0-9])|[\u3002\uff01\uff1f]")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|Mr|Dr|St|No|approx)|\b[A-Z])\.$")
 _RETURNS_TAG = re.compile(
@@ -52,7 +55,7 @@ NO_DOC = Doc()
 def read_docstring(literal: str) -> Doc:
     """Read a Python docstring, quotes included."""
     match = _STRING_QUOTES.match(literal.strip())
-    body = match.group(2) if match else literal
+    body = _shorten(match.group(2) if match else literal)
     first, _, rest = body.partition("\n")
     return _summarise([first.strip(), *dedent(rest).splitlines()])
 
@@ -60,7 +63,7 @@ def read_docstring(literal: str) -> Doc:
 def read_comment(block: str) -> Doc:
     """Read a run of comment lines or a block comment, marks included."""
     lines = []
-    for line in block.splitlines():
+    for line in _shorten(block).splitlines():
         bare = _LEADING_MARK.sub("", _TRAILING_MARK.sub("", line), count=1).rstrip()
         if not _DIRECTIVE.match(bare):
             lines += _TAG_WITHIN_LINE.split(bare)
@@ -71,12 +74,17 @@ def first_sentence(paragraph: str) -> str:
     """Cut a paragraph after its first sentence, or at a word when that is very long."""
     text = " ".join(paragraph.split())
     for end in _SENTENCE_END.finditer(text):
-        if not _ABBREVIATION.search(text, 0, end.end()):
+        if not _ABBREVIATION.search(text[max(0, end.end() - 10) : end.end()]):
             text = text[: end.end()]
             break
     if len(text) <= SENTENCE_LIMIT:
         return text
     return text[:SENTENCE_LIMIT].rsplit(" ", 1)[0] + "…"
+
+
+def _shorten(text: str) -> str:
+    """Keep the start, with single spaces: no pattern below can then take long, whatever is written."""
+    return _SPACES.sub(" ", text[:_DOC_LIMIT])
 
 
 def _summarise(lines: list[str]) -> Doc:

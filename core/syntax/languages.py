@@ -314,9 +314,9 @@ _BY_EXTENSION = {ext: language for language in LANGUAGES for ext in language.ext
 _BY_FILENAME = {name: language for language in LANGUAGES for name in language.filenames}
 _BY_INTERPRETER = {name: language for language in LANGUAGES for name in language.interpreters}
 
-_SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-\S+\s+|\w+=\S+\s+)*)?([^\s/]+)(?:\s|$)")
+_SHEBANG_LIMIT = 200
 # A C++ header is often called `.h`; one of these in it settles the matter.
-_CPP_MARKS = re.compile(r"^\s*(?:class|namespace|template\s*<|using\s|(?:public|private|protected):)", re.MULTILINE)
+_CPP_MARKS = re.compile(r"^[ \t]*(?:class|namespace|template\s*<|using\s|(?:public|private|protected):)", re.MULTILINE)
 
 
 def detect_language(path: str, text: str) -> Language:
@@ -325,9 +325,18 @@ def detect_language(path: str, text: str) -> Language:
     extension = PurePosixPath(path).suffix
     found = _BY_FILENAME.get(name) or _BY_EXTENSION.get(extension) or _BY_EXTENSION.get(extension.lower())
     if found is None:
-        shebang = _SHEBANG.match(text)
-        interpreter = shebang.group(1) if shebang else ""
+        interpreter = _interpreter(text)
         return _BY_INTERPRETER.get(interpreter) or _BY_INTERPRETER.get(interpreter.rstrip("0123456789."), TEXT)
     if found.id == "c" and extension.lower() == ".h" and _CPP_MARKS.search(text):
         return BY_ID["cpp"]
     return found
+
+
+def _interpreter(text: str) -> str:
+    """Return the program that a script's first line names."""
+    if not text.startswith("#!"):
+        return ""
+    names = [word.rpartition("/")[2] for word in text[2:_SHEBANG_LIMIT].split("\n", maxsplit=1)[0].split()]
+    if names[:1] == ["env"]:
+        names = [name for name in names[1:] if not name.startswith("-") and "=" not in name]
+    return names[0] if names else ""

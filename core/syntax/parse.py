@@ -1,8 +1,10 @@
 """Grammars and symbol queries, loaded once per process and only when a file needs them."""
 
 import re
+import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from itertools import chain, pairwise
@@ -31,7 +33,9 @@ _MARGIN_HAS_KEYS = frozenset(["yaml"])
 # Where blocks start in a language whose lines at the margin may go on with a statement.
 _BLOCK_STARTS = {"sql": re.compile(rb"\n(?=create\b)", re.IGNORECASE)}
 # Quoted code of another language, which the grammar would take for its own.
-_QUOTED_CODE = {"sql": re.compile(rb"(\$(?:[A-Za-z_]\w*)?\$)(.*?)\1", re.DOTALL)}
+_QUOTED_CODE = {"sql": re.compile(rb"\$(?:[A-Za-z_]\w*)?\$")}
+# Where patterns may start to match: what is nested deeper is not worth the time that it takes.
+_MAX_DEPTH = 300
 
 
 @cache
@@ -72,6 +76,7 @@ def find_matches(language: Language, root: Node, source: bytes) -> Iterator[Matc
     if not language.has_symbols:
         return
     cursor = QueryCursor(load_query(language))
+    cursor.set_max_start_depth(_MAX_DEPTH)
     for tree in (root, *_reparse_broken(language, root, source)):
         # Matches come in the order of the source; a table's earlier patterns are to be first.
         for _, match in sorted(cursor.matches(tree), key=itemgetter(0)):
@@ -86,6 +91,7 @@ def _reparse_broken(language: Language, root: Node, source: bytes) -> Iterator[N
     """
     if not root.has_error or not (language.is_code or language.id in _MARGIN_HAS_KEYS):
         return
+    deadline = time.monotonic() + PARSE_SECONDS
     left, block_start = RECOVERY_LIMIT, _BLOCK_STARTS.get(language.id, _BLOCK_START)
     for broken in _outermost_errors(root):
         # What an error deep inside a definition starts with is broken off from it.
@@ -95,22 +101,26 @@ def _reparse_broken(language: Language, root: Node, source: bytes) -> Iterator[N
         starts = [m.end() for m in block_start.finditer(source, first, limit)][:left]
         left -= len(starts)
         for start, end in pairwise([*starts, limit]):
-            yield _parse_part(language, source, start, end)
+            if time.monotonic() > deadline:
+                return
+            with suppress(ValueError):
+                yield _parse_part(language, source, start, end)
 
 
-def _outermost_errors(node: Node) -> Iterator[Node]:
-    if node.is_error:
-        yield node
-    elif node.has_error:
-        for child in node.children:
-            yield from _outermost_errors(child)
+def _outermost_errors(root: Node) -> Iterator[Node]:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.is_error:
+            yield node
+        elif node.has_error:
+            pending.extend(reversed(node.children))
 
 
 def _parse_part(language: Language, source: bytes, start: int, end: int) -> Node:
     # A parser is cheap and not thread-safe, so each call has its own.
     parser = Parser(load_grammar(language.grammar or ""), timeout_micros=PARSE_SECONDS * 1_000_000)
-    quoted = _QUOTED_CODE.get(language.id)
-    bodies = [match.span(2) for match in quoted.finditer(source, start, end)] if quoted else []
+    bodies = _quoted_bodies(language, source, start, end)
     edges = [start, *chain.from_iterable(bodies), end]
     if edges != [0, len(source)]:
         marks = list(zip(_points(source, edges), edges, strict=True))
@@ -119,6 +129,26 @@ def _parse_part(language: Language, source: bytes, start: int, end: int) -> Node
             Range(first, last, begin, stop) for (first, begin), (last, stop) in pairs if begin < stop
         ]
     return parser.parse(source).root_node
+
+
+def _quoted_bodies(language: Language, source: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    """Find what stands between two equal marks; looking from the end back makes that one pass."""
+    mark = _QUOTED_CODE.get(language.id)
+    if mark is None:
+        return []
+    marks = list(mark.finditer(source, start, end))
+    next_equal: dict[bytes, int] = {}
+    closing: dict[int, int] = {}
+    for number in range(len(marks) - 1, -1, -1):
+        closing[number] = next_equal.get(marks[number].group(), 0)
+        next_equal[marks[number].group()] = number
+    bodies, number = [], 0
+    while number < len(marks):
+        if last := closing[number]:
+            bodies.append((marks[number].end(), marks[last].start()))
+            number = last
+        number += 1
+    return bodies
 
 
 def _points(source: bytes, positions: list[int]) -> Iterator[Point]:

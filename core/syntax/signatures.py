@@ -2,7 +2,7 @@
 
 import re
 
-from keyhole.core.syntax.captures import Definition, one_line
+from keyhole.core.syntax.captures import Definition
 from keyhole.core.syntax.languages import Language
 from keyhole.core.syntax.spans import Source, Spans
 
@@ -18,10 +18,12 @@ _MODIFIERS = frozenset(
 )
 _WORD = re.compile(r"\b[A-Za-z_]+\b")
 _DECORATOR_NAME = re.compile(r"[\w.:\\]+")
-_OPENING_GAP = re.compile(r"([(\[<])[ \t]*\r?\n\s*")
-_CLOSING_GAP = re.compile(r",?[ \t]*\r?\n\s*([)\]>])")
+_OPENING = ("(", "[", "<")
+_CLOSING = (")", "]", ">")
 _TAIL = re.compile(r"\s*(?:=>|[{:=;,\\]|(?<!\w)(?:do|begin|AS|with))$")
 _LONGEST_TAIL = 20
+# More than this behind its name is not read of any definition.
+_LONGEST_READ = 4 * SIGNATURE_LIMIT
 
 
 class SignatureReader:
@@ -54,13 +56,14 @@ class SignatureReader:
             if body.start < definition.name_start:
                 text += " " + self._read(body.end, definition.end, definition).strip()
         if "\n" in text:
-            text = one_line(_CLOSING_GAP.sub(r"\1", _OPENING_GAP.sub(r"\1", text)))
+            text = _join_lines(text)
         text = definition.keyword + _without_tail(text, definition.name)
         limit = CONSTANT_LIMIT if definition.kind == "constant" else SIGNATURE_LIMIT
         return text if len(text) <= limit else text[:limit].rstrip() + "…"
 
     def _read(self, start: int, end: int, definition: Definition) -> str:
         """Read source without its comments, and without the decorators before the name."""
+        end = min(end, max(start, definition.name_start) + _LONGEST_READ)
         notes = self._comments.between(start, end)
         notes += self._decorators.between(start, min(end, definition.name_start))
         if not notes:
@@ -70,6 +73,19 @@ class SignatureReader:
             pieces.append(self._source.text(position, max(position, note.start)))
             position = max(position, note.end)
         return "".join([*pieces, self._source.text(position, end)])
+
+
+def _join_lines(text: str) -> str:
+    """Join the lines of a signature as if it had been written on one."""
+    joined = ""
+    for line in filter(None, (part.strip() for part in text.split("\n"))):
+        if line.startswith(_CLOSING):
+            joined = joined.removesuffix(",") + line
+        elif not joined or joined.endswith(_OPENING):
+            joined += line
+        else:
+            joined += " " + line
+    return joined
 
 
 def _without_tail(text: str, name: str) -> str:

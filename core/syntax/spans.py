@@ -9,6 +9,9 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 _LINE_FEED = re.compile(b"\n")
+_TEXT = re.compile(rb"[^ \t\r\f\v]")
+# Only the start of what follows is ever of interest.
+_REST_LIMIT = 200
 
 
 class Span(NamedTuple):
@@ -33,6 +36,12 @@ class Spans:
     def __iter__(self) -> Iterator[Span]:
         return iter(self._spans)
 
+    def before(self, position: int) -> Iterator[Span]:
+        """Yield the spans that start before a position, the nearest first."""
+        return reversed(
+            self._spans[max(0, bisect_left(self._starts, position) - 50) : bisect_left(self._starts, position)]
+        )
+
     def between(self, start: int, end: int) -> list[Span]:
         """Return the spans that lie in this stretch whole."""
         first, last = bisect_left(self._starts, start), bisect_right(self._starts, end)
@@ -44,6 +53,7 @@ class Source:
 
     def __init__(self, content: bytes) -> None:
         self.content = content
+        self._first_texts: dict[int, int] = {}
 
     def text(self, start: int, end: int) -> str:
         """Decode a stretch."""
@@ -70,13 +80,17 @@ class Source:
 
     def starts_line(self, position: int) -> bool:
         """Tell whether only white space comes before a position on its line."""
-        return not self.content[self.line_start(position) : position].strip()
+        row = self.row(position)
+        if row not in self._first_texts:
+            text = _TEXT.search(self.content, self.line_start(position))
+            self._first_texts[row] = text.start() if text else len(self.content)
+        return position <= self._first_texts[row]
 
     def rest_of_line(self, position: int) -> bytes:
         """Return what follows a position on its line."""
         row = self.row(position)
         end = self._line_feeds[row] if row < len(self._line_feeds) else len(self.content)
-        return self.content[position:end].strip()
+        return self.content[position : min(end, position + _REST_LIMIT)].strip()
 
     @cached_property
     def _line_feeds(self) -> list[int]:

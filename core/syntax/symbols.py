@@ -27,6 +27,8 @@ _HOLDS_METHODS = frozenset(
         "union",
     ]
 )
+# Deeper nesting is generated or hostile, and every symbol names all that enclose it.
+_MAX_NESTING = 30
 _NOT_LOCAL = frozenset(["prototype", "constant"])
 
 
@@ -114,8 +116,9 @@ class _Surroundings:
 
     def _take_beside(self, definition: Definition) -> None:
         line_start = self._source.line_start(definition.start)
-        for beside in reversed(self._decorators.between(line_start, definition.start)):
-            if self._source.content[beside.end : definition.start].strip():
+        for beside in self._decorators.before(definition.start):
+            between = self._source.content[beside.end : definition.start]
+            if beside.start < line_start or beside.end > definition.start or between.strip():
                 break
             definition.start = beside.start
 
@@ -183,7 +186,7 @@ class _Builder:
         for definition in sorted(definitions, key=lambda d: (d.start, -d.end)):
             while open_ones and open_ones[-1].end <= definition.start:
                 close()
-            if not (open_ones and _is_shadowed(definition, open_ones[-1])):
+            if len(open_ones) < _MAX_NESTING and not (open_ones and _is_shadowed(definition, open_ones[-1])):
                 open_ones.append(definition)
         while open_ones:
             close()

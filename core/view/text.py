@@ -1,5 +1,6 @@
 """Small facts about text, written the same way in every view."""
 
+import json
 import re
 
 # What could move a cursor, ring a bell or hide text: C0 and C1 controls, and bidirectional overrides.
@@ -24,6 +25,12 @@ def human_size(size: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
         amount /= 1_000
     return f"{amount:.1f} GB"
+
+
+def json_text(facts: object) -> str:
+    """Write JSON that a terminal shows as it is: what could act on it is escaped, other letters are not."""
+    text = json.dumps(facts, ensure_ascii=False, indent=2)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def visible(text: str) -> str:

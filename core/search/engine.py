@@ -1,0 +1,240 @@
+"""One search, from the query to a page of labelled hits."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from keyhole.core.errors import QueryError
+from keyhole.core.files.read import read_source
+from keyhole.core.index.embedder import Embedder
+from keyhole.core.index.store import Store
+from keyhole.core.index.words import split_words
+from keyhole.core.search.filters import Filter, role_of
+from keyhole.core.search.lexical import WordSearch
+from keyhole.core.search.query import check_query, choose_mode, is_identifier, names_of, pattern_of, words_of
+from keyhole.core.search.rank import POOL_SIZE, Candidate, Wanted, rank
+from keyhole.core.search.regex import find_matches
+from keyhole.core.search.semantic import nearest_chunks
+from keyhole.core.search.symbols import closest_names, find_symbols
+from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types import Hit, Mode, Query, SearchResult, Signal, SourceFile, Symbol
+
+_MAX_MATCH_LINES = 8
+
+
+class Ranking:
+    """Everything that matches, in order; `total` counts also what lies beyond the pool."""
+
+    def __init__(self, candidates: list[Candidate], total: int, *, is_exact: bool) -> None:
+        self.candidates = candidates
+        self.total = total
+        self.is_exact = is_exact
+        self.lines: dict[int, list[int]] = {}
+
+
+class Engine:
+    """Searches one index."""
+
+    def __init__(self, store: Store, root: Path, *, max_bytes: int, embedder: Embedder | None = None) -> None:
+        self.store = store
+        self._root = root
+        self._max_bytes = max_bytes
+        self._embedder = (
+            embedder if embedder and store.meta("model") == embedder.name and store.load_vectors() else None
+        )
+        store.prepare_search()
+
+    def search(self, query: Query) -> SearchResult:
+        """Answer a query with one page of hits."""
+        check_query(query)
+        mode = choose_mode(query, has_vectors=self._embedder is not None)
+        admitted = Filter(self.store, query)
+        ranking = self.ranking(query, mode, admitted)
+        page = ranking.candidates[query.offset : query.offset + query.limit]
+        if not page and ranking.total > query.offset:
+            page = self._beyond_pool(query, admitted)
+        top = ranking.candidates[0].score if ranking.candidates else 1.0
+        words = frozenset(words_of(query.text))
+        hits = tuple(self._hit(candidate, top, words, ranking.lines.get(candidate.chunk_id)) for candidate in page)
+        return SearchResult(
+            query=query,
+            mode=mode,
+            hits=hits,
+            total=ranking.total,
+            total_is_exact=ranking.is_exact,
+            generation=self.store.meta("generation", 0),
+            pending=self.store.meta("pending", 0),
+            notes=tuple(self._notes(query, mode, ranking)),
+        )
+
+    def ranking(self, query: Query, mode: Mode, admitted: Filter, *, without: frozenset[str] = frozenset()) -> Ranking:
+        """Rank everything that matches; the order does not depend on the page."""
+        if mode == Mode.REGEX:
+            return self._by_regex(query, admitted)
+        if mode == Mode.SYMBOL:
+            return self._by_symbol(query, admitted)
+        words = words_of(query.text)
+        search = WordSearch(self.store, words if mode != Mode.SEMANTIC else [], admitted)
+        lexical = search.pool(POOL_SIZE)
+        nearest: list[int] = []
+        if mode in (Mode.HYBRID, Mode.SEMANTIC):
+            if self._embedder is None:
+                raise QueryError(f"mode={mode} needs vectors, and this index has none; use mode=keyword")
+            nearest = nearest_chunks(self.store, self._embedder, query.text, admitted, limit=POOL_SIZE)
+        pool = {
+            candidate.chunk_id: candidate for candidate in self._candidates([m.chunk_id for m in lexical] + nearest)
+        }
+        for number, match in enumerate(lexical, 1):
+            candidate = pool[match.chunk_id]
+            candidate.lexical_rank, candidate.coverage = number, match.coverage
+            candidate.has_phrase = match.has_phrase
+        for number, chunk_id in enumerate(nearest, 1):
+            pool[chunk_id].vector_rank = number
+        identifier = is_identifier(query.text)
+        wanted = Wanted(
+            words=frozenset(words),
+            names=frozenset(name.replace("_", "").lower() for name in names_of(query.text)),
+            is_identifier=identifier,
+            vector_weight=0.4 if identifier else 1.0,
+        )
+        total = search.total() if mode == Mode.KEYWORD else len(pool)
+        return Ranking(rank(list(pool.values()), wanted, without=without), total, is_exact=mode == Mode.KEYWORD)
+
+    def place(self, query: Query, path: str, line: int | None) -> tuple[int, int, Hit] | None:
+        """Find a file's best chunk, or the one at a line, in the ranking: its rank, the total, and the hit."""
+        mode = choose_mode(query, has_vectors=self._embedder is not None)
+        admitted = Filter(self.store, query)
+        ranking = self.ranking(query, mode, admitted)
+        ordered = ranking.candidates
+        if mode == Mode.KEYWORD and len(ordered) < ranking.total:
+            ordered = ordered + self._beyond_pool(replace(query, offset=len(ordered), limit=ranking.total), admitted)
+        words = frozenset(words_of(query.text))
+        for number, candidate in enumerate(ordered, 1):
+            if candidate.path == path and (line is None or candidate.start_line <= line <= candidate.end_line):
+                lines = ranking.lines.get(candidate.chunk_id)
+                return number, ranking.total, self._hit(candidate, ordered[0].score, words, lines)
+        return None
+
+    def _by_symbol(self, query: Query, admitted: Filter) -> Ranking:
+        found = find_symbols(self.store, query.text, admitted)
+        candidates = []
+        for match in found:
+            rows = self.store.query(
+                """SELECT chunk.id FROM chunk JOIN symbol ON symbol.file_id = chunk.file_id
+                    WHERE symbol.id = ? AND chunk.start_line <= name_line AND chunk.end_line >= name_line LIMIT 1""",
+                match.symbol_id,
+            )
+            for candidate in self._candidates(row[0] for row in rows):
+                candidate.score, candidate.signals = match.score, [*match.signals]
+                candidate.symbol_id = match.symbol_id
+                candidates.append(candidate)
+        return Ranking(candidates, len(found), is_exact=True)
+
+    def _by_regex(self, query: Query, admitted: Filter) -> Ranking:
+        pattern = pattern_of(query.text)
+        matches = {
+            match.chunk_id: match.lines
+            for match in find_matches(self.store, self._root, pattern, admitted, max_bytes=self._max_bytes)
+        }
+        candidates = list(self._candidates(matches))
+        for candidate in candidates:
+            role = role_of(candidate.path)
+            candidate.score = 1.0 if role == "source" else 0.5
+            candidate.signals = [Signal("matches", 1.0, f"{len(matches[candidate.chunk_id])} lines")]
+            if role != "source":
+                candidate.signals.append(Signal(role, -0.5))
+        candidates.sort(key=lambda c: (-c.score, c.path, c.start_line, c.chunk_id))
+        ranking = Ranking(candidates, len(candidates), is_exact=True)
+        ranking.lines = matches
+        return ranking
+
+    def _beyond_pool(self, query: Query, admitted: Filter) -> list[Candidate]:
+        """Go on below the pool, in the order of the words alone."""
+        matches = WordSearch(self.store, words_of(query.text), admitted).pool(query.limit, query.offset)
+        candidates = {c.chunk_id: c for c in self._candidates(match.chunk_id for match in matches)}
+        for number, match in enumerate(matches, query.offset + 1):
+            candidates[match.chunk_id].signals = [Signal("words", 0.0, f"rank {number}, beyond the ranked pool")]
+        return [candidates[match.chunk_id] for match in matches]
+
+    def _candidates(self, chunk_ids: Iterable[int]) -> Iterable[Candidate]:
+        ids = list(dict.fromkeys(chunk_ids))
+        rows = self.store.query(
+            """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions
+                FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id""",
+            json_ids(ids),
+        )
+        return [Candidate(*[*row, BY_ID[row[3]].is_code]) for row in rows]
+
+    def _hit(self, candidate: Candidate, top: float, words: frozenset[str], lines: list[int] | None) -> Hit:
+        label = self._label(candidate, words)
+        kind = label.kind if label else ("code" if candidate.is_code else "section")
+        return Hit(
+            path=candidate.path,
+            language=candidate.language,
+            start_line=candidate.start_line,
+            end_line=candidate.end_line,
+            chunk_id=candidate.chunk_id,
+            score=round(candidate.score / top, 4) if top else 0.0,
+            kind=kind,
+            name=label.name if label else "",
+            line=label.name_line if label else candidate.start_line,
+            signature=label.signature if label else "",
+            doc=label.doc if label else "",
+            returns=label.returns if label else "",
+            definitions=candidate.definitions,
+            match_lines=tuple((lines or self._match_lines(candidate, words))[:_MAX_MATCH_LINES]),
+            signals=tuple(candidate.signals),
+        )
+
+    def _label(self, candidate: Candidate, words: frozenset[str]) -> Symbol | None:
+        """Choose the definition in a chunk that fits the query best."""
+        rows = self.store.query(
+            """SELECT id, name, kind, signature, doc, returns, start_line, end_line, name_line, parent,
+                exported, modifiers FROM symbol WHERE file_id = ? AND name_line BETWEEN ? AND ? ORDER BY id""",
+            candidate.file_id,
+            candidate.start_line,
+            candidate.end_line,
+        )
+        if not rows:
+            return None
+
+        def fit(row: tuple[object, ...]) -> tuple[int, float]:
+            parts = set(split_words(str(row[1])).split())
+            return int(row[0] == candidate.symbol_id), len(parts & words) / len(parts) if parts else 0.0
+
+        best = max(rows, key=fit)
+        values = [*best[1:10], bool(best[10]), tuple(best[11].split())]
+        return Symbol(*values)
+
+    def _match_lines(self, candidate: Candidate, words: frozenset[str]) -> list[int]:
+        source = read_source(self._root, candidate.path, max_bytes=self._max_bytes)
+        if not isinstance(source, SourceFile):
+            return []
+        lines = source.text.split("\n")[candidate.start_line - 1 : candidate.end_line]
+        return [
+            number
+            for number, line in enumerate(lines, candidate.start_line)
+            if not words.isdisjoint(split_words(line).split())
+        ]
+
+    def _notes(self, query: Query, mode: Mode, ranking: Ranking) -> Iterable[str]:
+        if query.mode == Mode.AUTO:
+            yield f"mode auto chose {mode}"
+        pending = self.store.meta("pending", 0)
+        if pending:
+            yield f"the index is being built: {pending:,} files are still missing"
+        if not ranking.total:
+            yield from self._suggestions(query, mode)
+
+    def _suggestions(self, query: Query, mode: Mode) -> Iterable[str]:
+        if mode != Mode.REGEX and (close := closest_names(self.store, query.text)):
+            yield f"nothing found; the closest names are {', '.join(close)}"
+        elif mode == Mode.SYMBOL:
+            yield "nothing found; mode=keyword looks in the text as well"
+        else:
+            yield "nothing found; try fewer or other words, or drop a filter"
+
+
+def json_ids(ids: Iterable[int]) -> str:
+    """Write ids as the JSON list that `json_each` reads."""
+    return f"[{','.join(map(str, ids))}]"

@@ -1,0 +1,106 @@
+"""Candidates by words: BM25 over path, definitions and content."""
+
+from dataclasses import dataclass
+
+from keyhole.core.index.store import Store
+from keyhole.core.index.words import stem
+from keyhole.core.search.filters import Filter
+
+# What a word counts in the path, among the definitions, and in the text of a chunk.
+COLUMN_WEIGHTS = (2.0, 3.0, 1.0)
+_MAX_WORDS = 24
+_MAX_VARIANTS = 6
+# A word in more than this share of all chunks says little and costs much.
+_COMMON_SHARE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatch:
+    """A chunk that has some of the words; `coverage` is the share of them, rare ones counting more."""
+
+    chunk_id: int
+    coverage: float
+    has_phrase: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A word of the query with the variants that count as it."""
+
+    variants: tuple[str, ...]
+    chunks: int
+
+
+class WordSearch:
+    """One query's words, matched against the index."""
+
+    def __init__(self, store: Store, words: list[str], admitted: Filter, *, is_raw: bool = False) -> None:
+        self._store = store
+        self._filter = admitted
+        self._phrase = words if len(words) > 1 and not is_raw else []
+        self._terms = [_Term((word,), 1) for word in words] if is_raw else self._telling_terms(words)
+        self._weights = "1.0, 1.0, 1.0" if is_raw else ", ".join(map(str, COLUMN_WEIGHTS))
+
+    def pool(self, limit: int, offset: int = 0) -> list[WordMatch]:
+        """Return the best matches, in order."""
+        if not self._terms:
+            return []
+        source, values = self._source()
+        rows = self._store.query(
+            f"SELECT chunk_words.rowid, matched_phrases(chunk_words) FROM {source}"  # noqa: S608
+            f" AND rank MATCH 'bm25({self._weights})' ORDER BY rank LIMIT ? OFFSET ?",
+            *values,
+            limit,
+            offset,
+        )
+        return [self._match(chunk_id, mask) for chunk_id, mask in rows]
+
+    def total(self) -> int:
+        """Count every chunk that has one of the words."""
+        if not self._terms:
+            return 0
+        source, values = self._source()
+        return int(self._store.value(f"SELECT count(*) FROM {source}", *values))  # noqa: S608
+
+    def _source(self) -> tuple[str, list[object]]:
+        """Write the FROM and WHERE of both statements."""
+        if self._filter.is_open:
+            return "chunk_words WHERE chunk_words MATCH ?", [self._expression()]
+        tables = "chunk_words JOIN chunk ON chunk.id = chunk_words.rowid WHERE chunk_words MATCH ?"
+        conditions, values = self._filter.as_sql()
+        return f"{tables} AND {conditions}", [self._expression(), *values]
+
+    def _expression(self) -> str:
+        phrases = [f'"{variant}"' for term in self._terms for variant in term.variants]
+        if self._phrase:
+            phrases.append(f'"{" ".join(self._phrase)}"')
+        return " OR ".join(phrases)
+
+    def _match(self, chunk_id: int, mask: int) -> WordMatch:
+        bit, found, total = 0, 0.0, 0.0
+        for term in self._terms:
+            worth = 1 / (1 + term.chunks) ** 0.25
+            total += worth
+            bits = ((1 << len(term.variants)) - 1) << bit
+            found += worth if mask & bits else 0.0
+            bit += len(term.variants)
+        return WordMatch(chunk_id, found / total, bool(self._phrase) and bool(mask >> bit & 1))
+
+    def _telling_terms(self, words: list[str]) -> list[_Term]:
+        terms = [term for word in words if (term := self._term(word)).chunks]
+        everything = int(self._store.value("SELECT count(*) FROM chunk"))
+        telling = [term for term in terms if term.chunks <= max(50, everything * _COMMON_SHARE)]
+        if len(telling) < 2:
+            telling = terms
+        return sorted(telling, key=lambda term: term.chunks)[:_MAX_WORDS]
+
+    def _term(self, word: str) -> _Term:
+        """Find the forms of a word that the index has."""
+        base = stem(word)
+        rows = self._store.query(
+            "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?", base, base + "\U0010ffff"
+        )
+        forms = [(term, doc) for term, doc in rows if term == word or (word.isalpha() and stem(term) == base)]
+        forms.sort(key=lambda form: (form[0] != word, -form[1]))
+        kept = forms[:_MAX_VARIANTS]
+        return _Term(tuple(term for term, _ in kept), sum(doc for _, doc in kept))

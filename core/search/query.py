@@ -1,0 +1,68 @@
+"""Reading a query: its words, its names, and the mode that its shape asks for."""
+
+import re
+
+from keyhole.core.errors import QueryError
+from keyhole.core.index.words import split_words
+from keyhole.core.types import Mode, Query
+
+MAX_QUERY_LENGTH = 10_000
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|#|/)[^\W\d]\w*)*(?:\(\))?\Z")
+_REGEX = re.compile(r"/(.+)/\Z", re.DOTALL)
+_NAME = re.compile(r"[^\W\d]\w*")
+# Words of questions rather than of answers.
+_STOP_WORDS = frozenset(
+    """a about an and any are as at be been being but by can could do does doing done for from get gets got had has have
+    having here how i if in into is it its itself just let like made make makes may me might more most must my no not of
+    off on once only or our out over own same shall she should so some such than that the their them then there these
+    they this those through to too under until up us use used uses using very was we were what when where which while
+    who whom why will with would you your place code find show""".split()  # noqa: SIM905  # a list would be a page
+)
+
+
+def check_query(query: Query) -> None:
+    """Refuse what cannot be searched for, and say what can."""
+    if not query.text.strip():
+        raise QueryError("the query is empty; give a name, a few words, or /a regular expression/")
+    if len(query.text) > MAX_QUERY_LENGTH:
+        raise QueryError(f"the query has {len(query.text):,} characters; the limit is {MAX_QUERY_LENGTH:,}")
+    if query.limit < 1:
+        raise QueryError(f"limit must be at least 1, not {query.limit}")
+    if query.offset < 0:
+        raise QueryError(f"offset must not be negative, not {query.offset}")
+
+
+def choose_mode(query: Query, *, has_vectors: bool) -> Mode:
+    """Settle `auto` by the shape of the query."""
+    if query.mode != Mode.AUTO:
+        return query.mode
+    if _REGEX.match(query.text.strip()):
+        return Mode.REGEX
+    return Mode.HYBRID if has_vectors else Mode.KEYWORD
+
+
+def is_identifier(text: str) -> bool:
+    """Tell a name from a sentence."""
+    return _IDENTIFIER.match(text.strip()) is not None
+
+
+def pattern_of(text: str) -> str:
+    """Return the pattern inside the slashes, or the text itself."""
+    match = _REGEX.match(text.strip())
+    return match.group(1) if match else text
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words worth looking for, in order, each once; stop words only when there is nothing else."""
+    words = list(dict.fromkeys(split_words(text).split()))
+    telling = [word for word in words if word not in _STOP_WORDS and (len(word) > 1 or not word.isascii())]
+    return telling or words
+
+
+def names_of(text: str) -> list[str]:
+    """Return what could be names of definitions: the last part of each dotted name, and the whole."""
+    names = _NAME.findall(text)
+    if is_identifier(text):
+        return [names[-1]] if names else []
+    return [name for name in names if "_" in name.strip("_") or not (name.islower() or name.istitle())]

@@ -1,0 +1,117 @@
+"""Search by regular expression: trigrams say which files can match, RE2 says where they do."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from re import _constants as sre  # type: ignore[attr-defined]
+from re import _parser as sre_parser  # type: ignore[attr-defined]
+from typing import Any
+
+from keyhole.core.errors import QueryError
+from keyhole.core.files.read import read_source
+from keyhole.core.index.store import Store
+from keyhole.core.search.filters import Filter
+from keyhole.core.types import SourceFile
+
+_MAX_TRIGRAMS = 40
+_UNSUPPORTED = re.compile(r"\(\?(?:<?[=!]|P=|>|\()|\\[1-9]|\\[gk]<|[*+?}]\+")
+
+
+class LineMatch:
+    """A chunk with a match, and the lines of the file that match."""
+
+    def __init__(self, chunk_id: int, lines: list[int]) -> None:
+        self.chunk_id = chunk_id
+        self.lines = lines
+
+
+def compile_pattern(pattern: str) -> Any:  # RE2 has no types
+    """Compile with RE2, whose time is linear in the text; say where a pattern is wrong."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(f"(?m){pattern}", options)
+    except re2.error as error:
+        place, reason = _locate(pattern, str(error))
+        raise QueryError(f"bad regular expression: {reason}\n  {pattern}\n  {' ' * place}^") from None
+
+
+def find_matches(store: Store, root: Path, pattern: str, admitted: Filter, *, max_bytes: int) -> Iterator[LineMatch]:
+    """Yield every chunk with a match, file by file."""
+    compiled = compile_pattern(pattern)
+    for file_id, path, digest in _files(store, pattern):
+        if not admitted.admits_file(file_id):
+            continue
+        source = read_source(root, path, max_bytes=max_bytes)
+        # A file that changed has been refreshed before, or will drop out when hits are checked.
+        if isinstance(source, SourceFile) and source.digest == digest:
+            yield from _in_file(store, file_id, source.text, compiled, admitted)
+
+
+def required_texts(pattern: str) -> list[str]:
+    """Return texts that every match contains; the parser of Python's `re` reads nearly all of RE2's syntax."""
+    try:
+        parsed = sre_parser.parse(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return []
+    texts: list[str] = []
+    _collect(parsed, texts)
+    return [text for text in texts if len(text) >= 3]
+
+
+def _in_file(store: Store, file_id: int, text: str, compiled: Any, admitted: Filter) -> Iterator[LineMatch]:
+    positions = [match.start() for match in compiled.finditer(text)]
+    if not positions:
+        return
+    chunks = store.query(
+        "SELECT id, start, length, start_line, definitions FROM chunk WHERE file_id = ? ORDER BY start", file_id
+    )
+    for chunk_id, start, length, start_line, definitions in chunks:
+        inside = [position for position in positions if start <= position < start + length]
+        if inside and admitted.admits(file_id, definitions):
+            lines = [start_line + text.count("\n", start, position) for position in inside]
+            yield LineMatch(chunk_id, list(dict.fromkeys(lines)))
+
+
+def _files(store: Store, pattern: str) -> list[tuple[int, str, str]]:
+    trigrams = [text[i : i + 3] for text in required_texts(pattern) for i in range(len(text) - 2)]
+    telling = list(dict.fromkeys(t for t in trigrams if "\0" not in t))[:_MAX_TRIGRAMS]
+    if not telling:
+        return store.query("SELECT id, path, digest FROM file ORDER BY path")
+    expression = " AND ".join('"' + trigram.replace('"', '""') + '"' for trigram in telling)
+    return store.query(
+        """SELECT id, path, digest FROM file WHERE NOT has_trigrams
+            OR id IN (SELECT rowid FROM file_trigrams WHERE file_trigrams MATCH ?) ORDER BY path""",
+        expression,
+    )
+
+
+def _collect(parsed: Any, texts: list[str]) -> None:
+    """Gather runs of letters that no alternative, class or optional part interrupts."""
+    run = ""
+    for operation, value in parsed:
+        if operation is sre.LITERAL:
+            run += chr(value)
+            continue
+        texts.append(run)
+        run = ""
+        if operation is sre.SUBPATTERN:
+            _collect(value[-1], texts)
+        elif operation in (sre.MAX_REPEAT, sre.MIN_REPEAT) and value[0] >= 1:
+            _collect(value[2], texts)
+    texts.append(run)
+
+
+def _locate(pattern: str, message: str) -> tuple[int, str]:
+    """Find the place of an error: RE2 tells what is wrong, but not where."""
+    if found := _UNSUPPORTED.search(pattern):
+        return found.start(), "lookaround, backreferences and possessive repeats are not supported"
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return error.pos or 0, error.msg
+    except RecursionError:
+        pass
+    return 0, message

@@ -1,0 +1,97 @@
+"""Files made to be slow, deep or strange: each is read in reasonable time, and none stops a run."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from keyhole.core.index import prepare as preparing
+from keyhole.core.index.prepare import FileRows, Refused, prepare
+from keyhole.core.index.update import Request, update_index
+from keyhole.core.service import Service
+from keyhole.core.syntax.analyse import analyse
+from keyhole.core.syntax.languages import LANGUAGES
+from keyhole.core.types import Candidate, SkipReason
+from keyhole.core.view.file_map import map_facts, map_text
+
+# Quadratic work on these sizes would take minutes; linear work takes a moment.
+SIZE = 300_000
+PATIENCE = 30
+
+
+@pytest.fixture(autouse=True)
+def impatient() -> Iterator[None]:
+    def give_up(_: int, __: FrameType | None) -> None:
+        raise TimeoutError(f"no answer in {PATIENCE} s")
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(PATIENCE)
+    yield
+    signal.alarm(0)
+
+
+SLOW = {
+    "blank lines in a header": ("a.h", "\n" * SIZE),
+    "long shebang": ("a", "#!" + "a" * SIZE + "/"),
+    "spaces in a comment": ("a.ts", "// a" + " " * SIZE + "x\nfunction f(){}\n"),
+    "spaces after a heading": ("a.py", 'def f():\n    """Returns' + " " * SIZE + 'x"""\n'),
+    "spaces after a tag": ("a.ts", "/** @return a" + " " * SIZE + "x */\nfunction f(){}\n"),
+    "abbreviations": ("a.py", 'def f():\n    """' + "e.g. 1 " * (SIZE // 7) + '"""\n'),
+    "inline tags": ("a.java", "/** " + "{@a " * (SIZE // 4) + "*/\nclass A {}\n"),
+    "markup": ("a.java", "/** " + "<p " * (SIZE // 3) + "*/\nclass A {}\n"),
+    "spaces in a signature": ("a.py", "def f(a," + " " * SIZE + "b,\nc): pass\n"),
+    "blank lines in a signature": ("a.py", "def f(a," + "\n" * SIZE + "b): pass\n"),
+    "spaces in an import": ("a.ts", "import {\na" + " " * SIZE + "} from 'b'\n"),
+    "spaces in a heading": ("a.md", "# a" + " " * SIZE + "x#\n"),
+    "unclosed quotes in SQL": ("a.sql", "".join(f"$a{i}$ " for i in range(SIZE // 8))),
+    "statements on one line": ("a.py", "a;" * (SIZE // 2)),
+    "keys on one line": ("a.json", "{" + ",".join(f'"k{i}":{i}' for i in range(SIZE // 12)) + "}"),
+    "annotated classes on one line": ("A.java", "".join(f"@A class B{i}{{}} " for i in range(SIZE // 20))),
+    "comments on one line": ("a.ts", "/*a*/a();" * (SIZE // 9)),
+    "nested functions": ("a.ts", "function a(){" * (SIZE // 14) + "}" * (SIZE // 14)),
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_slow_files(tmp_path: Path, name: str) -> None:
+    path, text = SLOW[name]
+    (tmp_path / path).write_text(text)
+    rows = prepare(tmp_path, Candidate(path, len(text), 0), "", max_bytes=1_000_000, for_model=False)
+    assert isinstance(rows, FileRows | Refused)
+    if isinstance(rows, FileRows):
+        assert sum(chunk.length for chunk in rows.chunks) == len(text)
+        # What is kept of a file stays in proportion to it.
+        assert sum(len(str(symbol)) for symbol in rows.symbols) < 40 * len(text)
+
+
+@pytest.mark.parametrize(
+    "extension", sorted({language.extensions[0] for language in LANGUAGES if language.grammar and language.extensions})
+)
+def test_deep_files(tmp_path: Path, extension: str) -> None:
+    text = "(" * 5_000 + ")" * 5_000 + "\n" * 100
+    (tmp_path / f"a{extension}").write_text(text)
+    candidate = Candidate(f"a{extension}", len(text), 0)
+    assert isinstance(prepare(tmp_path, candidate, "", max_bytes=1_000_000, for_model=False), FileRows)
+
+
+def test_a_deep_file_can_be_mapped(tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_text("function a(){" * 2_000 + "}" * 2_000)
+    analysis = Service.open(tmp_path).analyse("a.ts")
+    assert "function a()" in map_text(analysis.source, analysis.outline)
+    assert map_facts(analysis.source, analysis.outline)["total_symbols"] == 30
+
+
+def test_one_bad_file_never_stops_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    for name in ("a.py", "bad.py", "c.py"):
+        (root / name).write_text("x = 1\n")
+    monkeypatch.setattr(preparing, "analyse", lambda source: analyse(source) if source.path != "bad.py" else 1 / 0)
+    report = update_index(Request(root, tmp_path / "cache", 1_000_000))
+    assert (report.files, report.skipped) == (2, 1)
+    candidate = Candidate("bad.py", 6, 0)
+    refused = prepare(root, candidate, "", max_bytes=1_000_000, for_model=False)
+    assert isinstance(refused, Refused)
+    assert (refused.skip.reason, refused.skip.detail) == (SkipReason.FAILED, "ZeroDivisionError: division by zero")
