@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import Mode
+from keyhole.core.types import Mode, Query
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -97,7 +97,9 @@ def clear(path: Path, *, force: bool) -> None:
 
 
 _search_options = (
-    click.option("--mode", type=click.Choice(list(Mode)), default=Mode.AUTO, show_default=True, help="How to search."),
+    click.option(
+        "--mode", type=click.Choice([*map(str, Mode)]), default="auto", show_default=True, help="How to search."
+    ),
     click.option("--path", default="", help="Only files below this folder, or that match this glob."),
     click.option("--language", default="", help="Only files in this language, such as python or py."),
     click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
@@ -105,6 +107,10 @@ _search_options = (
     click.option("--limit", type=int, default=10, show_default=True, help="Hits on a page."),
     click.option("--offset", type=int, default=0, show_default=True, help="Hits to pass over."),
 )
+
+
+def _query(text: str, options: dict[str, Any]) -> Query:
+    return Query(text, **(options | {"mode": Mode(options["mode"])}))
 
 
 def _with_search_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -121,12 +127,11 @@ def _with_search_options(command: Callable[..., None]) -> Callable[..., None]:
 def search(query: str, root: Path, *, as_json: bool, **options: Any) -> None:
     """Search the workspace for QUERY: a name, a few words, or /a regular expression/."""
     from keyhole.core.service import Service
-    from keyhole.core.types import Query
     from keyhole.core.view.search import search_facts, search_text
 
     service = Service.open(root)
     _index(service, full=False)
-    result = service.search(Query(query, **options))
+    result = service.search(_query(query, options))
     _print_json(search_facts(result)) if as_json else _print(search_text(result))
     if not result.hits:
         raise click.exceptions.Exit(EXIT_NOTHING)
@@ -143,13 +148,12 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Any
     from dataclasses import asdict
 
     from keyhole.core.service import Service
-    from keyhole.core.types import Query
     from keyhole.core.view.search import explanation_text
 
     path, _, line = place.rpartition(":") if place.rpartition(":")[2].isdigit() else (place, "", "")
     service = Service.open(root)
     _index(service, full=False)
-    found = service.explain(Query(query, **options), path, int(line) if line else None)
+    found = service.explain(_query(query, options), path, int(line) if line else None)
     _print_json(asdict(found)) if as_json else _print(explanation_text(found))
     if not found.rank:
         raise click.exceptions.Exit(EXIT_NOTHING)

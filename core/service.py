@@ -26,6 +26,7 @@ from keyhole.core.types import (
     Query,
     SearchResult,
     Skip,
+    SourceFile,
     Status,
 )
 
@@ -180,17 +181,19 @@ class Service:
         return Engine(store, self.root, max_bytes=self.settings.index.max_file_bytes, embedder=self._embedder())
 
     def _stale_paths(self, store: "Store", paths: set[str]) -> set[str]:
-        stale = set()
-        for path in paths:
-            rows = store.query("SELECT size, mtime_ns FROM file WHERE path = ?", path)
-            try:
-                status = (self.root / path).lstat()
-            except OSError:
-                stale.add(path)
-                continue
-            if rows != [(status.st_size, status.st_mtime_ns)]:
-                stale.add(path)
-        return stale
+        known = {path: store.query("SELECT size, mtime_ns, digest FROM file WHERE path = ?", path) for path in paths}
+        return {path for path in paths if not (known[path] and self._is_as_indexed(path, *known[path][0]))}
+
+    def _is_as_indexed(self, path: str, size: int, mtime_ns: int, digest: str) -> bool:
+        try:
+            status = (self.root / path).lstat()
+        except OSError:
+            return False
+        if (status.st_size, status.st_mtime_ns) == (size, mtime_ns):
+            return True
+        # A time that was too young to be trusted: then the content tells.
+        source = read_source(self.root, path, max_bytes=self.settings.index.max_file_bytes)
+        return isinstance(source, SourceFile) and source.digest == digest
 
     def _embedder(self) -> "Embedder | None":
         if self.settings.index.model is None:

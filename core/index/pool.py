@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
@@ -50,6 +51,8 @@ def prepare_all(
     # Forking a process that has threads (an explorer, a server) is unsafe; spawning is not.
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
     try:
+        with _ignoring_interrupts():
+            pool.submit(_wake_up)  # starts every worker
         yield from _in_order(pool, preparation, tasks, workers * _TASKS_IN_FLIGHT)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -81,8 +84,24 @@ def _tasks(candidates: list[Candidate], digests: dict[str, str]) -> Iterator[Tas
         yield task
 
 
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """Let processes start deaf to Ctrl-C, which reaches the whole group: the parent decides what it means."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _wake_up() -> None:
+    pass
+
+
 def _start_worker() -> None:
-    # Ctrl-C reaches the whole group; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -208,9 +208,9 @@ class Store:
         return int(self._db.execute(f"SELECT ifnull(max(id), 0) + 1 FROM {table}").get)  # noqa: S608
 
 
-def _matched_phrases(row: apsw.FTS5ExtensionApi, *_: object) -> int:
-    """Return a bit for each phrase of the query that the row has."""
-    return sum(1 << number for number in range(min(row.phrase_count, 62)) if row.phrase_columns(number))
+def _matched_phrases(row: apsw.FTS5ExtensionApi, *_: object) -> str:
+    """Return, for each phrase of the query, 1 when the row has it and 0 when not."""
+    return "".join("1" if row.phrase_columns(number) else "0" for number in range(row.phrase_count))
 
 
 def check_integrity(store: Store) -> list[str]:

@@ -2,17 +2,18 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from keyhole.core.errors import QueryError
 from keyhole.core.files.read import read_source
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.store import Store
-from keyhole.core.index.words import split_words
+from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.filters import Filter, role_of
 from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.query import check_query, choose_mode, is_identifier, names_of, pattern_of, words_of
-from keyhole.core.search.rank import POOL_SIZE, Candidate, Wanted, rank
+from keyhole.core.search.rank import POOL_SIZE, Candidate, Wanted, letters_of, rank
 from keyhole.core.search.regex import find_matches
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.symbols import closest_names, find_symbols
@@ -74,28 +75,25 @@ class Engine:
         if mode == Mode.SYMBOL:
             return self._by_symbol(query, admitted)
         words = words_of(query.text)
-        search = WordSearch(self.store, words if mode != Mode.SEMANTIC else [], admitted)
-        lexical = search.pool(POOL_SIZE)
+        search = WordSearch(self.store, query.text, admitted)
+        lexical = search.pool(POOL_SIZE) if mode != Mode.SEMANTIC else []
         nearest: list[int] = []
         if mode in (Mode.HYBRID, Mode.SEMANTIC):
             if self._embedder is None:
                 raise QueryError(f"mode={mode} needs vectors, and this index has none; use mode=keyword")
             nearest = nearest_chunks(self.store, self._embedder, query.text, admitted, limit=POOL_SIZE)
-        pool = {
-            candidate.chunk_id: candidate for candidate in self._candidates([m.chunk_id for m in lexical] + nearest)
-        }
+        pool = {candidate.chunk_id: candidate for candidate in self.candidates([m.chunk_id for m in lexical] + nearest)}
         for number, match in enumerate(lexical, 1):
             candidate = pool[match.chunk_id]
             candidate.lexical_rank, candidate.coverage = number, match.coverage
-            candidate.has_phrase = match.has_phrase
+            candidate.closeness = match.closeness
         for number, chunk_id in enumerate(nearest, 1):
             pool[chunk_id].vector_rank = number
-        identifier = is_identifier(query.text)
         wanted = Wanted(
             words=frozenset(words),
-            names=frozenset(name.replace("_", "").lower() for name in names_of(query.text)),
-            is_identifier=identifier,
-            vector_weight=0.4 if identifier else 1.0,
+            stems=frozenset(map(stem, words)),
+            names=frozenset(map(letters_of, names_of(query.text))),
+            vector_weight=0.4 if is_identifier(query.text) else 1.0,
         )
         total = search.total() if mode == Mode.KEYWORD else len(pool)
         return Ranking(rank(list(pool.values()), wanted, without=without), total, is_exact=mode == Mode.KEYWORD)
@@ -124,7 +122,7 @@ class Engine:
                     WHERE symbol.id = ? AND chunk.start_line <= name_line AND chunk.end_line >= name_line LIMIT 1""",
                 match.symbol_id,
             )
-            for candidate in self._candidates(row[0] for row in rows):
+            for candidate in self.candidates(row[0] for row in rows):
                 candidate.score, candidate.signals = match.score, [*match.signals]
                 candidate.symbol_id = match.symbol_id
                 candidates.append(candidate)
@@ -136,13 +134,13 @@ class Engine:
             match.chunk_id: match.lines
             for match in find_matches(self.store, self._root, pattern, admitted, max_bytes=self._max_bytes)
         }
-        candidates = list(self._candidates(matches))
+        candidates = list(self.candidates(matches))
         for candidate in candidates:
             role = role_of(candidate.path)
             candidate.score = 1.0 if role == "source" else 0.5
-            candidate.signals = [Signal("matches", 1.0, f"{len(matches[candidate.chunk_id])} lines")]
+            candidate.signals = [("matches", 1.0, f"{len(matches[candidate.chunk_id])} lines")]
             if role != "source":
-                candidate.signals.append(Signal(role, -0.5))
+                candidate.signals.append((role, -0.5, ""))
         candidates.sort(key=lambda c: (-c.score, c.path, c.start_line, c.chunk_id))
         ranking = Ranking(candidates, len(candidates), is_exact=True)
         ranking.lines = matches
@@ -150,13 +148,14 @@ class Engine:
 
     def _beyond_pool(self, query: Query, admitted: Filter) -> list[Candidate]:
         """Go on below the pool, in the order of the words alone."""
-        matches = WordSearch(self.store, words_of(query.text), admitted).pool(query.limit, query.offset)
-        candidates = {c.chunk_id: c for c in self._candidates(match.chunk_id for match in matches)}
+        matches = WordSearch(self.store, query.text, admitted).pool(query.limit, query.offset)
+        candidates = {c.chunk_id: c for c in self.candidates(match.chunk_id for match in matches)}
         for number, match in enumerate(matches, query.offset + 1):
-            candidates[match.chunk_id].signals = [Signal("words", 0.0, f"rank {number}, beyond the ranked pool")]
+            candidates[match.chunk_id].signals = [("words", 0.0, f"rank {number}, beyond the ranked pool")]
         return [candidates[match.chunk_id] for match in matches]
 
-    def _candidates(self, chunk_ids: Iterable[int]) -> Iterable[Candidate]:
+    def candidates(self, chunk_ids: Iterable[int]) -> list[Candidate]:
+        """Load what ranking looks at."""
         ids = list(dict.fromkeys(chunk_ids))
         rows = self.store.query(
             """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions
@@ -183,7 +182,7 @@ class Engine:
             returns=label.returns if label else "",
             definitions=candidate.definitions,
             match_lines=tuple((lines or self._match_lines(candidate, words))[:_MAX_MATCH_LINES]),
-            signals=tuple(candidate.signals),
+            signals=tuple(Signal(*signal) for signal in candidate.signals),
         )
 
     def _label(self, candidate: Candidate, words: frozenset[str]) -> Symbol | None:
@@ -211,11 +210,12 @@ class Engine:
         if not isinstance(source, SourceFile):
             return []
         lines = source.text.split("\n")[candidate.start_line - 1 : candidate.end_line]
-        return [
+        matching = (
             number
             for number, line in enumerate(lines, candidate.start_line)
             if not words.isdisjoint(split_words(line).split())
-        ]
+        )
+        return list(islice(matching, _MAX_MATCH_LINES))
 
     def _notes(self, query: Query, mode: Mode, ranking: Ranking) -> Iterable[str]:
         if query.mode == Mode.AUTO:

@@ -1,26 +1,33 @@
 """Candidates by words: BM25 over path, definitions and content."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from keyhole.core.index.store import Store
-from keyhole.core.index.words import stem
+from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.filters import Filter
+from keyhole.core.search.query import words_of
 
 # What a word counts in the path, among the definitions, and in the text of a chunk.
-COLUMN_WEIGHTS = (2.0, 3.0, 1.0)
+COLUMN_WEIGHTS = (1.0, 2.0, 1.0)
 _MAX_WORDS = 24
 _MAX_VARIANTS = 6
+_MAX_PHRASE = 24
 # A word in more than this share of all chunks says little and costs much.
-_COMMON_SHARE = 0.25
+_COMMON_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class WordMatch:
-    """A chunk that has some of the words; `coverage` is the share of them, rare ones counting more."""
+    """A chunk that has some of the words.
+
+    `coverage` is the share of them, rare ones counting more; `closeness` is 1 when they stand there as in
+    the query, and less when only pairs of neighbours do.
+    """
 
     chunk_id: int
     coverage: float
-    has_phrase: bool
+    closeness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +41,11 @@ class _Term:
 class WordSearch:
     """One query's words, matched against the index."""
 
-    def __init__(self, store: Store, words: list[str], admitted: Filter, *, is_raw: bool = False) -> None:
+    def __init__(self, store: Store, text: str, admitted: Filter, *, is_raw: bool = False) -> None:
         self._store = store
         self._filter = admitted
-        self._phrase = words if len(words) > 1 and not is_raw else []
+        words = words_of(text)
+        self._phrases = [] if is_raw else _phrases(split_words(text).split()[:_MAX_PHRASE])
         self._terms = [_Term((word,), 1) for word in words] if is_raw else self._telling_terms(words)
         self._weights = "1.0, 1.0, 1.0" if is_raw else ", ".join(map(str, COLUMN_WEIGHTS))
 
@@ -71,20 +79,20 @@ class WordSearch:
         return f"{tables} AND {conditions}", [self._expression(), *values]
 
     def _expression(self) -> str:
-        phrases = [f'"{variant}"' for term in self._terms for variant in term.variants]
-        if self._phrase:
-            phrases.append(f'"{" ".join(self._phrase)}"')
-        return " OR ".join(phrases)
+        variants = [variant for term in self._terms for variant in term.variants]
+        return " OR ".join(f'"{phrase}"' for phrase in [*variants, *self._phrases])
 
-    def _match(self, chunk_id: int, mask: int) -> WordMatch:
-        bit, found, total = 0, 0.0, 0.0
+    def _match(self, chunk_id: int, matched: str) -> WordMatch:
+        position, found, total = 0, 0.0, 0.0
         for term in self._terms:
             worth = 1 / (1 + term.chunks) ** 0.25
             total += worth
-            bits = ((1 << len(term.variants)) - 1) << bit
-            found += worth if mask & bits else 0.0
-            bit += len(term.variants)
-        return WordMatch(chunk_id, found / total, bool(self._phrase) and bool(mask >> bit & 1))
+            end = position + len(term.variants)
+            found += worth if "1" in matched[position:end] else 0.0
+            position = end
+        phrases = matched[position:]
+        closeness = 1.0 if phrases[:1] == "1" else phrases.count("1") / (2 * max(1, len(phrases) - 1))
+        return WordMatch(chunk_id, found / total, closeness)
 
     def _telling_terms(self, words: list[str]) -> list[_Term]:
         terms = [term for word in words if (term := self._term(word)).chunks]
@@ -104,3 +112,11 @@ class WordSearch:
         forms.sort(key=lambda form: (form[0] != word, -form[1]))
         kept = forms[:_MAX_VARIANTS]
         return _Term(tuple(term for term, _ in kept), sum(doc for _, doc in kept))
+
+
+def _phrases(words: list[str]) -> list[str]:
+    """Return the whole query as one phrase, and each pair of neighbours."""
+    if len(words) < 2:
+        return []
+    pairs = [f"{first} {second}" for first, second in pairwise(words)] if len(words) > 2 else []
+    return [" ".join(words), *dict.fromkeys(pairs)]

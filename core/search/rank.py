@@ -6,11 +6,10 @@ of one file count less, and nothing here knows about pages.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from functools import lru_cache
 
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.filters import role_of
-from keyhole.core.types import Signal
 
 # How many candidates each way of searching brings in, and the constant of reciprocal-rank fusion.
 POOL_SIZE = 200
@@ -18,19 +17,19 @@ FUSION_K = 60
 
 WEIGHTS = {
     "defines the name": 2.5,
-    "defines a similar name": 0.6,
-    "words in definitions": 0.8,
+    "defines a similar name": 0.3,
+    "words in definitions": 0.3,
     "words in file name": 0.9,
     "words in folder": 0.25,
-    "all words": 0.5,
-    "phrase": 0.5,
-    "good chunks in file": 0.25,
-    "test": -0.45,
+    "all words": 2.0,
+    "phrase": 2.0,
+    "good chunks in file": 0.2,
+    "test": -0.6,
     "vendored": -0.5,
     "example": -0.4,
     "locale": -0.6,
     "prose": -0.3,
-    "further chunk of file": 0.5,
+    "further chunk of file": 0.9,
 }
 
 
@@ -48,11 +47,12 @@ class Candidate:
     is_code: bool = True
     lexical_rank: int | None = None
     vector_rank: int | None = None
-    has_phrase: bool = False
+    closeness: float = 0.0
     coverage: float = 0.0
     symbol_id: int = 0
     score: float = 0.0
-    signals: list[Signal] = field(default_factory=list)
+    # Name, effect and detail; they become signals only when the candidate is shown.
+    signals: list[tuple[str, float, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Wanted:
     """What the query asks for, in the forms that signals compare."""
 
     words: frozenset[str]
+    stems: frozenset[str]
     names: frozenset[str]
-    is_identifier: bool
     lexical_weight: float = 1.0
     vector_weight: float = 1.0
 
@@ -71,67 +71,66 @@ Scorer = Callable[[Candidate, Wanted], float]
 
 def rank(candidates: list[Candidate], wanted: Wanted, *, without: frozenset[str] = frozenset()) -> list[Candidate]:
     """Order the pool; `without` leaves signals out, to measure what each is worth."""
+    scorers = [(name, WEIGHTS[name], scorer) for name, scorer in SCORERS.items() if name not in without]
     for candidate in candidates:
-        candidate.signals = [*_fusion(candidate, wanted)]
-        base = sum(signal.effect for signal in candidate.signals)
-        boost = 1.0
-        for name, scorer in SCORERS.items():
-            strength = scorer(candidate, wanted) if name not in without else 0.0
-            if strength:
-                effect = WEIGHTS[name] * strength
-                boost *= 1 + effect
-                candidate.signals.append(Signal(name, effect))
-        candidate.score = base * boost
+        candidate.signals = _fusion(candidate, wanted)
+        score = sum(effect for _, effect, _ in candidate.signals)
+        for name, weight, scorer in scorers:
+            if strength := scorer(candidate, wanted):
+                score *= 1 + weight * strength
+                candidate.signals.append((name, weight * strength, ""))
+        role = role_of(candidate.path)
+        if role in WEIGHTS and role not in without:
+            score *= 1 + WEIGHTS[role]
+            candidate.signals.append((role, WEIGHTS[role], ""))
+        candidate.score = score
     if "good chunks in file" not in without:
         _reward_good_files(candidates)
     return _spread(_in_order(candidates), without)
 
 
-def _fusion(candidate: Candidate, wanted: Wanted) -> list[Signal]:
+def _fusion(candidate: Candidate, wanted: Wanted) -> list[tuple[str, float, str]]:
     signals = []
     if candidate.lexical_rank is not None:
         effect = wanted.lexical_weight / (FUSION_K + candidate.lexical_rank)
-        signals.append(Signal("words", effect, f"rank {candidate.lexical_rank}"))
+        signals.append(("words", effect, f"rank {candidate.lexical_rank}"))
     if candidate.vector_rank is not None:
         effect = wanted.vector_weight / (FUSION_K + candidate.vector_rank)
-        signals.append(Signal("meaning", effect, f"rank {candidate.vector_rank}"))
+        signals.append(("meaning", effect, f"rank {candidate.vector_rank}"))
     return signals
 
 
 def _defines_name(candidate: Candidate, wanted: Wanted) -> float:
-    return float(any(_bare(name) in wanted.names for name in _names(candidate)))
+    return float(any(name in wanted.names for name, _ in _definitions(candidate.definitions)))
 
 
 def _defines_similar_name(candidate: Candidate, wanted: Wanted) -> float:
-    if not wanted.names or _defines_name(candidate, wanted):
+    names = [name for name, _ in _definitions(candidate.definitions) if len(name) > 3]
+    if not wanted.names or not wanted.names.isdisjoint(names):
         return 0.0
-    names = [_bare(name) for name in _names(candidate)]
-    return float(any(asked in name or name in asked for asked in wanted.names for name in names if len(name) > 3))
+    return float(any(asked in name or name in asked for asked in wanted.names for name in names))
 
 
 def _words_in_definitions(candidate: Candidate, wanted: Wanted) -> float:
     """Compare the query's words with the best definition's: how many of either are in both."""
     best = 0.0
-    for name in _names(candidate):
-        parts = set(split_words(name).split())
-        shared = len(parts & wanted.words)
-        if shared:
+    for _, parts in _definitions(candidate.definitions):
+        if shared := len(parts & wanted.words):
             best = max(best, shared / len(wanted.words) * (shared / len(parts)) ** 0.5)
     return best
 
 
 def _words_in_file_name(candidate: Candidate, wanted: Wanted) -> float:
-    return _shared(PurePosixPath(candidate.path).stem, wanted)
+    return _shared(_path_stems(candidate.path)[0], wanted)
 
 
 def _words_in_folder(candidate: Candidate, wanted: Wanted) -> float:
-    return _shared(PurePosixPath(candidate.path).parent.name, wanted)
+    return _shared(_path_stems(candidate.path)[1], wanted)
 
 
-def _shared(name: str, wanted: Wanted) -> float:
-    parts = set(split_words(name).split())
-    hits = sum(1 for part in parts if part in wanted.words or stem(part) in {stem(word) for word in wanted.words})
-    return min(1.0, hits / max(1, min(len(wanted.words), len(parts))))
+def _shared(stems: frozenset[str], wanted: Wanted) -> float:
+    shared = len(stems & wanted.stems)
+    return min(1.0, shared / max(1, min(len(wanted.words), len(stems)))) if shared else 0.0
 
 
 def _all_words(candidate: Candidate, _: Wanted) -> float:
@@ -139,11 +138,7 @@ def _all_words(candidate: Candidate, _: Wanted) -> float:
 
 
 def _phrase(candidate: Candidate, _: Wanted) -> float:
-    return float(candidate.has_phrase)
-
-
-def _has_role(role: str) -> Scorer:
-    return lambda candidate, _: float(role_of(candidate.path) == role)
+    return candidate.closeness
 
 
 def _is_prose(candidate: Candidate, _: Wanted) -> float:
@@ -158,10 +153,6 @@ SCORERS: dict[str, Scorer] = {
     "words in folder": _words_in_folder,
     "all words": _all_words,
     "phrase": _phrase,
-    "test": _has_role("test"),
-    "vendored": _has_role("vendored"),
-    "example": _has_role("example"),
-    "locale": _has_role("locale"),
     "prose": _is_prose,
 }
 
@@ -178,7 +169,7 @@ def _reward_good_files(candidates: list[Candidate]) -> None:
         if others > 0:
             effect = WEIGHTS["good chunks in file"] * others
             candidate.score *= 1 + effect
-            candidate.signals.append(Signal("good chunks in file", effect))
+            candidate.signals.append(("good chunks in file", effect, ""))
 
 
 def _spread(ordered: list[Candidate], without: frozenset[str]) -> list[Candidate]:
@@ -191,7 +182,7 @@ def _spread(ordered: list[Candidate], without: frozenset[str]) -> list[Candidate
         if count:
             factor = WEIGHTS["further chunk of file"] ** min(count, 3)
             candidate.score *= factor
-            candidate.signals.append(Signal("further chunk of file", factor - 1, f"number {count + 1}"))
+            candidate.signals.append(("further chunk of file", factor - 1, f"number {count + 1}"))
     return _in_order(ordered)
 
 
@@ -199,9 +190,21 @@ def _in_order(candidates: list[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda c: (-round(c.score, 12), c.path, c.start_line, c.chunk_id))
 
 
-def _names(candidate: Candidate) -> list[str]:
-    return [part.split(" ", 1)[-1] for part in candidate.definitions.split(", ")] if candidate.definitions else []
+@lru_cache(maxsize=50_000)
+def _definitions(definitions: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return each defined name, as letters only and as words."""
+    names = [part.split(" ", 1)[-1] for part in definitions.split(", ")] if definitions else []
+    return tuple((letters_of(name), frozenset(split_words(name).split())) for name in names)
 
 
-def _bare(name: str) -> str:
+@lru_cache(maxsize=50_000)
+def _path_stems(path: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stems of the words in a file's name and in its folder's."""
+    folder, _, name = path.rpartition("/")
+    stem_words = split_words(name.rpartition(".")[0] or name).split()
+    return frozenset(map(stem, stem_words)), frozenset(map(stem, split_words(folder.rpartition("/")[2]).split()))
+
+
+def letters_of(name: str) -> str:
+    """Write a name as its letters only, so that all spellings of it are one."""
     return name.replace("_", "").lower()

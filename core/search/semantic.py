@@ -9,9 +9,8 @@ from keyhole.core.search.filters import Filter
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Signs are a coarse measure, so several times the pool is rescored.
-_SCAN_FACTOR = 3
-_SCAN_LIMIT = 4_000
+# With a filter, what the scan brings may all lie outside, so it brings more; sqlite-vec takes no more than this.
+_FILTERED_SCAN = 4_000
 
 
 def nearest_chunks(store: Store, embedder: Embedder, text: str, admitted: Filter, *, limit: int) -> list[int]:
@@ -20,7 +19,7 @@ def nearest_chunks(store: Store, embedder: Embedder, text: str, admitted: Filter
 
     query = embedder.encode([text])
     ((signs, _),) = quantise(query)
-    wanted = limit * _SCAN_FACTOR if admitted.is_open else _SCAN_LIMIT
+    wanted = limit if admitted.is_open else _FILTERED_SCAN
     rows = store.query(
         """SELECT chunk.id, file_id, definitions, vector
             FROM (SELECT rowid FROM chunk_bits WHERE signs MATCH vec_bit(?) AND k = ?) near

@@ -6,7 +6,6 @@ from typing import Any
 
 from keyhole.core.index.store import Store
 from keyhole.core.search.filters import Filter, role_of
-from keyhole.core.types import Signal
 
 # How good each way of matching is.
 _QUALITY = {"exact": 1.0, "same letters": 0.95, "starts with it": 0.75, "contains it": 0.55, "typo": 0.4}
@@ -23,7 +22,7 @@ class SymbolMatch:
     path: str
     line: int
     score: float
-    signals: tuple[Signal, ...]
+    signals: tuple[tuple[str, float, str], ...]
 
 
 def find_symbols(store: Store, text: str, admitted: Filter) -> list[SymbolMatch]:
@@ -48,11 +47,11 @@ def _judge(row: tuple[Any, ...], how: str, owner: str) -> SymbolMatch:
         "not exported": 1.0 if exported else 0.95,
         role: _ROLE_FACTORS.get(role, 1.0),
     }
-    score, signals = _QUALITY[how], [Signal(f"name: {how}", _QUALITY[how])]
+    score, signals = _QUALITY[how], [(f"name: {how}", _QUALITY[how], "")]
     for reason, factor in factors.items():
         if factor != 1.0:
             score *= factor
-            signals.append(Signal(reason, factor - 1))
+            signals.append((reason, factor - 1, ""))
     return SymbolMatch(symbol_id, path, line, round(score, 9), tuple(signals))
 
 

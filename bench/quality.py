@@ -1,0 +1,147 @@
+"""How good the search is: NDCG@10 and recall@10 on labelled queries, by kind, with an ablation per signal.
+
+    .venv/bin/python bench/quality.py [--split tune|held-out|all] [--ablation] [--misses] [--record]
+
+Labels are in bench/quality/; ranking is tuned on the `tune` projects only.
+"""
+
+import argparse
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Callable
+
+from corpus import Answer, fetch_project, load_projects, load_queries
+from corpus import Query as Label
+from record import HERE, save_record
+
+from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.store import Store
+from keyhole.core.index.update import Request, update_index
+from keyhole.core.search.engine import Engine
+from keyhole.core.search.filters import Filter
+from keyhole.core.search.lexical import WordSearch
+from keyhole.core.search.rank import WEIGHTS, Candidate
+from keyhole.core.types import Mode, Query
+
+MAX_BYTES = 1_000_000
+DEPTH = 10
+TARGETS = {"ranking above raw BM25": 0.12, "symbol lookup": 0.95}
+
+Searcher = Callable[[Engine, str], list[Candidate]]
+
+
+def main() -> None:
+    """Measure, print tables, and store a record when asked."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--split", choices=["tune", "held-out", "all"], default="all")
+    options.add_argument("--ablation", action="store_true", help="leave each signal out in turn")
+    options.add_argument("--misses", action="store_true", help="list tune queries whose first answer is not first")
+    options.add_argument("--record", action="store_true", help="store the result under bench/records")
+    chosen = options.parse_args()
+    figures: dict[str, object] = {}
+    for split in ["tune", "held-out"] if chosen.split == "all" else [chosen.split]:
+        labels, engines = load(split)
+        searchers: dict[str, Searcher] = {"raw BM25": raw_bm25, "keyword with ranking": ranked(frozenset())}
+        if chosen.ablation:
+            searchers |= {f"  without {name}": ranked(frozenset([name])) for name in WEIGHTS}
+        tables = {name: score(searcher, labels, engines) for name, searcher in searchers.items()}
+        print_table(split, tables)
+        figures[split] = tables
+        if chosen.misses and split == "tune":
+            list_misses(labels, engines)
+    if chosen.record:
+        print("recorded as", save_record("quality", figures))
+
+
+def load(split: str) -> tuple[list[Label], dict[str, Engine]]:
+    """Fetch and index the projects of a split."""
+    projects = [project for project in load_projects() if project["split"] == split]
+    engines = {}
+    for project in projects:
+        root = fetch_project(project).resolve()
+        folder = HERE / ".data" / "indexes" / str(project["name"])
+        update_index(Request(root, folder, MAX_BYTES, workers=2))
+        engines[str(project["name"])] = Engine(Store(folder / INDEX_FILE), root, max_bytes=MAX_BYTES)
+    return [label for label in load_queries() if label["project"] in engines], engines
+
+
+def raw_bm25(engine: Engine, text: str) -> list[Candidate]:
+    """Search as plain BM25 would: every word, every column alike, no ranking."""
+    matches = WordSearch(engine.store, text, Filter(engine.store, Query(text)), is_raw=True).pool(DEPTH)
+    found = {candidate.chunk_id: candidate for candidate in engine.candidates(match.chunk_id for match in matches)}
+    return [found[match.chunk_id] for match in matches]
+
+
+def ranked(without: frozenset[str]) -> Searcher:
+    """Search by words with ranking, some signals left out."""
+
+    def search(engine: Engine, text: str) -> list[Candidate]:
+        query = Query(text)
+        return engine.ranking(query, Mode.KEYWORD, Filter(engine.store, query), without=without).candidates[:DEPTH]
+
+    return search
+
+
+def score(searcher: Searcher, labels: list[Label], engines: dict[str, Engine]) -> dict[str, dict[str, float]]:
+    """Average NDCG and recall by kind."""
+    ndcg, recall = defaultdict(list), defaultdict(list)
+    for label in labels:
+        gains = credited(searcher(engines[label["project"]], label["query"]), label)
+        for kind in (label["kind"], "all"):
+            ndcg[kind].append(dcg(gains) / dcg([1] * min(DEPTH, len(label["answers"]))))
+            recall[kind].append(sum(gains) / len(label["answers"]))
+    return {
+        kind: {"ndcg": statistics.mean(ndcg[kind]), "recall": statistics.mean(recall[kind]), "queries": len(ndcg[kind])}
+        for kind in ("symbol", "behaviour", "architecture", "string", "all")
+    }
+
+
+def credited(candidates: list[Candidate], label: Label) -> list[int]:
+    """Mark each hit that overlaps an answer which no better hit has found."""
+    left = list(label["answers"])
+    gains = []
+    for candidate in candidates:
+        match = next((answer for answer in left if overlaps(candidate, answer)), None)
+        if match is not None:
+            left.remove(match)
+        gains.append(int(match is not None))
+    return gains
+
+
+def overlaps(candidate: Candidate, answer: Answer) -> bool:
+    """Tell whether a chunk holds part of an answer."""
+    is_near = candidate.start_line <= answer["end_line"] and candidate.end_line >= answer["start_line"]
+    return candidate.path == answer["path"] and is_near
+
+
+def dcg(gains: list[int]) -> float:
+    """Discount gains by their place."""
+    return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, 1))
+
+
+def print_table(split: str, tables: dict[str, dict[str, dict[str, float]]]) -> None:
+    """Print NDCG@10 (recall@10) by kind."""
+    kinds = ["symbol", "behaviour", "architecture", "string", "all"]
+    print(f"\n{split:<34}" + "".join(f"{kind:>16}" for kind in kinds))
+    for name, table in tables.items():
+        cells = "".join(f"{table[kind]['ndcg']:>9.3f} ({table[kind]['recall']:.2f})" for kind in kinds)
+        print(f"{name:<34}{cells}")
+
+
+def list_misses(labels: list[Label], engines: dict[str, Engine]) -> None:
+    """Show what stands before the answer, for the queries that ranking gets wrong."""
+    for label in labels:
+        found = ranked(frozenset())(engines[label["project"]], label["query"])
+        gains = credited(found, label)
+        if gains[:1] != [1]:
+            place = gains.index(1) + 1 if 1 in gains else "-"
+            answer = label["answers"][0]
+            wanted = f"{answer['path']}:{answer['start_line']}"
+            print(f"\n[{label['kind']}] {label['project']}: {label['query']!r}  place {place}, wants {wanted}")
+            for candidate in found[:4]:
+                print(f"    {candidate.path}:{candidate.start_line} {candidate.definitions[:60]}")
+
+
+if __name__ == "__main__":
+    main()

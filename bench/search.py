@@ -1,0 +1,180 @@
+"""How fast a query is answered, warm and cold, at growing sizes of the index.
+
+    .venv/bin/python bench/search.py [--sizes 1000,10000,100000] [--record]
+
+The trees are made of the Python files of Django 5.2, copied with edits until there are enough chunks; the
+vectors come from a real model2vec model with random vectors, which cost what any others cost.
+"""
+
+import argparse
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from model2vec import StaticModel
+from record import fetch_sdist, save_record
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from keyhole.core.index.location import INDEX_FILE, index_folder
+from keyhole.core.index.model import StaticEmbedder
+from keyhole.core.index.store import Store
+from keyhole.core.index.trigrams import fill_trigrams
+from keyhole.core.index.update import Request, update_index
+from keyhole.core.search.engine import Engine
+from keyhole.core.types import Mode, Query
+
+MAX_BYTES = 1_000_000
+ROUNDS = 3
+WARM_MODES = (Mode.KEYWORD, Mode.SEMANTIC, Mode.HYBRID, Mode.SYMBOL, Mode.REGEX)
+QUERIES = (
+    "QuerySet",
+    "get_queryset",
+    "ModelAdmin.get_urls",
+    "HttpResponseRedirect",
+    "csrf token",
+    "password reset form",
+    "where is the session cookie written",
+    "how are database migrations ordered",
+    "parse the accept language header",
+    "validate an uploaded image",
+    "cache key prefix and version",
+    "escape html in a template",
+    "connection to the database is usable",
+    "which middleware handles gzip",
+    "serialize a model to json",
+    "raise an error when the field is missing",
+)
+PATTERNS = (r"def get_\w+_display", r"class \w+Admin\(", r"raise \w*Http404", r"_meta\.get_field\(")
+# Name, what is measured, and the most it may be.
+TARGETS = {
+    "hybrid p50 at 10,000 chunks, ms": 10.0,
+    "hybrid p50 at 100,000 chunks, ms": 35.0,
+    "cold search against importing numpy": 6.0,
+    "keyword p50 at 100,000 against 10,000 chunks": 10.0,
+}
+
+
+def main() -> None:
+    """Measure, print a table, and store a record when asked."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--sizes", default="1000,10000,100000", help="chunks, separated by commas")
+    options.add_argument("--record", action="store_true", help="store the result under bench/records")
+    chosen = options.parse_args()
+    figures: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        sources = python_files(fetch_sdist("django", "5.2"))
+        model = make_model(Path(scratch) / "model", sources)
+        for size in map(int, chosen.sizes.split(",")):
+            tree, folder = grow(Path(scratch) / str(size), sources, size, StaticEmbedder(model))
+            figures |= warm(tree, folder, size, StaticEmbedder(model))
+            if size == 10_000:
+                figures |= cold(tree, folder, model)
+    ratio = "keyword p50 at 100,000 against 10,000 chunks"
+    if "keyword p50 at 100,000 chunks, ms" in figures:
+        figures[ratio] = figures["keyword p50 at 100,000 chunks, ms"] / figures["keyword p50 at 10,000 chunks, ms"]
+    for name, figure in figures.items():
+        limit = TARGETS.get(name)
+        verdict = f"<= {limit:g}  {'met' if figure <= limit else 'MISSED'}" if limit else ""
+        print(f"{name:<48}{figure:>12,.2f}  {verdict}")
+    if chosen.record:
+        print("recorded as", save_record("search", figures))
+
+
+def python_files(tree: Path) -> list[str]:
+    """Read the Python files, in an order that is always the same."""
+    return [path.read_text("utf-8", "replace") for path in sorted(tree.rglob("*.py")) if path.stat().st_size > 500]
+
+
+def make_model(folder: Path, sources: list[str]) -> Path:
+    """Make a model2vec model of 256 dimensions over the commonest words."""
+    counts = Counter(word for text in sources[:400] for word in re.findall(r"\w+", text))
+    words = ["[UNK]", *(word for word, _ in counts.most_common(20_000))]
+    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    vectors = np.random.default_rng(1).normal(size=(len(words), 256)).astype(np.float32)
+    StaticModel(vectors, tokenizer, normalize=True).save_pretrained(folder)
+    return folder
+
+
+def grow(folder: Path, sources: list[str], size: int, embedder: StaticEmbedder) -> tuple[Path, Path]:
+    """Write files until they make about this many chunks, each copy edited, and index them."""
+    tree, chance = folder / "tree", random.Random(size)
+    # About 1,450 bytes of these sources make a chunk.
+    left, copy, number = size * 1_450, 0, 0
+    while left > 0:
+        order = chance.sample(sources, len(sources))
+        for text in order:
+            edited = text if not copy else re.sub(r"\b([a-z]+_[a-z_]+)\b", rf"\1_{copy}", text)
+            path = tree / f"part{number // 200}" / f"module_{number}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(edited)
+            left -= len(edited)
+            number += 1
+            if left <= 0:
+                break
+        copy += 1
+    index = index_folder(folder / "cache", tree.resolve())
+    update_index(Request(tree.resolve(), index, MAX_BYTES, workers=2, embedder=embedder))
+    return tree.resolve(), index
+
+
+def warm(tree: Path, folder: Path, size: int, embedder: StaticEmbedder) -> dict[str, float]:
+    """Time each mode on an open index, one query at a time."""
+    figures = {}
+    with Store(folder / INDEX_FILE) as store:
+        fill_trigrams(store, tree, folder, max_bytes=MAX_BYTES)
+        engine = Engine(store, tree, max_bytes=MAX_BYTES, embedder=embedder)
+        figures[f"chunks at size {size:,}"] = float(store.value("SELECT count(*) FROM chunk"))
+        for mode in WARM_MODES:
+            texts = PATTERNS if mode == Mode.REGEX else QUERIES
+            engine.search(Query(texts[0], mode))
+            times = []
+            for _ in range(ROUNDS):
+                for text in texts:
+                    started = time.perf_counter()
+                    engine.search(Query(text, mode))
+                    times.append((time.perf_counter() - started) * 1e3)
+            figures[f"{mode} p50 at {size:,} chunks, ms"] = statistics.median(times)
+            figures[f"{mode} p95 at {size:,} chunks, ms"] = statistics.quantiles(times, n=20)[-1]
+    return figures
+
+
+def cold(tree: Path, folder: Path, model: Path) -> dict[str, float]:
+    """Time a whole process, from start to result, against one that only imports numpy."""
+    keyhole = [sys.executable, "-c", "from keyhole.tui.main import main; main()"]
+    command = [*keyhole, "search", "get_queryset", "--mode", "keyword", "--root", str(tree)]
+    variables = {
+        "KEYHOLE_CACHE_DIR": str(folder.parent),
+        "KEYHOLE_INDEX_MODEL": str(model),
+        "PATH": "",
+        "HOME": "/nowhere",
+    }
+    floor, search = [], []
+    for _ in range(7):
+        floor.append(seconds([sys.executable, "-c", "import numpy"], variables))
+        search.append(seconds(command, variables))
+    return {
+        "import numpy, ms": statistics.median(floor) * 1e3,
+        "cold search, ms": statistics.median(search) * 1e3,
+        "cold search against importing numpy": statistics.median(search) / statistics.median(floor),
+    }
+
+
+def seconds(command: list[str], variables: dict[str, str]) -> float:
+    """Run a process to its end and return how long that took."""
+    started = time.perf_counter()
+    subprocess.run(command, env=variables, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,404 @@
+"""Search: every mode, filter and odd query, on a small workspace with a real index and a real model."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keyhole.core.errors import QueryError, StoreError
+from keyhole.core.files.read import read_source
+from keyhole.core.index.lock import writer_lock
+from keyhole.core.index.store import Store
+from keyhole.core.search import regex
+from keyhole.core.search.rank import SCORERS, WEIGHTS
+from keyhole.core.search.regex import required_texts
+from keyhole.core.service import Service
+from keyhole.core.types import Hit, Mode, Query, SearchResult
+
+FILES = {
+    "src/net/retry.py": '''
+class RetryPolicy:
+    """Decides whether to go on."""
+
+    def next_delay(self, attempt: int) -> float:
+        """Return the seconds to wait before the given attempt."""
+        return min(self.cap, self.base * 2**attempt)
+
+
+def getUserAvatar(user):
+    raise LookupError("no avatar for this user, upload one first")
+''',
+    "src/net/client.py": """
+from .retry import RetryPolicy
+
+DEFAULT_TIMEOUT_SECONDS = 30
+
+
+class Client:
+    def send(self, request):
+        # hand the request over, again and again
+        return RetryPolicy().next_delay(3)
+""",
+    "src/paint.js": "export function drawColour(canvas) {\n  // paint the canvas\n  return canvas.fill('colour');\n}\n",
+    "tests/test_retry.py": "def test_retry_policy():\n    assert RetryPolicy().next_delay(1) == 2\n",
+    "docs/guide.md": "# Retry policy\n\nHow the retry policy waits, with a timeout.\n",
+    "src/文字.py": "def 検索する(文字列):\n    # データベースを検索する\n    return 1\n\ndef größe_ändern(): pass\n",
+    "src/quotes.py": 'SQL = "SELECT * FROM t WHERE a NEAR b OR c -d"\n',
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Path:
+    """Build the workspace and its index once."""
+    base = tmp_path_factory.mktemp("search")
+    for path, text in FILES.items():
+        target = base / "project" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        os.utime(target, ns=(10**18, 10**18))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KEYHOLE_CACHE_DIR", str(base / "cache"))
+        patch.setenv("KEYHOLE_INDEX_MODEL", str(model_folder))
+        Service.open(base / "project").index()
+    return base
+
+
+@pytest.fixture
+def service(built: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(built / "cache"))
+    monkeypatch.setenv("KEYHOLE_INDEX_MODEL", str(model_folder))
+    return Service.open(built / "project")
+
+
+@pytest.fixture
+def own(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """Give the test a workspace of its own, to change, without vectors."""
+    shutil.copytree(built / "project", tmp_path / "project")
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
+    service = Service.open(tmp_path / "project")
+    service.index()
+    return service
+
+
+def paths(result: SearchResult) -> list[str]:
+    return [hit.path for hit in result.hits]
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "first"),
+    [
+        ("RetryPolicy", Mode.AUTO, "src/net/retry.py"),
+        ("retry_policy", Mode.KEYWORD, "src/net/retry.py"),
+        ("user avatar", Mode.KEYWORD, "src/net/retry.py"),
+        ("get_user_avatar", Mode.KEYWORD, "src/net/retry.py"),
+        ("no avatar for this user", Mode.KEYWORD, "src/net/retry.py"),
+        ("timeout seconds", Mode.KEYWORD, "src/net/client.py"),
+        ("draw", Mode.SEMANTIC, "src/paint.js"),
+        ("paint", Mode.HYBRID, "src/paint.js"),
+        ("Client.send", Mode.SYMBOL, "src/net/client.py"),
+        ("next_dealy", Mode.SYMBOL, "src/net/retry.py"),
+        ("drawcol", Mode.SYMBOL, "src/paint.js"),
+        (r"/2\*\*\w+/", Mode.AUTO, "src/net/retry.py"),
+        (r"canvas\.fill", Mode.REGEX, "src/paint.js"),
+        ("検索", Mode.AUTO, "src/文字.py"),
+        ("データベース", Mode.KEYWORD, "src/文字.py"),
+        ("grosse andern", Mode.KEYWORD, "src/文字.py"),
+        ("größe_ändern", Mode.SYMBOL, "src/文字.py"),
+    ],
+)
+def test_the_right_file_comes_first(service: Service, text: str, mode: Mode, first: str) -> None:
+    assert paths(service.search(Query(text, mode)))[0] == first
+
+
+def test_auto_says_what_it_chose_with_vectors(service: Service) -> None:
+    assert service.search(Query("retry")).notes[0] == "mode auto chose hybrid"
+
+
+def test_auto_says_what_it_chose_without_vectors(own: Service) -> None:
+    assert own.search(Query("retry")).notes[0] == "mode auto chose keyword"
+    assert own.search(Query("/retry/")).notes[0] == "mode auto chose regex"
+
+
+def test_a_hit_is_labelled_by_its_best_definition(service: Service) -> None:
+    hit = service.search(Query("next_delay", Mode.KEYWORD)).hits[0]
+    assert (hit.kind, hit.name, hit.line) == ("method", "next_delay", 5)
+    assert hit.signature == "def next_delay(self, attempt: int) -> float"
+    assert hit.doc == "Return the seconds to wait before the given attempt."
+    assert hit.match_lines == (5,)
+    assert service.search(Query("guide timeout", Mode.KEYWORD, path="docs")).hits[0].kind == "section"
+
+
+def test_every_hit_carries_its_breakdown(service: Service) -> None:
+    hit = service.search(Query("RetryPolicy", Mode.HYBRID)).hits[0]
+    names = [signal.name for signal in hit.signals]
+    assert {"words", "meaning", "defines the name"} <= set(names)
+    assert hit.signals[0].detail.startswith("rank ")
+    assert hit.score == 1.0
+
+
+def test_every_signal_has_its_weight_in_the_table() -> None:
+    assert SCORERS.keys() <= WEIGHTS.keys()
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"path": "src"}, {"src/net/retry.py", "src/net/client.py"}),
+        ({"path": "src/net/"}, {"src/net/retry.py", "src/net/client.py"}),
+        ({"path": "src/net/retry.py"}, {"src/net/retry.py"}),
+        ({"path": "*.md"}, {"docs/guide.md"}),
+        ({"path": "**/test_*.py"}, {"tests/test_retry.py"}),
+        ({"path": "src/*/c*.py"}, {"src/net/client.py"}),
+        ({"language": "python"}, {"src/net/retry.py", "src/net/client.py", "tests/test_retry.py"}),
+        ({"language": "py", "include_tests": False}, {"src/net/retry.py", "src/net/client.py"}),
+        ({"language": "Markdown"}, {"docs/guide.md"}),
+        ({"kind": "class"}, {"src/net/retry.py", "src/net/client.py"}),
+        ({"include_tests": False}, {"src/net/retry.py", "src/net/client.py", "docs/guide.md"}),
+    ],
+)
+@pytest.mark.parametrize("mode", [Mode.KEYWORD, Mode.REGEX, Mode.HYBRID])
+def test_filters(service: Service, filters: dict[str, str], expected: set[str], mode: Mode) -> None:
+    text = {Mode.REGEX: "[Rr]etry.?[Pp]olicy"}.get(mode, "retry policy")
+    result = service.search(Query(text, mode, **filters))  # type: ignore[arg-type]
+    found = set(paths(result))
+    assert expected <= found if mode == Mode.HYBRID else expected == found
+    if mode != Mode.HYBRID:
+        assert result.total == len(result.hits)
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"language": "pyhton"}, "unknown language 'pyhton'; did you mean python"),
+        ({"kind": "clas"}, "no symbol of kind 'clas' is indexed; did you mean class"),
+        ({"path": "src/nett"}, "no indexed file matches path 'src/nett'; did you mean src/net"),
+        ({"limit": 0}, "limit must be at least 1"),
+        ({"offset": -1}, "offset must not be negative"),
+    ],
+)
+def test_unknown_values_name_the_nearest(service: Service, filters: dict[str, object], message: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        service.search(Query("retry", **filters))  # type: ignore[arg-type]
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(retry", "unterminated subpattern\n  (retry\n  ^"),
+        ("re[try", "unterminated character set\n  re[try\n    ^"),
+        ("a(?=b)", "not supported\n  a(?=b)\n   ^"),
+        (r"(a)\1", "not supported"),
+    ],
+)
+def test_a_bad_pattern_is_pointed_at(service: Service, pattern: str, message: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        service.search(Query(pattern, Mode.REGEX))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "   \n"])
+def test_an_empty_query_is_an_error(service: Service, text: str) -> None:
+    with pytest.raises(QueryError, match="the query is empty"):
+        service.search(Query(text))
+
+
+@pytest.mark.parametrize("mode", [Mode.AUTO, Mode.KEYWORD, Mode.SYMBOL, Mode.HYBRID])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"',
+        "*",
+        "NEAR(",
+        "a NEAR b OR c -d",
+        "AND OR NOT",
+        "!!!",
+        "--",
+        "'; DROP TABLE file; --",
+        "retry " * 1_600,
+        "\0",
+        "{a} : b",
+    ],
+)
+def test_odd_queries_are_answered(service: Service, text: str, mode: Mode) -> None:
+    assert service.search(Query(text, mode)).total >= 0
+
+
+def test_a_query_beyond_all_measure_is_an_error(service: Service) -> None:
+    with pytest.raises(QueryError, match="the limit is 10,000"):
+        service.search(Query("x" * 10_001))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(text=st.text(min_size=1, max_size=60), mode=st.sampled_from([Mode.AUTO, Mode.KEYWORD, Mode.SYMBOL, Mode.REGEX]))
+def test_no_query_breaks_the_search(service: Service, text: str, mode: Mode) -> None:
+    try:
+        result = service.search(Query(text, mode))
+    except QueryError:
+        return
+    assert len(result.hits) <= result.query.limit
+
+
+@pytest.mark.parametrize("mode", [Mode.KEYWORD, Mode.HYBRID, Mode.SYMBOL, Mode.REGEX])
+def test_pages_concatenate_to_the_whole(service: Service, mode: Mode) -> None:
+    text = "retr" if mode in (Mode.SYMBOL, Mode.REGEX) else "retry policy delay user"
+    whole = service.search(Query(text, mode, limit=50))
+    pages: list[Hit] = []
+    while len(pages) < whole.total:
+        pages += service.search(Query(text, mode, limit=2, offset=len(pages))).hits
+    assert [(hit.chunk_id, hit.name) for hit in pages] == [(hit.chunk_id, hit.name) for hit in whole.hits]
+    assert service.search(Query(text, mode, offset=whole.total)).hits == ()
+
+
+def test_keyword_pages_go_on_beyond_the_pool(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keyhole.core.search.engine.POOL_SIZE", 2)
+    result = own.search(Query("retry policy", Mode.KEYWORD, limit=2, offset=2))
+    assert result.total == 4
+    assert len(result.hits) == 2
+    assert "beyond the ranked pool" in result.hits[0].signals[0].detail
+
+
+def test_nothing_found_comes_with_a_suggestion(service: Service) -> None:
+    result = service.search(Query("RetryyPoliicy", Mode.KEYWORD))
+    assert result.total == 0
+    assert "the closest names are" in result.notes[-1]
+    assert "RetryPolicy" in result.notes[-1]
+    assert "other words" in service.search(Query("zzz qqq", Mode.KEYWORD)).notes[-1]
+
+
+def test_a_mode_that_needs_vectors_says_so(own: Service) -> None:
+    with pytest.raises(QueryError, match="mode=semantic needs vectors"):
+        own.search(Query("retry", Mode.SEMANTIC))
+
+
+def test_a_workspace_without_an_index_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(StoreError, match="run keyhole index"):
+        Service.open(tmp_path / "empty").search(Query("x"))
+
+
+# Freshness
+
+
+def test_a_changed_file_is_served_as_it_is_now(own: Service) -> None:
+    target = own.root / "src/net/retry.py"
+    target.write_text("# moved\n" * 40 + target.read_text())
+    hit = own.search(Query("next_delay", Mode.KEYWORD)).hits[0]
+    assert (hit.path, hit.line) == ("src/net/retry.py", 45)
+    assert "def next_delay" in target.read_text().split("\n")[hit.line - 1]
+
+
+def test_a_file_that_no_longer_answers_drops_out(own: Service) -> None:
+    (own.root / "src/net/retry.py").write_text("nothing = 1\n")
+    (own.root / "src/net/client.py").unlink()
+    assert paths(own.search(Query("next_delay", Mode.KEYWORD))) == ["tests/test_retry.py"]
+
+
+def test_a_new_file_is_found_after_the_next_index_run(own: Service) -> None:
+    (own.root / "new.py").write_text("def brand_new_name(): pass\n")
+    own.index()
+    assert paths(own.search(Query("brand_new_name"))) == ["new.py"]
+
+
+def test_while_another_process_writes_stale_hits_are_left_out(own: Service) -> None:
+    (own.root / "src/net/retry.py").write_text("nothing = 1\n")
+    with writer_lock(own.folder, wait=False):
+        result = own.search(Query("next_delay", Mode.KEYWORD))
+    assert "src/net/retry.py" not in paths(result)
+    assert "changing just now" in result.notes[-1]
+
+
+def test_searching_during_the_first_index_says_how_much_is_missing(own: Service) -> None:
+    with Store(own.folder / "index.db") as store, store.transaction():
+        store.set_meta("pending", 41)
+    assert "41 files are still missing" in " ".join(own.search(Query("retry")).notes)
+
+
+# Regular expressions
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [
+        (r"def get_\w+_display", ["def get_", "_display"]),
+        (r"(foo|bar)baz", ["baz"]),
+        (r"(abcd)+x?efg", ["abcd", "efg"]),
+        (r"(?:longer)?", []),
+        (r"ab", []),
+        (r"[abc]def", ["def"]),
+        (r"(", []),
+    ],
+)
+def test_texts_that_every_match_contains(pattern: str, texts: list[str]) -> None:
+    assert required_texts(pattern) == texts
+
+
+def test_trigrams_spare_files_that_cannot_match(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    own.search(Query("/first search makes them/"))
+    read: list[str] = []
+
+    def spy(root: Path, path: str, *, max_bytes: int) -> object:
+        read.append(path)
+        return read_source(root, path, max_bytes=max_bytes)
+
+    monkeypatch.setattr(regex, "read_source", spy)
+    result = own.search(Query(r"/drawColour\(/"))
+    assert paths(result) == ["src/paint.js"]
+    assert read == ["src/paint.js"]
+    assert result.hits[0].match_lines == (1,)
+
+
+def test_trigrams_follow_a_changed_file(own: Service) -> None:
+    own.search(Query("/first/"))
+    (own.root / "src/paint.js").write_text("function secondVersion() {}\n")
+    own.index()
+    assert paths(own.search(Query("/secondVersion/"))) == ["src/paint.js"]
+    assert own.search(Query("/drawColour/")).total == 0
+
+
+# Explanations
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "verdict"),
+    [
+        (Query("RetryPolicy"), "src/net/retry.py", "ranked 1st of"),
+        (Query("retry policy", limit=2), "docs/guide.md", "on page"),
+        (Query("RetryPolicy", path="docs"), "src/net/retry.py", "filtered out by path=docs"),
+        (Query("RetryPolicy", language="markdown"), "src/net/retry.py", "filtered out by language=markdown"),
+        (Query("retry", kind="class"), "tests/test_retry.py", "filtered out by kind=class"),
+        (Query("retry", include_tests=False), "tests/test_retry.py", "filtered out by include_tests=false"),
+        (Query("avatar"), "src/paint.js", "does not match: it has none of the words avatar"),
+        (Query("retry"), "debug.log", "not indexed: ignored: *.log (.gitignore:2)"),
+        (Query("retry"), "build/x.py", "not indexed: ignored, since build is: build/ (.gitignore:1)"),
+        (Query("retry"), "blob.txt", "not indexed: binary"),
+        (Query("retry"), "late.py", "not indexed yet: run keyhole index"),
+        (Query("retry"), "missing.py", "not indexed: unreadable: No such file"),
+        (Query("retry"), ".env", "not indexed: secret"),
+    ],
+)
+def test_explain(own: Service, query: Query, path: str, verdict: str) -> None:
+    (own.root / "build").mkdir()
+    for name, text in {
+        ".gitignore": "build/\n*.log\n",
+        "debug.log": "",
+        "build/x.py": "",
+        "blob.txt": "\0",
+        ".env": "",
+    }.items():
+        (own.root / name).write_text(text)
+    own.index()
+    (own.root / "late.py").write_text("")
+    assert verdict in own.explain(query, path).verdict
+
+
+def test_explain_a_line(own: Service) -> None:
+    found = own.explain(Query("next_delay"), "src/net/client.py", 8)
+    assert found.rank > 1
+    assert found.hit is not None
+    assert found.hit.path == "src/net/client.py"
+    assert own.explain(Query("next_delay"), "src/net/client.py", 900).rank == 0
