@@ -51,7 +51,7 @@ def prepare_all(
     # Forking a process that has threads (an explorer, a server) is unsafe; spawning is not.
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
     try:
-        with _ignoring_interrupts():
+        with _holding_interrupts():
             pool.submit(_wake_up)  # starts every worker
         yield from _in_order(pool, preparation, tasks, workers * _TASKS_IN_FLIGHT)
     finally:
@@ -85,16 +85,19 @@ def _tasks(candidates: list[Candidate], digests: dict[str, str]) -> Iterator[Tas
 
 
 @contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
-    """Let processes start deaf to Ctrl-C, which reaches the whole group: the parent decides what it means."""
-    if threading.current_thread() is not threading.main_thread():
+def _holding_interrupts() -> Iterator[None]:
+    """Let processes start deaf to Ctrl-C, which reaches the whole group: the parent decides what it means.
+
+    What is blocked here is blocked in them for good; here it comes through at the end.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _wake_up() -> None:
