@@ -1,6 +1,8 @@
 """Files made to be slow, deep or strange: each is read in reasonable time, and none stops a run."""
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -9,6 +11,7 @@ import pytest
 
 from keyhole.core.index import prepare as preparing
 from keyhole.core.index.prepare import FileRows, Refused, prepare
+from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.service import Service
 from keyhole.core.syntax.analyse import analyse
@@ -95,3 +98,54 @@ def test_one_bad_file_never_stops_a_run(tmp_path: Path, monkeypatch: pytest.Monk
     refused = prepare(root, candidate, "", max_bytes=1_000_000, for_model=False)
     assert isinstance(refused, Refused)
     assert (refused.skip.reason, refused.skip.detail) == (SkipReason.FAILED, "ZeroDivisionError: division by zero")
+
+
+CRASHING = """
+import os, sys
+from pathlib import Path
+from keyhole.core.index import prepare as preparing
+from keyhole.core.index.update import Request, update_index
+
+analyse = preparing.analyse
+
+
+def crash(source):
+    # What a parser written in C does to its process when it goes wrong.
+    return os.abort() if source.path == "m7.py" else analyse(source)
+
+
+preparing.analyse = crash
+if __name__ == "__main__":
+    report = update_index(Request(Path(sys.argv[1]), Path(sys.argv[2]), 1_000_000, workers=2))
+    print(report.files, report.skipped)
+"""
+
+
+def test_a_parser_that_crashes_takes_only_its_file_with_it(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    for number in range(40):
+        (root / f"m{number}.py").write_text(f"def f{number}(): pass\n" + f"x = '{'y' * 100}'\n" * 600)
+    script = tmp_path / "crashing.py"
+    script.write_text(CRASHING)
+    command = [sys.executable, str(script), str(root), str(tmp_path / "cache")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "39 1\n"
+    with Store(tmp_path / "cache" / "index.db") as store:
+        assert store.query("SELECT path, reason, detail FROM skip") == [("m7.py", "failed", "its parser crashed")]
+
+
+@pytest.mark.parametrize("extension", [".sh", ".md", ".py", ".rb", ".php", ".lua"])
+def test_letters_beyond_ascii_crash_no_parser(tmp_path: Path, extension: str) -> None:
+    text = "{\U0010be4ay}\n# \U0010be4a 漢字\n$\U0002f80a=1\n" * 20
+    (tmp_path / f"a{extension}").write_text(text)
+    rows = prepare(tmp_path, Candidate(f"a{extension}", 1, 0), "", max_bytes=1_000_000, for_model=False)
+    assert isinstance(rows, FileRows)
+
+
+@pytest.mark.parametrize("unit", [">", "> ", "- ", "* ", "1. ", "  - a\n"])
+def test_deep_markdown_crashes_no_parser(tmp_path: Path, unit: str) -> None:
+    deep = "".join("  " * level + unit for level in range(200)) if unit.endswith("\n") else unit * 2_000
+    (tmp_path / "a.md").write_text(f"# Title\n\n{deep}\n")
+    rows = prepare(tmp_path, Candidate("a.md", 1, 0), "", max_bytes=1_000_000, for_model=False)
+    assert isinstance(rows, FileRows)

@@ -4,15 +4,17 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 
-from keyhole.core.index.prepare import Prepared, prepare
-from keyhole.core.types import Candidate
+from keyhole.core.index.prepare import Prepared, Refused, prepare
+from keyhole.core.types import Candidate, Skip, SkipReason
 
 # One trip to a worker carries about this much source, and this much work starts workers at all.
 _TASK_BYTES = 200_000
@@ -48,27 +50,58 @@ def prepare_all(
             for candidate_and_digest in task:
                 yield from preparation.run([candidate_and_digest])
         return
-    # Forking a process that has threads (an explorer, a server) is unsafe; spawning is not.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
+    yield from _on_every_core(preparation, tasks, workers)
+
+
+def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: int) -> Iterator[Prepared]:
+    """Keep the workers busy, but never hold more than a few tasks in memory."""
+    pool = _start_pool(workers)
+    running: deque[tuple[Task, Future[list[Prepared]]]] = deque()
     try:
-        with _holding_interrupts():
-            pool.submit(_wake_up)  # starts every worker
-        yield from _in_order(pool, preparation, tasks, workers * _TASKS_IN_FLIGHT)
+        while True:
+            for task in islice(tasks, workers * _TASKS_IN_FLIGHT - len(running)):
+                running.append((task, pool.submit(preparation.run, task)))
+            if not running:
+                return
+            try:
+                prepared = running[0][1].result()
+            except BrokenProcessPool:
+                # A parser has crashed on one of these files; a new pool goes on with the others.
+                suspects = [task for task, _ in running]
+                running.clear()
+                pool = _start_pool(workers)
+                for task in suspects:
+                    yield from _isolate(preparation, task)
+            else:
+                running.popleft()
+                yield from prepared
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _in_order(
-    pool: ProcessPoolExecutor, preparation: Preparation, tasks: Iterable[Task], in_flight: int
-) -> Iterator[Prepared]:
-    """Keep the workers busy, but never hold more than a few tasks in memory."""
-    running: deque[Future[list[Prepared]]] = deque()
-    for task in tasks:
-        running.append(pool.submit(preparation.run, task))
-        if len(running) >= in_flight:
-            yield from running.popleft().result()
-    while running:
-        yield from running.popleft().result()
+def _isolate(preparation: Preparation, task: Task) -> Iterator[Prepared]:
+    """Prepare files in a process of their own, halving them until the one that crashes it stands alone."""
+    pool = _start_pool(1)
+    try:
+        yield from pool.submit(preparation.run, task).result()
+    except BrokenProcessPool:
+        if len(task) > 1:
+            yield from _isolate(preparation, task[: len(task) // 2])
+            yield from _isolate(preparation, task[len(task) // 2 :])
+        else:
+            candidate, _ = task[0]
+            skip = Skip(candidate.path, SkipReason.FAILED, "its parser crashed")
+            yield Refused(skip, (candidate.size, candidate.mtime_ns))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _start_pool(workers: int) -> ProcessPoolExecutor:
+    # Forking a process that has threads (an explorer, a server) is unsafe; spawning is not.
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
+    with _holding_interrupts():
+        pool.submit(_wake_up)  # starts every worker
+    return pool
 
 
 def _tasks(candidates: list[Candidate], digests: dict[str, str]) -> Iterator[Task]:

@@ -27,6 +27,12 @@ Match = dict[str, list[Node]]
 # The parser's callback, which this release recommends instead, crashes it.
 warnings.filterwarnings("ignore", "Use the progress_callback", DeprecationWarning)
 
+# What a grammar crashes on: a Markdown block inside some 250 others.
+_UNSAFE = {"markdown": re.compile(rb"^[ \t>*+\-\d.)]{150}", re.MULTILINE)}
+# Some grammars look other letters up in a table of ASCII's size, and crash. To a parser every letter is as good
+# as an x; places stay the same, and names are read from the source itself.
+_ONLY_ASCII = bytes(range(128)) + b"x" * 128
+
 _BLOCK_START = re.compile(rb"\n(?=[^\s{)\]}])")
 # Data whose own keys stand at the margin, so that a part of it can be parsed.
 _MARGIN_HAS_KEYS = frozenset(["yaml"])
@@ -56,7 +62,8 @@ def load_query(language: Language) -> Query:
 
 def parse(language: Language, source: bytes) -> Node | None:
     """Parse UTF-8 source; None when the language has no grammar, or its grammar is at a loss."""
-    if language.grammar is None:
+    unsafe = _UNSAFE.get(language.id)
+    if language.grammar is None or (unsafe and unsafe.search(source)):
         return None
     try:
         return _parse_part(language, source, 0, len(source))
@@ -128,7 +135,7 @@ def _parse_part(language: Language, source: bytes, start: int, end: int) -> Node
         parser.included_ranges = [
             Range(first, last, begin, stop) for (first, begin), (last, stop) in pairs if begin < stop
         ]
-    return parser.parse(source).root_node
+    return parser.parse(source if source.isascii() else source.translate(_ONLY_ASCII)).root_node
 
 
 def _quoted_bodies(language: Language, source: bytes, start: int, end: int) -> list[tuple[int, int]]:
