@@ -25,6 +25,7 @@ from keyhole.core.index.update import Request, update_index
 from keyhole.core.syntax import analyse as analysing
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.syntax.parse import parse
+from keyhole.core.types import SourceFile
 
 MAX_BYTES = 1_000_000
 ROUNDS = 7
@@ -75,7 +76,17 @@ def measure(tree: Path, scratch: Path) -> dict[str, float]:
     }
     speeds = [figures["tree-sitter alone on Python, MB/s"], figures["tree-sitter alone on Python, MB/s, again"]]
     figures["cold index, share of the parser's speed, per core"] = (megabytes / one) / statistics.mean(speeds)
+    figures["symbols and chunks of 5,000 functions, s"] = large_file()
     return figures | stages(tree, scratch) | keeping_current(tree, scratch)
+
+
+def large_file() -> float:
+    """Analyse one file of 5,000 functions."""
+    text = "\n".join(
+        f'def function_{i}(a, b=1, *args):\n    """Doc of {i}."""\n    return a + b\n' for i in range(5_000)
+    )
+    source = SourceFile("large.py", len(text), 0, "", "utf-8", text)
+    return statistics.median(clock(lambda: analysing.analyse(source)) for _ in range(3))
 
 
 def parser_speed(tree: Path) -> float:

@@ -6,7 +6,8 @@ from itertools import islice
 from pathlib import Path
 
 from keyhole.core.errors import QueryError
-from keyhole.core.files.read import read_source
+from keyhole.core.files.content import decode
+from keyhole.core.files.read import read_bytes
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.store import Store
 from keyhole.core.index.words import split_words, stem
@@ -18,7 +19,7 @@ from keyhole.core.search.regex import find_matches
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.symbols import closest_names, find_symbols
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Hit, Mode, Query, SearchResult, Signal, SourceFile, Symbol
+from keyhole.core.types import Hit, Mode, Query, SearchResult, Signal, Skip, Symbol
 
 _MAX_MATCH_LINES = 8
 
@@ -206,10 +207,11 @@ class Engine:
         return Symbol(*values)
 
     def _match_lines(self, candidate: Candidate, words: frozenset[str]) -> list[int]:
-        source = read_source(self._root, candidate.path, max_bytes=self._max_bytes)
-        if not isinstance(source, SourceFile):
+        content = read_bytes(self._root, candidate.path, max_bytes=self._max_bytes)
+        decoded = None if isinstance(content, Skip) else decode(content[0])
+        if decoded is None:
             return []
-        lines = source.text.split("\n")[candidate.start_line - 1 : candidate.end_line]
+        lines = decoded[0].split("\n", candidate.end_line)[candidate.start_line - 1 : candidate.end_line]
         matching = (
             number
             for number, line in enumerate(lines, candidate.start_line)
