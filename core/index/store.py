@@ -1,6 +1,6 @@
 """The index of one workspace: reading its facts, and replacing a file's rows in one transaction."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -75,13 +75,10 @@ class Store:
             rule_files={path: (size, mtime) for path, size, mtime in self.query("SELECT * FROM rule_file")},
         )
 
-    def known_paths(self, paths: Sequence[str]) -> set[str]:
-        """Return which of the paths are indexed."""
-        return {path for path in paths if self.value("SELECT 1 FROM file WHERE path = ?", path)}
-
-    def digests(self) -> dict[str, str]:
-        """Return the content hash of every file."""
-        return dict(self.query("SELECT path, digest FROM file"))
+    def digests(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return the content hashes of those paths that are indexed."""
+        rows = (self.query("SELECT path, digest FROM file WHERE path = ?", path) for path in paths)
+        return dict(row[0] for row in rows if row)
 
     # Writing
 
@@ -230,7 +227,6 @@ def is_sound(path: Path) -> bool:
     try:
         with Store(path) as store:
             store.known()
-            store.digests()
             return not check_integrity(store)
     except (CorruptStoreError, apsw.Error, ValueError, TypeError, AttributeError):
         return False

@@ -122,8 +122,9 @@ class _Update:
         root, limit = self._request.root, self._request.max_bytes
         if self._embedder and not self._store.load_vectors():
             self._embedder = None
-        gone, batch, digests = [], list[Prepared](), self._store.digests()
-        for path in sorted(set(paths)):
+        asked = sorted(set(paths))
+        gone, batch, digests = [], list[Prepared](), self._store.digests(asked)
+        for path in asked:
             found = examine(root, path, max_bytes=limit)
             if isinstance(found, Candidate):
                 digest = digests.get(path, "")
@@ -197,7 +198,7 @@ class _Update:
         size = 0
         self._tell(len(sizes), "")
         for prepared in prepare_all(
-            preparation, found.candidates, self._store.digests(), workers=self._request.workers
+            preparation, found.candidates, self._store.digests(sizes), workers=self._request.workers
         ):
             batch.append(prepared)
             size += sizes[prepared.path]
@@ -207,7 +208,7 @@ class _Update:
         self._write(batch, len(sizes))
 
     def _write(self, batch: list[Prepared], total: int) -> None:
-        known = self._store.known_paths([prepared.path for prepared in batch])
+        known = self._store.digests(prepared.path for prepared in batch)
         vectors = iter(self._embed(batch))
         with self._store.transaction():
             for prepared in batch:
