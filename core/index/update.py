@@ -18,7 +18,7 @@ from keyhole.core.index.pool import Preparation, prepare_all
 from keyhole.core.index.prepare import FileRows, Prepared, Refused, Unchanged, prepare
 from keyhole.core.index.store import Store, Vector, is_sound
 from keyhole.core.syntax.analyse import ANALYSIS_VERSION
-from keyhole.core.types import Candidate, IndexReport, Progress
+from keyhole.core.types import Candidate, IndexReport, Progress, Skip
 
 # A transaction is small enough to lose little, and large enough to cost little.
 _BATCH_FILES = 200
@@ -44,6 +44,15 @@ class Request:
     embedder: Embedder | None = None
     full: bool = False
     wait: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _News:
+    """What a walk found changed, besides files to read."""
+
+    skips: list[Skip]
+    lost_skips: set[str]
+    lost_files: list[str]
 
 
 def update_index(request: Request, hooks: Hooks | None = None) -> IndexReport:
@@ -100,6 +109,7 @@ class _Update:
         self._hooks = hooks
         self._started = time.monotonic()
         self._embedder = request.embedder
+        self._fingerprint = rules_fingerprint(request.max_bytes)
         self._counts = {"added": 0, "changed": 0, "removed": 0, "chunks": 0}
         self._unchanged = 0
         self._done = 0
@@ -110,11 +120,10 @@ class _Update:
         if self._request.full or analysis != ANALYSIS_VERSION:
             self._read_all_again()
         known = self._store.known()
-        fingerprint = rules_fingerprint(self._request.max_bytes)
-        known.rules_hold = self._store.meta("rules") == fingerprint
+        known.rules_hold = self._store.meta("rules") == self._fingerprint
         found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
-        if self._settle(known, found, fingerprint):
-            self._take_in(found)
+        if news := self._compare(known, found):
+            self._take_in(found, news)
         return self._report(found)
 
     def refresh(self, paths: Iterable[str]) -> None:
@@ -165,58 +174,66 @@ class _Update:
         with self._store.transaction():
             self._store.forget_digests()
 
-    def _settle(self, known: Known, found: Scan, fingerprint: str) -> bool:
-        """Write what the walk alone tells; False when nothing at all has changed."""
+    def _compare(self, known: Known, found: Scan) -> _News | None:
+        """Tell what the walk alone says is new; None when nothing at all has changed."""
         candidates = {candidate.path for candidate in found.candidates}
-        skips = [skip for skip in found.skips if known.skips.get(skip.path, (None,))[0] != skip]
-        seen_skips = {skip.path for skip in found.skips} | set(found.same_skips) | candidates
-        lost_skips = known.skips.keys() - seen_skips
-        lost_files = known.files.keys() - candidates - set(found.same_files)
-        same_rules = known.rule_files == found.rule_files and known.rules_hold
-        if not (candidates or skips or lost_skips or lost_files) and same_rules and not self._store.meta("pending", 1):
-            return False
-        with self._store.transaction():
-            for path in sorted(lost_files):
-                self._store.remove_file(path)
+        news = _News(
+            skips=[skip for skip in found.skips if known.skips.get(skip.path, (None,))[0] != skip],
             # Also of what is to be read now: if this run ends early, the next must not trust them.
-            for path in lost_skips | (candidates & known.skips.keys()):
-                self._store.remove_skip(path)
-            for skip in skips:
-                self._store.put_skip(skip)
-            self._store.put_rule_files(found.rule_files)
-            self._store.set_meta("rules", fingerprint)
-            self._store.set_meta("analysis", ANALYSIS_VERSION)
-            self._store.set_meta("pending", len(candidates))
-        self._counts["removed"] = len(lost_files)
-        return True
+            lost_skips=known.skips.keys() - {skip.path for skip in found.skips} - set(found.same_skips),
+            lost_files=sorted(known.files.keys() - candidates - set(found.same_files)),
+        )
+        same_rules = known.rule_files == found.rule_files and known.rules_hold
+        if candidates or news.skips or news.lost_skips or news.lost_files or not same_rules:
+            return news
+        return news if self._store.meta("pending", 1) else None
 
-    def _take_in(self, found: Scan) -> None:
-        """Prepare and write every candidate, batch by batch."""
+    def _take_in(self, found: Scan, news: _News) -> None:
+        """Prepare and write every candidate, batch by batch; the first brings the other news along."""
+        total = len(found.candidates)
+        self._tell(total, "")
+        is_first = True
+        for batch in self._batches(found):
+            known = self._store.digests(prepared.path for prepared in batch)
+            vectors = iter(self._embed(batch))
+            with self._store.transaction():
+                if is_first:
+                    self._write_news(found, news)
+                for prepared in batch:
+                    self._write_one(prepared, vectors, is_known=prepared.path in known)
+                    self._done += 1
+                    self._tell(total, prepared.path)
+                self._store.set_meta("pending", total - self._done)
+                self._store.set_meta("updated", datetime.now(UTC).isoformat(timespec="seconds"))
+            is_first = False
+
+    def _batches(self, found: Scan) -> Iterator[list[Prepared]]:
+        """Prepare candidates and yield as many as go into one transaction; at least one batch, if an empty one."""
         sizes = {candidate.path: candidate.size for candidate in found.candidates}
         preparation = Preparation(self._request.root, self._request.max_bytes, for_model=self._embedder is not None)
+        digests, workers = self._store.digests(sizes), self._request.workers
         batch: list[Prepared] = []
         size = 0
-        self._tell(len(sizes), "")
-        for prepared in prepare_all(
-            preparation, found.candidates, self._store.digests(sizes), workers=self._request.workers
-        ):
+        for prepared in prepare_all(preparation, found.candidates, digests, workers=workers):
             batch.append(prepared)
             size += sizes[prepared.path]
             if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
-                self._write(batch, len(sizes))
+                yield batch
                 batch, size = [], 0
-        self._write(batch, len(sizes))
+        if batch or not sizes:
+            yield batch
 
-    def _write(self, batch: list[Prepared], total: int) -> None:
-        known = self._store.digests(prepared.path for prepared in batch)
-        vectors = iter(self._embed(batch))
-        with self._store.transaction():
-            for prepared in batch:
-                self._write_one(prepared, vectors, is_known=prepared.path in known)
-                self._done += 1
-                self._tell(total, prepared.path)
-            self._store.set_meta("pending", total - self._done)
-            self._store.set_meta("updated", datetime.now(UTC).isoformat(timespec="seconds"))
+    def _write_news(self, found: Scan, news: _News) -> None:
+        for path in news.lost_files:
+            self._store.remove_file(path)
+        for path in news.lost_skips:
+            self._store.remove_skip(path)
+        for skip in news.skips:
+            self._store.put_skip(skip)
+        self._store.put_rule_files(found.rule_files)
+        self._store.set_meta("rules", self._fingerprint)
+        self._store.set_meta("analysis", ANALYSIS_VERSION)
+        self._counts["removed"] = len(news.lost_files)
 
     def _write_one(self, prepared: Prepared, vectors: Iterator[Vector], *, is_known: bool) -> None:
         if isinstance(prepared, Refused):
