@@ -177,6 +177,8 @@ def map_file(path: str, root: Path, *, as_json: bool) -> None:
 
 def _index(service: "Service", *, full: bool) -> "IndexReport":
     """Index with a progress bar on stderr, when that is a terminal."""
+    if not sys.stderr.isatty():
+        return service.index(full=full, on_message=lambda message: click.echo(f"keyhole: {message}", err=True))
     from keyhole.core.progress import show_progress
 
     with show_progress() as shown:

@@ -1,5 +1,6 @@
 """A model2vec model in a local folder, loaded when the first text is embedded."""
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     import numpy as np
     from model2vec import StaticModel
     from numpy.typing import NDArray
+
+
+_LONGEST_HEADER = 1_000_000
 
 
 class StaticEmbedder:
@@ -31,8 +35,8 @@ class StaticEmbedder:
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
-        dimension = int(self._model.dim)
+        """How many numbers a vector has, read from the file's header: a run without news loads no model."""
+        dimension = self._read_dimension()
         if dimension % 8:
             raise AssetError(f"the model in {self._folder} has {dimension} dimensions; a multiple of 8 is needed")
         return dimension
@@ -41,6 +45,15 @@ class StaticEmbedder:
         """Return one row per text."""
         with self._lock:
             return self._model.encode(list(texts), max_length=None, use_multiprocessing=False)
+
+    def _read_dimension(self) -> int:
+        try:
+            with (self._folder / "model.safetensors").open("rb") as stream:
+                length = int.from_bytes(stream.read(8), "little")
+                header = json.loads(stream.read(min(length, _LONGEST_HEADER)))
+            return int(header["embeddings"]["shape"][1])
+        except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+            raise AssetError(f"the model in {self._folder} cannot be loaded: {error}") from error
 
     @cached_property
     def _digest(self) -> str:

@@ -212,12 +212,15 @@ class Engine:
         if decoded is None:
             return []
         lines = decoded[0].split("\n", candidate.end_line)[candidate.start_line - 1 : candidate.end_line]
+        # A look for the letters spares most lines the splitting into words.
+        letters = [line.lower().replace("_", "") for line in lines]
         matching = (
             number
-            for number, line in enumerate(lines, candidate.start_line)
-            if not words.isdisjoint(split_words(line).split())
+            for number, line in enumerate(lines)
+            if (not line.isascii() or any(word in letters[number] for word in words))
+            and not words.isdisjoint(split_words(line).split())
         )
-        return list(islice(matching, _MAX_MATCH_LINES))
+        return [candidate.start_line + number for number in islice(matching, _MAX_MATCH_LINES)]
 
     def _notes(self, query: Query, mode: Mode, ranking: Ranking) -> Iterable[str]:
         if query.mode == Mode.AUTO:

@@ -10,9 +10,9 @@ from keyhole.core.search.query import words_of
 
 # What a word counts in the path, among the definitions, and in the text of a chunk.
 COLUMN_WEIGHTS = (1.0, 2.0, 1.0)
-_MAX_WORDS = 24
-_MAX_VARIANTS = 6
-_MAX_PHRASE = 24
+_MAX_WORDS = 10
+_MAX_VARIANTS = 4
+_MAX_PHRASE = 10
 # A word in more than this share of all chunks says little and costs much.
 _COMMON_SHARE = 0.4
 
