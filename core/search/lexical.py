@@ -13,8 +13,10 @@ COLUMN_WEIGHTS = (1.0, 2.0, 1.0)
 _MAX_WORDS = 10
 _MAX_VARIANTS = 4
 _MAX_PHRASE = 10
-# A word in more than this share of all chunks says little and costs much.
+# A word in more chunks than these says little and costs much: it is left out when rarer ones are there.
 _COMMON_SHARE = 0.4
+_COMMON_CHUNKS = 2_000
+_FEWEST_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,11 @@ class WordSearch:
         return WordMatch(chunk_id, found / total, closeness)
 
     def _telling_terms(self, words: list[str]) -> list[_Term]:
-        terms = [term for word in words if (term := self._term(word)).chunks]
+        terms = sorted((term for word in words if (term := self._term(word)).chunks), key=lambda term: term.chunks)
         everything = int(self._store.value("SELECT count(*) FROM chunk"))
-        telling = [term for term in terms if term.chunks <= max(50, everything * _COMMON_SHARE)]
-        if len(telling) < 2:
-            telling = terms
-        return sorted(telling, key=lambda term: term.chunks)[:_MAX_WORDS]
+        common = max(50, min(everything * _COMMON_SHARE, _COMMON_CHUNKS))
+        telling = [term for number, term in enumerate(terms) if term.chunks <= common or number < _FEWEST_WORDS]
+        return telling[:_MAX_WORDS]
 
     def _term(self, word: str) -> _Term:
         """Find the forms of a word that the index has."""
