@@ -99,6 +99,7 @@ def paths(result: SearchResult) -> list[str]:
         ("draw", Mode.SEMANTIC, "src/paint.js"),
         ("paint", Mode.HYBRID, "src/paint.js"),
         ("Client.send", Mode.SYMBOL, "src/net/client.py"),
+        ("Client.send", Mode.KEYWORD, "src/net/client.py"),
         ("next_dealy", Mode.SYMBOL, "src/net/retry.py"),
         ("drawcol", Mode.SYMBOL, "src/paint.js"),
         (r"/2\*\*\w+/", Mode.AUTO, "src/net/retry.py"),
@@ -111,6 +112,17 @@ def paths(result: SearchResult) -> list[str]:
 )
 def test_the_right_file_comes_first(service: Service, text: str, mode: Mode, first: str) -> None:
     assert paths(service.search(Query(text, mode)))[0] == first
+
+
+def test_a_member_is_found_in_the_owner_it_is_asked_of(own: Service) -> None:
+    for number in range(12):
+        (own.root / f"other_{number}.py").write_text(
+            f"class Other{number}:\n    def send(self, client):\n        client.send()\n"
+        )
+    own.index()
+    hit = own.search(Query("Client.send", Mode.KEYWORD)).hits[0]
+    assert (hit.path, hit.name) == ("src/net/client.py", "send")
+    assert "defines it in the named owner" in {signal.name for signal in hit.signals}
 
 
 def test_auto_says_what_it_chose_with_vectors(service: Service) -> None:
@@ -253,12 +265,16 @@ def test_pages_concatenate_to_the_whole(service: Service, mode: Mode) -> None:
     assert service.search(Query(text, mode, offset=whole.total)).hits == ()
 
 
-def test_keyword_pages_go_on_beyond_the_pool(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("text", ["retry policy", "RetryPolicy", "next_delay"])
+def test_keyword_pages_go_on_beyond_the_pool(own: Service, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    whole = {hit.chunk_id for hit in own.search(Query(text, Mode.KEYWORD, limit=50)).hits}
     monkeypatch.setattr("keyhole.core.search.engine.POOL_SIZE", 2)
-    result = own.search(Query("retry policy", Mode.KEYWORD, limit=2, offset=2))
-    assert result.total == 4
-    assert len(result.hits) == 2
-    assert "beyond the ranked pool" in result.hits[0].signals[0].detail
+    pages: list[Hit] = []
+    while hits := own.search(Query(text, Mode.KEYWORD, limit=1, offset=len(pages))).hits:
+        pages += hits
+    assert len(pages) == len(whole)
+    assert {hit.chunk_id for hit in pages} == whole
+    assert "beyond the ranked pool" in pages[-1].signals[0].detail
 
 
 def test_nothing_found_comes_with_a_suggestion(service: Service) -> None:

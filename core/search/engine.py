@@ -1,9 +1,9 @@
 """One search, from the query to a page of labelled hits."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from keyhole.core.errors import QueryError
 from keyhole.core.files.content import decode
@@ -17,7 +17,7 @@ from keyhole.core.search.query import check_query, choose_mode, is_identifier, n
 from keyhole.core.search.rank import POOL_SIZE, Candidate, Wanted, letters_of, rank
 from keyhole.core.search.regex import find_matches
 from keyhole.core.search.semantic import nearest_chunks
-from keyhole.core.search.symbols import closest_names, find_symbols
+from keyhole.core.search.symbols import closest_names, find_symbols, separate
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Hit, Mode, Query, SearchResult, Signal, Skip, Symbol
 
@@ -53,11 +53,12 @@ class Engine:
         admitted = Filter(self.store, query)
         ranking = self.ranking(query, mode, admitted)
         page = ranking.candidates[query.offset : query.offset + query.limit]
-        if not page and ranking.total > query.offset:
-            page = self._beyond_pool(query, admitted)
+        if mode == Mode.KEYWORD and len(page) < query.limit:
+            start = max(0, query.offset - len(ranking.candidates))
+            page += self._beyond_pool(query.text, admitted, ranking, start, query.limit - len(page))
         top = ranking.candidates[0].score if ranking.candidates else 1.0
-        words = frozenset(words_of(query.text))
-        hits = tuple(self._hit(candidate, top, words, ranking.lines.get(candidate.chunk_id)) for candidate in page)
+        wanted = _wanted(query.text)
+        hits = tuple(self._hit(candidate, top, wanted, ranking.lines.get(candidate.chunk_id)) for candidate in page)
         return SearchResult(
             query=query,
             mode=mode,
@@ -75,7 +76,6 @@ class Engine:
             return self._by_regex(query, admitted)
         if mode == Mode.SYMBOL:
             return self._by_symbol(query, admitted)
-        words = words_of(query.text)
         search = WordSearch(self.store, query.text, admitted)
         lexical = search.pool(POOL_SIZE) if mode != Mode.SEMANTIC else []
         nearest: list[int] = []
@@ -83,21 +83,39 @@ class Engine:
             if self._embedder is None:
                 raise QueryError(f"mode={mode} needs vectors, and this index has none; use mode=keyword")
             nearest = nearest_chunks(self.store, self._embedder, query.text, admitted, limit=POOL_SIZE)
-        pool = {candidate.chunk_id: candidate for candidate in self.candidates([m.chunk_id for m in lexical] + nearest)}
+        defining = self._defining_chunks(query.text, admitted) if mode != Mode.SEMANTIC else {}
+        chunk_ids = [*(match.chunk_id for match in lexical), *nearest, *defining]
+        pool = {candidate.chunk_id: candidate for candidate in self.candidates(chunk_ids)}
+        for chunk_id, in_owner in defining.items():
+            pool[chunk_id].lexical_rank, pool[chunk_id].in_owner = POOL_SIZE + 1, in_owner
         for number, match in enumerate(lexical, 1):
             candidate = pool[match.chunk_id]
             candidate.lexical_rank, candidate.coverage = number, match.coverage
             candidate.closeness = match.closeness
         for number, chunk_id in enumerate(nearest, 1):
             pool[chunk_id].vector_rank = number
-        wanted = Wanted(
-            words=frozenset(words),
-            stems=frozenset(map(stem, words)),
-            names=frozenset(map(letters_of, names_of(query.text))),
-            vector_weight=0.4 if is_identifier(query.text) else 1.0,
-        )
-        total = search.total() if mode == Mode.KEYWORD else len(pool)
+        wanted = _wanted(query.text)
+        total = max(search.total(), len(pool)) if mode == Mode.KEYWORD else len(pool)
         return Ranking(rank(list(pool.values()), wanted, without=without), total, is_exact=mode == Mode.KEYWORD)
+
+    def _defining_chunks(self, text: str, admitted: Filter) -> dict[int, bool]:
+        """Find where a name is defined, however many other places use it, and whether in the owner it names."""
+        if not is_identifier(text):
+            return {}
+        *owners, name = separate(text)
+        rows = self.store.query(
+            """SELECT chunk.id, chunk.file_id, definitions, parent FROM symbol
+                JOIN chunk ON chunk.file_id = symbol.file_id AND name_line BETWEEN chunk.start_line AND chunk.end_line
+                WHERE name = ? COLLATE NOCASE ORDER BY symbol.id LIMIT ?""",
+            name,
+            POOL_SIZE,
+        )
+        owner = owners[-1].lower() if owners else ""
+        return {
+            chunk_id: bool(owner) and parent.split(".")[-1].lower() == owner
+            for chunk_id, file_id, definitions, parent in rows
+            if admitted.admits(file_id, definitions)
+        }
 
     def place(self, query: Query, path: str, line: int | None) -> tuple[int, int, Hit] | None:
         """Find a file's best chunk, or the one at a line, in the ranking: its rank, the total, and the hit."""
@@ -106,12 +124,12 @@ class Engine:
         ranking = self.ranking(query, mode, admitted)
         ordered = ranking.candidates
         if mode == Mode.KEYWORD and len(ordered) < ranking.total:
-            ordered = ordered + self._beyond_pool(replace(query, offset=len(ordered), limit=ranking.total), admitted)
-        words = frozenset(words_of(query.text))
+            ordered = ordered + self._beyond_pool(query.text, admitted, ranking, 0, ranking.total)
+        wanted = _wanted(query.text)
         for number, candidate in enumerate(ordered, 1):
             if candidate.path == path and (line is None or candidate.start_line <= line <= candidate.end_line):
                 lines = ranking.lines.get(candidate.chunk_id)
-                return number, ranking.total, self._hit(candidate, ordered[0].score, words, lines)
+                return number, ranking.total, self._hit(candidate, ordered[0].score, wanted, lines)
         return None
 
     def _by_symbol(self, query: Query, admitted: Filter) -> Ranking:
@@ -147,13 +165,15 @@ class Engine:
         ranking.lines = matches
         return ranking
 
-    def _beyond_pool(self, query: Query, admitted: Filter) -> list[Candidate]:
-        """Go on below the pool, in the order of the words alone."""
-        matches = WordSearch(self.store, query.text, admitted).pool(query.limit, query.offset)
-        candidates = {c.chunk_id: c for c in self.candidates(match.chunk_id for match in matches)}
-        for number, match in enumerate(matches, query.offset + 1):
-            candidates[match.chunk_id].signals = [("words", 0.0, f"rank {number}, beyond the ranked pool")]
-        return [candidates[match.chunk_id] for match in matches]
+    def _beyond_pool(self, text: str, admitted: Filter, ranking: Ranking, start: int, count: int) -> list[Candidate]:
+        """Go on below the pool, in the order of the words alone, without what the pool has already."""
+        ranked = {candidate.chunk_id for candidate in ranking.candidates}
+        matches = WordSearch(self.store, text, admitted).pool(start + count + len(ranked), POOL_SIZE)
+        below = [match.chunk_id for match in matches if match.chunk_id not in ranked]
+        found = {candidate.chunk_id: candidate for candidate in self.candidates(below[start : start + count])}
+        for number, chunk_id in enumerate(below[start : start + count], len(ranked) + start + 1):
+            found[chunk_id].signals = [("words", 0.0, f"place {number}, beyond the ranked pool")]
+        return [found[chunk_id] for chunk_id in below[start : start + count]]
 
     def candidates(self, chunk_ids: Iterable[int]) -> list[Candidate]:
         """Load what ranking looks at."""
@@ -165,8 +185,8 @@ class Engine:
         )
         return [Candidate(*[*row, BY_ID[row[3]].is_code]) for row in rows]
 
-    def _hit(self, candidate: Candidate, top: float, words: frozenset[str], lines: list[int] | None) -> Hit:
-        label = self._label(candidate, words)
+    def _hit(self, candidate: Candidate, top: float, wanted: Wanted, lines: list[int] | None) -> Hit:
+        label = self._label(candidate, wanted)
         kind = label.kind if label else ("code" if candidate.is_code else "section")
         return Hit(
             path=candidate.path,
@@ -182,11 +202,11 @@ class Engine:
             doc=label.doc if label else "",
             returns=label.returns if label else "",
             definitions=candidate.definitions,
-            match_lines=tuple((lines or self._match_lines(candidate, words))[:_MAX_MATCH_LINES]),
+            match_lines=tuple((lines or self._match_lines(candidate, wanted.words))[:_MAX_MATCH_LINES]),
             signals=tuple(Signal(*signal) for signal in candidate.signals),
         )
 
-    def _label(self, candidate: Candidate, words: frozenset[str]) -> Symbol | None:
+    def _label(self, candidate: Candidate, wanted: Wanted) -> Symbol | None:
         """Choose the definition in a chunk that fits the query best."""
         rows = self.store.query(
             """SELECT id, name, kind, signature, doc, returns, start_line, end_line, name_line, parent,
@@ -198,9 +218,10 @@ class Engine:
         if not rows:
             return None
 
-        def fit(row: tuple[object, ...]) -> tuple[int, float]:
-            parts = set(split_words(str(row[1])).split())
-            return int(row[0] == candidate.symbol_id), len(parts & words) / len(parts) if parts else 0.0
+        def fit(row: tuple[Any, ...]) -> tuple[bool, bool, float]:
+            parts = set(split_words(row[1]).split())
+            share = len(parts & wanted.words) / len(parts) if parts else 0.0
+            return row[0] == candidate.symbol_id, letters_of(row[1]) in wanted.names, share
 
         best = max(rows, key=fit)
         values = [*best[1:10], bool(best[10]), tuple(best[11].split())]
@@ -243,3 +264,14 @@ class Engine:
 def json_ids(ids: Iterable[int]) -> str:
     """Write ids as the JSON list that `json_each` reads."""
     return f"[{','.join(map(str, ids))}]"
+
+
+def _wanted(text: str) -> Wanted:
+    words = words_of(text)
+    return Wanted(
+        words=frozenset(words),
+        stems=frozenset(map(stem, words)),
+        names=frozenset(map(letters_of, names_of(text))),
+        # For a name, what it means matters less than how it is written.
+        vector_weight=0.4 if is_identifier(text) else 1.0,
+    )

@@ -17,6 +17,7 @@ FUSION_K = 60
 
 WEIGHTS = {
     "defines the name": 2.5,
+    "defines it in the named owner": 1.5,
     "defines a similar name": 0.3,
     "words in definitions": 0.3,
     "words in file name": 0.9,
@@ -49,6 +50,7 @@ class Candidate:
     vector_rank: int | None = None
     closeness: float = 0.0
     coverage: float = 0.0
+    in_owner: bool = False
     symbol_id: int = 0
     score: float = 0.0
     # Name, effect and detail; they become signals only when the candidate is shown.
@@ -147,6 +149,7 @@ def _is_prose(candidate: Candidate, _: Wanted) -> float:
 
 SCORERS: dict[str, Scorer] = {
     "defines the name": _defines_name,
+    "defines it in the named owner": lambda candidate, _: float(candidate.in_owner),
     "defines a similar name": _defines_similar_name,
     "words in definitions": _words_in_definitions,
     "words in file name": _words_in_file_name,

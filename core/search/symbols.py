@@ -27,7 +27,7 @@ class SymbolMatch:
 
 def find_symbols(store: Store, text: str, admitted: Filter) -> list[SymbolMatch]:
     """Return every symbol whose name matches, best first."""
-    *owners, name = [part for part in _separate(text) if part] or [""]
+    *owners, name = [part for part in separate(text) if part] or [""]
     if not name:
         return []
     matches = [
@@ -67,7 +67,8 @@ def closest_names(store: Store, text: str, *, limit: int = 3) -> list[str]:
     return [name for name, _, _ in found]
 
 
-def _separate(text: str) -> list[str]:
+def separate(text: str) -> list[str]:
+    """Part `Owner.name`, in the notation of any language."""
     for separator in ("::", "->", "#", "/"):
         text = text.replace(separator, ".")
     return text.strip().removesuffix("()").split(".")
