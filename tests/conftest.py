@@ -1,10 +1,12 @@
 """Fixtures shared by all tests."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from model2vec import StaticModel
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -13,6 +15,11 @@ from tokenizers.pre_tokenizers import Whitespace
 from keyhole.core.index.store import Store
 
 GOLDENS = Path(__file__).parent / "goldens"
+
+# The same examples in every run, and no clock: a run that fails fails again. HYPOTHESIS_PROFILE=explore looks further.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=2_000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

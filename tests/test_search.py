@@ -244,7 +244,7 @@ def test_a_query_beyond_all_measure_is_an_error(service: Service) -> None:
         service.search(Query("x" * 10_001))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(min_size=1, max_size=60), mode=st.sampled_from([Mode.AUTO, Mode.KEYWORD, Mode.SYMBOL, Mode.REGEX]))
 def test_no_query_breaks_the_search(service: Service, text: str, mode: Mode) -> None:
     try:
