@@ -28,9 +28,11 @@ from keyhole.core.syntax.parse import parse
 from keyhole.core.types import SourceFile
 
 MAX_BYTES = 1_000_000
-ROUNDS = 7
-# The targets of the issue; the parser ran at 7.3 MB/s where they were set.
+ROUNDS = 15
+COLD_TURNS = 3
+# The first is what was asked for, where the parser ran at 7.3 MB/s; the second is the same for any machine.
 TARGETS = {
+    "cold index, one worker, MB/s": (">=", 2.5),
     "cold index, share of the parser's speed, per core": (">=", 2.5 / 7.3),
     "two workers against one": (">=", 1.5),
     "no-change run against the walk-and-stat floor": ("<=", 3.0),
@@ -61,21 +63,31 @@ def measure(tree: Path, scratch: Path) -> dict[str, float]:
     candidates = scan(tree, max_bytes=MAX_BYTES).candidates
     megabytes = sum(candidate.size for candidate in candidates) / 1e6
     figures = {"files": float(len(candidates)), "source, MB": megabytes}
-    figures["tree-sitter alone on Python, MB/s"] = parser_speed(tree)
-    one, memory_one = cold(tree, scratch / "one", workers=1)
-    two, memory_two = cold(tree, scratch / "two", workers=2)
-    figures["tree-sitter alone on Python, MB/s, again"] = parser_speed(tree)
+    # One run proves little on a noisy machine: turns, and the middle of them.
+    turns = [
+        (
+            parser_speed(tree),
+            cold(tree, scratch / f"one{turn}", workers=1),
+            cold(tree, scratch / f"two{turn}", workers=2),
+        )
+        for turn in range(COLD_TURNS)
+    ]
+    parser = statistics.median(speed for speed, _, _ in turns)
+    one = statistics.median(seconds for _, (seconds, _), _ in turns)
+    two = statistics.median(seconds for _, _, (seconds, _) in turns)
     figures |= {
+        "tree-sitter alone on Python, MB/s": parser,
         "cold index, one worker, s": one,
         "cold index, one worker, MB/s": megabytes / one,
         "cold index, two workers, s": two,
         "cold index, two workers, MB/s": megabytes / two,
         "two workers against one": one / two,
-        "peak memory, MB": max(memory_one, memory_two),
-        "index on disk, MB": sum(path.stat().st_size for path in (scratch / "one").iterdir()) / 1e6,
+        "peak memory, MB": max(memory for _, *runs in turns for _, memory in runs),
+        "index on disk, MB": sum(path.stat().st_size for path in (scratch / "one0").iterdir()) / 1e6,
+        "cold index, share of the parser's speed, per core": statistics.median(
+            megabytes / seconds / speed for speed, (seconds, _), _ in turns
+        ),
     }
-    speeds = [figures["tree-sitter alone on Python, MB/s"], figures["tree-sitter alone on Python, MB/s, again"]]
-    figures["cold index, share of the parser's speed, per core"] = (megabytes / one) / statistics.mean(speeds)
     figures["symbols and chunks of 5,000 functions, s"] = large_file()
     return figures | stages(tree, scratch) | keeping_current(tree, scratch)
 
@@ -166,7 +178,7 @@ def timed(spent: dict[str, float], name: str, owner: object, attribute: str) -> 
 
 def keeping_current(tree: Path, scratch: Path) -> dict[str, float]:
     """Measure the no-change run and the one-file change, turn by turn with their floors."""
-    request = Request(tree, scratch / "one", MAX_BYTES)
+    request = Request(tree, scratch / "one0", MAX_BYTES)
     target = max((path for path in tree.rglob("*.py") if path.stat().st_size < 40_000), key=lambda p: p.stat().st_size)
     alone = scratch / "alone"
     alone.mkdir()
