@@ -67,7 +67,7 @@ class Service:
 
         return update_index(self._request(full=full), Hooks(on_progress, on_message))
 
-    def search(self, query: Query) -> SearchResult:
+    def search(self, query: Query, *, with_passages: bool = False) -> SearchResult:
         """Answer a query from files as they are now: hits in files that changed are looked up again."""
         from keyhole.core.index.trigrams import fill_trigrams
         from keyhole.core.index.update import refresh_files
@@ -78,15 +78,21 @@ class Service:
                 fill_trigrams(store, self.root, self.folder, max_bytes=self.settings.index.max_file_bytes)
             engine = self._engine(store)
             for _ in range(_FRESHNESS_TRIES):
-                result = engine.search(query)
-                stale = self._stale_paths(store, {hit.path for hit in result.hits})
+                result, stale = self._search_once(engine, query, with_passages=with_passages)
                 if not stale or not refresh_files(self._request(), stale):
                     break
-            fresh = tuple(hit for hit in result.hits if hit.path not in stale)
-            if len(fresh) == len(result.hits):
-                return result
-            note = f"left out {len(result.hits) - len(fresh)} hits in files that are changing just now"
-            return replace(result, hits=fresh, notes=(*result.notes, note))
+            return _without(result, stale)
+
+    def _search_once(self, engine: "Engine", query: Query, *, with_passages: bool) -> tuple[SearchResult, set[str]]:
+        from keyhole.core.search.passages import load_passages
+
+        result = engine.search(query)
+        stale = self._stale_paths(engine.store, {hit.path for hit in result.hits})
+        if with_passages:
+            limit = self.settings.index.max_file_bytes
+            passages, changed = load_passages(engine.store, self.root, result.hits, query.text, max_bytes=limit)
+            return replace(result, passages=passages), stale | changed
+        return result, stale
 
     def explain(self, query: Query, path: str, line: int | None = None) -> Explanation:
         """Say why a file is where it is in the answer to a query, or why it is not there."""
@@ -201,3 +207,12 @@ class Service:
         from keyhole.core.index.model import StaticEmbedder
 
         return StaticEmbedder(self.settings.index.model)
+
+
+def _without(result: SearchResult, stale: set[str]) -> SearchResult:
+    """Leave out the hits in files that change faster than they can be read."""
+    fresh = tuple(hit for hit in result.hits if hit.path not in stale)
+    if len(fresh) == len(result.hits):
+        return result
+    note = f"left out {len(result.hits) - len(fresh)} hits in files that are changing just now"
+    return replace(result, hits=fresh, notes=(*result.notes, note))

@@ -4,8 +4,8 @@ Lines are 1-based and inclusive, a line ends at a line feed, and paths are POSIX
 and relative to the workspace root: everywhere.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -57,6 +57,25 @@ class SourceFile:
     digest: str
     encoding: str
     text: str
+
+
+# Kinds of definitions whose functions are methods.
+HOLDS_METHODS = frozenset(
+    [
+        "class",
+        "enum",
+        "extension",
+        "given",
+        "impl",
+        "interface",
+        "object",
+        "protocol",
+        "record",
+        "struct",
+        "trait",
+        "union",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,22 +255,34 @@ class Hit:
     doc: str
     returns: str
     definitions: str
-    match_lines: tuple[int, ...]
     signals: tuple[Signal, ...]
+    key_methods: tuple[str, ...] = ()
+    match_lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The source of a hit, exactly as the file has it now, with some lines around it."""
+
+    text: str
+    before: str
+    after: str
+    match_lines: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One page of hits, and what there is to say about it."""
+    """One page of hits, and what there is to say about it; `passages` are by chunk."""
 
     query: Query
     mode: Mode
     hits: tuple[Hit, ...]
     total: int
-    total_is_exact: bool
     generation: int
     pending: int
+    skipped: int = 0
     notes: tuple[str, ...] = ()
+    passages: Mapping[int, Passage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from keyhole.core.errors import QueryError, StoreError
 from keyhole.core.files.read import read_source
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.store import Store
-from keyhole.core.search import regex
-from keyhole.core.search.rank import SCORERS, WEIGHTS
+from keyhole.core.search import lexical, regex
+from keyhole.core.search.rank import DEFINITION_SIGNALS, MATCH_SIGNALS, PATH_SIGNALS, WEIGHTS
 from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
 from keyhole.core.types import Hit, Mode, Query, SearchResult
@@ -139,8 +139,34 @@ def test_a_hit_is_labelled_by_its_best_definition(service: Service) -> None:
     assert (hit.kind, hit.name, hit.line) == ("method", "next_delay", 5)
     assert hit.signature == "def next_delay(self, attempt: int) -> float"
     assert hit.doc == "Return the seconds to wait before the given attempt."
-    assert hit.match_lines == (5,)
     assert service.search(Query("guide timeout", Mode.KEYWORD, path="docs")).hits[0].kind == "section"
+
+
+def test_a_class_names_its_methods(service: Service) -> None:
+    (hit,) = service.search(Query("RetryPolicy", Mode.SYMBOL, kind="class")).hits
+    assert hit.key_methods == ("next_delay",)
+
+
+def test_passages_are_the_source_with_lines_around_it(service: Service) -> None:
+    result = service.search(Query("next_delay attempt", Mode.KEYWORD), with_passages=True)
+    hit = result.hits[0]
+    passage = result.passages[hit.chunk_id]
+    assert hit.path == "src/net/retry.py"
+    assert passage.match_lines[:3] == (5, 6, 7)
+    assert passage.before + passage.text + passage.after in FILES[hit.path]
+    assert passage.text.count("\n") == hit.end_line - hit.start_line + 1
+
+
+def test_common_words_count_but_do_not_choose(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        (own.root / f"src/common{number}.py").write_text("def shared():\n    return 'ordinary'\n")
+    (own.root / "src/a_rare.py").write_text("def rare():\n    return 'peculiar'\n")
+    (own.root / "src/b_both.py").write_text("def both():\n    return 'peculiar, ordinary'\n")
+    own.index()
+    monkeypatch.setattr(lexical, "_MOST_CHUNKS", 2)
+    result = own.search(Query("ordinary or peculiar", Mode.KEYWORD))
+    assert paths(result) == ["src/b_both.py", "src/a_rare.py"]
+    assert result.total == 2
 
 
 def test_every_hit_carries_its_breakdown(service: Service) -> None:
@@ -152,7 +178,7 @@ def test_every_hit_carries_its_breakdown(service: Service) -> None:
 
 
 def test_every_signal_has_its_weight_in_the_table() -> None:
-    assert SCORERS.keys() <= WEIGHTS.keys()
+    assert {*DEFINITION_SIGNALS, *PATH_SIGNALS, *MATCH_SIGNALS} <= WEIGHTS.keys()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.core.index.words import split_words
+from keyhole.core.index.words import forms_of, split_words, stem
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,15 @@ def test_all_spellings_of_a_name_are_one(parts: list[str]) -> None:
         == split_words(pascal)
         == split_words("_".join(parts).upper())
     )
+
+
+@given(st.from_regex(r"[a-z]{1,12}(ation|ing|ed|s|es|y)?", fullmatch=True))
+def test_forms_of_a_word_share_its_stem(word: str) -> None:
+    forms = forms_of(word)
+    assert forms[0] == word
+    assert {stem(form) for form in forms} == {stem(word)}
+
+
+def test_forms_of_a_word() -> None:
+    assert {"compute", "computed", "computing", "computes"} <= set(forms_of("computed"))
+    assert forms_of("h264") == ["h264"]

@@ -205,6 +205,11 @@ class Store:
         return int(self._db.execute(f"SELECT ifnull(max(id), 0) + 1 FROM {table}").get)  # noqa: S608
 
 
+def json_ids(ids: Iterable[int]) -> str:
+    """Write ids as the JSON list that `json_each` reads."""
+    return f"[{','.join(map(str, ids))}]"
+
+
 def _matched_phrases(row: apsw.FTS5ExtensionApi, *_: object) -> str:
     """Return, for each phrase of the query, 1 when the row has it and 0 when not."""
     return "".join("1" if row.phrase_columns(number) else "0" for number in range(row.phrase_count))

@@ -11,6 +11,8 @@ import unicodedata
 _LONGEST_WORD = 200
 _LONGEST_KEPT = 64
 _CACHE_LIMIT = 200_000
+_ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "er", "es", "s", "e", "y")
+_SHORTEST_STEM = 4
 
 _WORD = re.compile(r"\w+")
 _ASCII_TO_SPACE = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
@@ -77,7 +79,15 @@ _split_known = _Splits()
 
 def stem(word: str) -> str:
     """Cut a common English ending off, so that `computed` meets `compute`."""
-    for ending in ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "er", "es", "s", "e", "y"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word[: -len(ending)]
     return word
+
+
+def forms_of(word: str) -> list[str]:
+    """Return the word and every other one that has its stem."""
+    if not word.isalpha():
+        return [word]
+    base = stem(word)
+    return list(dict.fromkeys([word, *(base + ending for ending in ("", *_ENDINGS) if stem(base + ending) == base)]))

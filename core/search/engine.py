@@ -1,37 +1,29 @@
 """One search, from the query to a page of labelled hits."""
 
 from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from keyhole.core.errors import QueryError
-from keyhole.core.files.content import decode
-from keyhole.core.files.read import read_bytes
 from keyhole.core.index.embedder import Embedder
-from keyhole.core.index.store import Store
-from keyhole.core.index.words import split_words, stem
+from keyhole.core.index.store import Store, json_ids
+from keyhole.core.index.words import stem
 from keyhole.core.search.filters import Filter, role_of
+from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.query import check_query, choose_mode, is_identifier, names_of, pattern_of, words_of
-from keyhole.core.search.rank import POOL_SIZE, Candidate, Wanted, letters_of, rank
+from keyhole.core.search.rank import HYBRID_VECTORS, POOL_SIZE, Candidate, Wanted, letters_of, rank
 from keyhole.core.search.regex import find_matches
 from keyhole.core.search.semantic import nearest_chunks
-from keyhole.core.search.symbols import closest_names, find_symbols, separate
-from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Hit, Mode, Query, SearchResult, Signal, Skip, Symbol
-
-_MAX_MATCH_LINES = 8
+from keyhole.core.search.symbols import Names, find_symbols, separate
+from keyhole.core.types import Hit, Mode, Query, SearchResult
 
 
 class Ranking:
     """Everything that matches, in order; `total` counts also what lies beyond the pool."""
 
-    def __init__(self, candidates: list[Candidate], total: int, *, is_exact: bool) -> None:
+    def __init__(self, candidates: list[Candidate], total: int) -> None:
         self.candidates = candidates
         self.total = total
-        self.is_exact = is_exact
-        self.lines: dict[int, list[int]] = {}
 
 
 class Engine:
@@ -44,6 +36,7 @@ class Engine:
         self._embedder = (
             embedder if embedder and store.meta("model") == embedder.name and store.load_vectors() else None
         )
+        self._names = Names(store)
         store.prepare_search()
 
     def search(self, query: Query) -> SearchResult:
@@ -57,16 +50,14 @@ class Engine:
             start = max(0, query.offset - len(ranking.candidates))
             page += self._beyond_pool(query.text, admitted, ranking, start, query.limit - len(page))
         top = ranking.candidates[0].score if ranking.candidates else 1.0
-        wanted = _wanted(query.text)
-        hits = tuple(self._hit(candidate, top, wanted, ranking.lines.get(candidate.chunk_id)) for candidate in page)
         return SearchResult(
             query=query,
             mode=mode,
-            hits=hits,
+            hits=label_hits(self.store, page, top, _wanted(query.text)),
             total=ranking.total,
-            total_is_exact=ranking.is_exact,
             generation=self.store.meta("generation", 0),
             pending=self.store.meta("pending", 0),
+            skipped=self.store.value("SELECT count(*) FROM skip"),
             notes=tuple(self._notes(query, mode, ranking)),
         )
 
@@ -82,7 +73,8 @@ class Engine:
         if mode in (Mode.HYBRID, Mode.SEMANTIC):
             if self._embedder is None:
                 raise QueryError(f"mode={mode} needs vectors, and this index has none; use mode=keyword")
-            nearest = nearest_chunks(self.store, self._embedder, query.text, admitted, limit=POOL_SIZE)
+            limit = HYBRID_VECTORS if mode == Mode.HYBRID else POOL_SIZE
+            nearest = nearest_chunks(self.store, self._embedder, query.text, admitted, limit=limit)
         defining = self._defining_chunks(query.text, admitted) if mode != Mode.SEMANTIC else {}
         chunk_ids = [*(match.chunk_id for match in lexical), *nearest, *defining]
         pool = {candidate.chunk_id: candidate for candidate in self.candidates(chunk_ids)}
@@ -96,7 +88,7 @@ class Engine:
             pool[chunk_id].vector_rank = number
         wanted = _wanted(query.text)
         total = max(search.total(), len(pool)) if mode == Mode.KEYWORD else len(pool)
-        return Ranking(rank(list(pool.values()), wanted, without=without), total, is_exact=mode == Mode.KEYWORD)
+        return Ranking(rank(list(pool.values()), wanted, without=without), total)
 
     def _defining_chunks(self, text: str, admitted: Filter) -> dict[int, bool]:
         """Find where a name is defined, however many other places use it, and whether in the owner it names."""
@@ -125,27 +117,15 @@ class Engine:
         ordered = ranking.candidates
         if mode == Mode.KEYWORD and len(ordered) < ranking.total:
             ordered = ordered + self._beyond_pool(query.text, admitted, ranking, 0, ranking.total)
-        wanted = _wanted(query.text)
         for number, candidate in enumerate(ordered, 1):
             if candidate.path == path and (line is None or candidate.start_line <= line <= candidate.end_line):
-                lines = ranking.lines.get(candidate.chunk_id)
-                return number, ranking.total, self._hit(candidate, ordered[0].score, wanted, lines)
+                (hit,) = label_hits(self.store, [candidate], ordered[0].score, _wanted(query.text))
+                return number, ranking.total, hit
         return None
 
     def _by_symbol(self, query: Query, admitted: Filter) -> Ranking:
-        found = find_symbols(self.store, query.text, admitted)
-        candidates = []
-        for match in found:
-            rows = self.store.query(
-                """SELECT chunk.id FROM chunk JOIN symbol ON symbol.file_id = chunk.file_id
-                    WHERE symbol.id = ? AND chunk.start_line <= name_line AND chunk.end_line >= name_line LIMIT 1""",
-                match.symbol_id,
-            )
-            for candidate in self.candidates(row[0] for row in rows):
-                candidate.score, candidate.signals = match.score, [*match.signals]
-                candidate.symbol_id = match.symbol_id
-                candidates.append(candidate)
-        return Ranking(candidates, len(found), is_exact=True)
+        candidates = find_symbols(self.store, self._names, query.text, admitted)
+        return Ranking(candidates, len(candidates))
 
     def _by_regex(self, query: Query, admitted: Filter) -> Ranking:
         pattern = pattern_of(query.text)
@@ -157,13 +137,12 @@ class Engine:
         for candidate in candidates:
             role = role_of(candidate.path)
             candidate.score = 1.0 if role == "source" else 0.5
-            candidate.signals = [("matches", 1.0, f"{len(matches[candidate.chunk_id])} lines")]
+            candidate.match_lines = tuple(matches[candidate.chunk_id])
+            candidate.signals = [("matches", 1.0, f"{len(candidate.match_lines)} lines")]
             if role != "source":
                 candidate.signals.append((role, -0.5, ""))
         candidates.sort(key=lambda c: (-c.score, c.path, c.start_line, c.chunk_id))
-        ranking = Ranking(candidates, len(candidates), is_exact=True)
-        ranking.lines = matches
-        return ranking
+        return Ranking(candidates, len(candidates))
 
     def _beyond_pool(self, text: str, admitted: Filter, ranking: Ranking, start: int, count: int) -> list[Candidate]:
         """Go on below the pool, in the order of the words alone, without what the pool has already."""
@@ -183,65 +162,7 @@ class Engine:
                 FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id""",
             json_ids(ids),
         )
-        return [Candidate(*[*row, BY_ID[row[3]].is_code]) for row in rows]
-
-    def _hit(self, candidate: Candidate, top: float, wanted: Wanted, lines: list[int] | None) -> Hit:
-        label = self._label(candidate, wanted)
-        kind = label.kind if label else ("code" if candidate.is_code else "section")
-        return Hit(
-            path=candidate.path,
-            language=candidate.language,
-            start_line=candidate.start_line,
-            end_line=candidate.end_line,
-            chunk_id=candidate.chunk_id,
-            score=round(candidate.score / top, 4) if top else 0.0,
-            kind=kind,
-            name=label.name if label else "",
-            line=label.name_line if label else candidate.start_line,
-            signature=label.signature if label else "",
-            doc=label.doc if label else "",
-            returns=label.returns if label else "",
-            definitions=candidate.definitions,
-            match_lines=tuple((lines or self._match_lines(candidate, wanted.words))[:_MAX_MATCH_LINES]),
-            signals=tuple(Signal(*signal) for signal in candidate.signals),
-        )
-
-    def _label(self, candidate: Candidate, wanted: Wanted) -> Symbol | None:
-        """Choose the definition in a chunk that fits the query best."""
-        rows = self.store.query(
-            """SELECT id, name, kind, signature, doc, returns, start_line, end_line, name_line, parent,
-                exported, modifiers FROM symbol WHERE file_id = ? AND name_line BETWEEN ? AND ? ORDER BY id""",
-            candidate.file_id,
-            candidate.start_line,
-            candidate.end_line,
-        )
-        if not rows:
-            return None
-
-        def fit(row: tuple[Any, ...]) -> tuple[bool, bool, float]:
-            parts = set(split_words(row[1]).split())
-            share = len(parts & wanted.words) / len(parts) if parts else 0.0
-            return row[0] == candidate.symbol_id, letters_of(row[1]) in wanted.names, share
-
-        best = max(rows, key=fit)
-        values = [*best[1:10], bool(best[10]), tuple(best[11].split())]
-        return Symbol(*values)
-
-    def _match_lines(self, candidate: Candidate, words: frozenset[str]) -> list[int]:
-        content = read_bytes(self._root, candidate.path, max_bytes=self._max_bytes)
-        decoded = None if isinstance(content, Skip) else decode(content[0])
-        if decoded is None:
-            return []
-        lines = decoded[0].split("\n", candidate.end_line)[candidate.start_line - 1 : candidate.end_line]
-        # A look for the letters spares most lines the splitting into words.
-        letters = [line.lower().replace("_", "") for line in lines]
-        matching = (
-            number
-            for number, line in enumerate(lines)
-            if (not line.isascii() or any(word in letters[number] for word in words))
-            and not words.isdisjoint(split_words(line).split())
-        )
-        return [candidate.start_line + number for number in islice(matching, _MAX_MATCH_LINES)]
+        return [Candidate(*row) for row in rows]
 
     def _notes(self, query: Query, mode: Mode, ranking: Ranking) -> Iterable[str]:
         if query.mode == Mode.AUTO:
@@ -253,17 +174,12 @@ class Engine:
             yield from self._suggestions(query, mode)
 
     def _suggestions(self, query: Query, mode: Mode) -> Iterable[str]:
-        if mode != Mode.REGEX and (close := closest_names(self.store, query.text)):
+        if mode != Mode.REGEX and (close := self._names.closest(query.text)):
             yield f"nothing found; the closest names are {', '.join(close)}"
         elif mode == Mode.SYMBOL:
             yield "nothing found; mode=keyword looks in the text as well"
         else:
             yield "nothing found; try fewer or other words, or drop a filter"
-
-
-def json_ids(ids: Iterable[int]) -> str:
-    """Write ids as the JSON list that `json_each` reads."""
-    return f"[{','.join(map(str, ids))}]"
 
 
 def _wanted(text: str) -> Wanted:

@@ -1,10 +1,12 @@
 """Candidates by words: BM25 over path, definitions and content."""
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from keyhole.core.index.store import Store
-from keyhole.core.index.words import split_words, stem
+from keyhole.core.index.words import forms_of, split_words
 from keyhole.core.search.filters import Filter
 from keyhole.core.search.query import words_of
 
@@ -13,10 +15,9 @@ COLUMN_WEIGHTS = (1.0, 2.0, 1.0)
 _MAX_WORDS = 10
 _MAX_VARIANTS = 4
 _MAX_PHRASE = 10
-# A word in more chunks than these says little and costs much: it is left out when rarer ones are there.
-_COMMON_SHARE = 0.4
-_COMMON_CHUNKS = 2_000
-_FEWEST_WORDS = 3
+# Scoring a chunk is what costs, so only the rarest words choose chunks, up to so many; commoner words
+# still count in the chunks chosen.
+_MOST_CHUNKS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class WordMatch:
 class _Term:
     """A word of the query with the variants that count as it."""
 
+    word: str
     variants: tuple[str, ...]
     chunks: int
 
@@ -47,8 +49,14 @@ class WordSearch:
         self._store = store
         self._filter = admitted
         words = words_of(text)
-        self._phrases = [] if is_raw else _phrases(split_words(text).split()[:_MAX_PHRASE])
-        self._terms = [_Term((word,), 1) for word in words] if is_raw else self._telling_terms(words)
+        if is_raw:
+            self._terms = [_Term(word, (word,), 1) for word in words]
+            self._choosing = len(words)
+        else:
+            self._terms = sorted(self._terms_of(words), key=lambda term: term.chunks)[:_MAX_WORDS]
+            chunks = accumulate(term.chunks for term in self._terms)
+            self._choosing = max(1, sum(1 for up_to_here in chunks if up_to_here <= _MOST_CHUNKS))
+        self._phrases = [] if is_raw else _phrases(text, {term.word for term in self._terms})
         self._weights = "1.0, 1.0, 1.0" if is_raw else ", ".join(map(str, COLUMN_WEIGHTS))
 
     def pool(self, limit: int, offset: int = 0) -> list[WordMatch]:
@@ -81,10 +89,17 @@ class WordSearch:
         return f"{tables} AND {conditions}", [self._expression(), *values]
 
     def _expression(self) -> str:
-        variants = [variant for term in self._terms for variant in term.variants]
-        return " OR ".join(f'"{phrase}"' for phrase in [*variants, *self._phrases])
+        """Write the query for FTS5, which has no optional words: what is common is asked for beside what is rare."""
+        rare, common = self._terms[: self._choosing], self._terms[self._choosing :]
+        chosen = _any_of([variant for term in rare for variant in term.variants])
+        counted = _any_of([variant for term in common for variant in term.variants])
+        parts = [chosen, *([f"({chosen}) AND ({counted})"] if common else []), _any_of(self._phrases)]
+        return " OR ".join(f"({part})" for part in parts if part)
 
     def _match(self, chunk_id: int, matched: str) -> WordMatch:
+        rare = sum(len(term.variants) for term in self._terms[: self._choosing])
+        if self._choosing < len(self._terms):
+            matched = matched[rare:]  # the rare words stand twice in the expression
         position, found, total = 0, 0.0, 0.0
         for term in self._terms:
             worth = 1 / (1 + term.chunks) ** 0.25
@@ -96,28 +111,28 @@ class WordSearch:
         closeness = 1.0 if phrases[:1] == "1" else phrases.count("1") / (2 * max(1, len(phrases) - 1))
         return WordMatch(chunk_id, found / total, closeness)
 
-    def _telling_terms(self, words: list[str]) -> list[_Term]:
-        terms = sorted((term for word in words if (term := self._term(word)).chunks), key=lambda term: term.chunks)
-        everything = int(self._store.value("SELECT count(*) FROM chunk"))
-        common = max(50, min(everything * _COMMON_SHARE, _COMMON_CHUNKS))
-        telling = [term for number, term in enumerate(terms) if term.chunks <= common or number < _FEWEST_WORDS]
-        return telling[:_MAX_WORDS]
-
-    def _term(self, word: str) -> _Term:
-        """Find the forms of a word that the index has."""
-        base = stem(word)
+    def _terms_of(self, words: list[str]) -> Iterator[_Term]:
+        """Find the forms of each word that the index has, the word itself first and then the commonest."""
+        forms = {word: forms_of(word) for word in words}
         rows = self._store.query(
-            "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ?", base, base + "\U0010ffff"
+            "SELECT term, doc FROM json_each(?) JOIN vocabulary ON term = value",
+            json.dumps(list({form for several in forms.values() for form in several})),
         )
-        forms = [(term, doc) for term, doc in rows if term == word or (word.isalpha() and stem(term) == base)]
-        forms.sort(key=lambda form: (form[0] != word, -form[1]))
-        kept = forms[:_MAX_VARIANTS]
-        return _Term(tuple(term for term, _ in kept), sum(doc for _, doc in kept))
+        chunks = dict(rows)
+        for word, several in forms.items():
+            known = sorted((form for form in several if form in chunks), key=lambda f: (f != word, -chunks[f], f))
+            if kept := known[:_MAX_VARIANTS]:
+                yield _Term(word, tuple(kept), sum(chunks[form] for form in kept))
 
 
-def _phrases(words: list[str]) -> list[str]:
-    """Return the whole query as one phrase, and each pair of neighbours."""
+def _any_of(texts: list[str]) -> str:
+    return " OR ".join(f'"{text}"' for text in texts)
+
+
+def _phrases(text: str, telling: set[str]) -> list[str]:
+    """Return the whole query as one phrase, and each pair of neighbours that are both worth looking for."""
+    words = split_words(text).split()[:_MAX_PHRASE]
     if len(words) < 2:
         return []
-    pairs = [f"{first} {second}" for first, second in pairwise(words)] if len(words) > 2 else []
-    return [" ".join(words), *dict.fromkeys(pairs)]
+    pairs = [f"{first} {second}" for first, second in pairwise(words) if {first, second} <= telling]
+    return list(dict.fromkeys([" ".join(words), *pairs]))

@@ -6,13 +6,18 @@ of one file count less, and nothing here knows about pages.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
+from math import prod
+from typing import Any
 
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.filters import role_of
+from keyhole.core.syntax.languages import BY_ID
 
-# How many candidates each way of searching brings in, and the constant of reciprocal-rank fusion.
+# How many candidates words and vectors bring in, and the constant of reciprocal-rank fusion. The scan of
+# vectors costs as the square of its number, and far down a list fusion gives next to nothing.
 POOL_SIZE = 200
+HYBRID_VECTORS = 64
 FUSION_K = 60
 
 WEIGHTS = {
@@ -34,6 +39,10 @@ WEIGHTS = {
 }
 
 
+# Name, effect and detail; they become signals only when the candidate is shown.
+Effect = tuple[str, float, str]
+
+
 @dataclass(slots=True)
 class Candidate:
     """A chunk in the pool, with what the signals look at."""
@@ -45,16 +54,15 @@ class Candidate:
     start_line: int
     end_line: int
     definitions: str
-    is_code: bool = True
     lexical_rank: int | None = None
     vector_rank: int | None = None
     closeness: float = 0.0
     coverage: float = 0.0
     in_owner: bool = False
     symbol_id: int = 0
+    match_lines: tuple[int, ...] = ()
     score: float = 0.0
-    # Name, effect and detail; they become signals only when the candidate is shown.
-    signals: list[tuple[str, float, str]] = field(default_factory=list)
+    signals: list[Effect] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +76,42 @@ class Wanted:
     vector_weight: float = 1.0
 
 
-Scorer = Callable[[Candidate, Wanted], float]
-
-
 def rank(candidates: list[Candidate], wanted: Wanted, *, without: frozenset[str] = frozenset()) -> list[Candidate]:
     """Order the pool; `without` leaves signals out, to measure what each is worth."""
-    scorers = [(name, WEIGHTS[name], scorer) for name, scorer in SCORERS.items() if name not in without]
+    # Many candidates share a path, or define nothing.
+    of_definitions = cache(_applied(DEFINITION_SIGNALS, wanted, without))
+    of_path = cache(_applied(PATH_SIGNALS, wanted, without))
+    of_match = _applied(MATCH_SIGNALS, wanted, without)
     for candidate in candidates:
-        candidate.signals = _fusion(candidate, wanted)
-        score = sum(effect for _, effect, _ in candidate.signals)
-        for name, weight, scorer in scorers:
-            if strength := scorer(candidate, wanted):
-                score *= 1 + weight * strength
-                candidate.signals.append((name, weight * strength, ""))
-        role = role_of(candidate.path)
-        if role in WEIGHTS and role not in without:
-            score *= 1 + WEIGHTS[role]
-            candidate.signals.append((role, WEIGHTS[role], ""))
-        candidate.score = score
+        fused = _fusion(candidate, wanted)
+        by_definitions, defining = of_definitions(candidate.definitions)
+        by_path, placed = of_path(candidate.path)
+        by_match, matched = of_match(candidate)
+        candidate.score = sum(effect for _, effect, _ in fused) * by_definitions * by_path * by_match
+        candidate.signals = fused + defining + placed + matched
     if "good chunks in file" not in without:
         _reward_good_files(candidates)
     return _spread(_in_order(candidates), without)
 
 
-def _fusion(candidate: Candidate, wanted: Wanted) -> list[tuple[str, float, str]]:
+def _applied(
+    signals: dict[str, Callable[[Any, Wanted], float]], wanted: Wanted, without: frozenset[str]
+) -> Callable[[Any], tuple[float, list[Effect]]]:
+    """Make a function that returns the factor by which something raises a score, and the signals behind it."""
+    weighted = [(name, WEIGHTS[name], strength_of) for name, strength_of in signals.items() if name not in without]
+
+    def judge(thing: Any) -> tuple[float, list[Effect]]:
+        effects = [
+            (name, weight * strength, "")
+            for name, weight, strength_of in weighted
+            if (strength := strength_of(thing, wanted))
+        ]
+        return prod(1 + effect for _, effect, _ in effects), effects
+
+    return judge
+
+
+def _fusion(candidate: Candidate, wanted: Wanted) -> list[Effect]:
     signals = []
     if candidate.lexical_rank is not None:
         effect = wanted.lexical_weight / (FUSION_K + candidate.lexical_rank)
@@ -102,32 +122,34 @@ def _fusion(candidate: Candidate, wanted: Wanted) -> list[tuple[str, float, str]
     return signals
 
 
-def _defines_name(candidate: Candidate, wanted: Wanted) -> float:
-    return float(any(name in wanted.names for name, _ in _definitions(candidate.definitions)))
+def _defines_name(definitions: str, wanted: Wanted) -> float:
+    return float(bool(wanted.names) and any(name in wanted.names for name, _ in _definitions(definitions)))
 
 
-def _defines_similar_name(candidate: Candidate, wanted: Wanted) -> float:
-    names = [name for name, _ in _definitions(candidate.definitions) if len(name) > 3]
-    if not wanted.names or not wanted.names.isdisjoint(names):
+def _defines_similar_name(definitions: str, wanted: Wanted) -> float:
+    if not wanted.names:
+        return 0.0
+    names = [name for name, _ in _definitions(definitions) if len(name) > 3]
+    if not wanted.names.isdisjoint(names):
         return 0.0
     return float(any(asked in name or name in asked for asked in wanted.names for name in names))
 
 
-def _words_in_definitions(candidate: Candidate, wanted: Wanted) -> float:
+def _words_in_definitions(definitions: str, wanted: Wanted) -> float:
     """Compare the query's words with the best definition's: how many of either are in both."""
     best = 0.0
-    for _, parts in _definitions(candidate.definitions):
+    for _, parts in _definitions(definitions):
         if shared := len(parts & wanted.words):
             best = max(best, shared / len(wanted.words) * (shared / len(parts)) ** 0.5)
     return best
 
 
-def _words_in_file_name(candidate: Candidate, wanted: Wanted) -> float:
-    return _shared(_path_stems(candidate.path)[0], wanted)
+def _words_in_file_name(path: str, wanted: Wanted) -> float:
+    return _shared(_path_stems(path)[0], wanted)
 
 
-def _words_in_folder(candidate: Candidate, wanted: Wanted) -> float:
-    return _shared(_path_stems(candidate.path)[1], wanted)
+def _words_in_folder(path: str, wanted: Wanted) -> float:
+    return _shared(_path_stems(path)[1], wanted)
 
 
 def _shared(stems: frozenset[str], wanted: Wanted) -> float:
@@ -135,28 +157,26 @@ def _shared(stems: frozenset[str], wanted: Wanted) -> float:
     return min(1.0, shared / max(1, min(len(wanted.words), len(stems)))) if shared else 0.0
 
 
-def _all_words(candidate: Candidate, _: Wanted) -> float:
-    return candidate.coverage
+def _has_role(role: str) -> Callable[[str, Wanted], float]:
+    return lambda path, _: float(role_of(path) == role)
 
 
-def _phrase(candidate: Candidate, _: Wanted) -> float:
-    return candidate.closeness
-
-
-def _is_prose(candidate: Candidate, _: Wanted) -> float:
-    return float(not candidate.is_code)
-
-
-SCORERS: dict[str, Scorer] = {
+# What each signal looks at: the definitions in a chunk, its path, or how the query matched it.
+DEFINITION_SIGNALS: dict[str, Callable[[str, Wanted], float]] = {
     "defines the name": _defines_name,
-    "defines it in the named owner": lambda candidate, _: float(candidate.in_owner),
     "defines a similar name": _defines_similar_name,
     "words in definitions": _words_in_definitions,
+}
+PATH_SIGNALS: dict[str, Callable[[str, Wanted], float]] = {
     "words in file name": _words_in_file_name,
     "words in folder": _words_in_folder,
-    "all words": _all_words,
-    "phrase": _phrase,
-    "prose": _is_prose,
+    **{role: _has_role(role) for role in ("test", "vendored", "example", "locale")},
+}
+MATCH_SIGNALS: dict[str, Callable[[Candidate, Wanted], float]] = {
+    "defines it in the named owner": lambda candidate, _: float(candidate.in_owner),
+    "all words": lambda candidate, _: candidate.coverage,
+    "phrase": lambda candidate, _: candidate.closeness,
+    "prose": lambda candidate, _: float(not BY_ID[candidate.language].is_code),
 }
 
 

@@ -1,4 +1,4 @@
-"""Candidates by meaning: a scan over the signs of all vectors, then the stored vectors of the nearest."""
+"""Candidates by meaning: a scan over the signs of the vectors, then the stored vectors of the nearest."""
 
 from typing import TYPE_CHECKING
 
@@ -9,9 +9,6 @@ from keyhole.core.search.filters import Filter
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# With a filter, what the scan brings may all lie outside, so it brings more; sqlite-vec takes no more than this.
-_FILTERED_SCAN = 4_000
-
 
 def nearest_chunks(store: Store, embedder: Embedder, text: str, admitted: Filter, *, limit: int) -> list[int]:
     """Return the ids of the chunks whose vectors are nearest to the text's."""
@@ -19,18 +16,19 @@ def nearest_chunks(store: Store, embedder: Embedder, text: str, admitted: Filter
 
     query = embedder.encode([text])
     ((signs, _),) = quantise(query)
-    wanted = limit if admitted.is_open else _FILTERED_SCAN
+    inside, values = admitted.as_sql()
+    among = "" if admitted.is_open else f"AND rowid IN (SELECT id FROM chunk WHERE {inside})"  # noqa: S608
     rows = store.query(
-        """SELECT chunk.id, file_id, definitions, vector
-            FROM (SELECT rowid FROM chunk_bits WHERE signs MATCH vec_bit(?) AND k = ?) near
-            JOIN chunk ON chunk.id = near.rowid JOIN chunk_vector ON chunk_id = chunk.id""",
+        f"""SELECT chunk_id, vector
+            FROM (SELECT rowid FROM chunk_bits WHERE signs MATCH vec_bit(?) AND k = ? {among})
+            JOIN chunk_vector ON chunk_id = rowid""",  # noqa: S608
         signs,
-        wanted,
+        limit,
+        *values,
     )
-    rows = [row for row in rows if admitted.admits(row[1], row[2])]
     if not rows:
         return []
-    vectors: NDArray[np.int8] = np.frombuffer(b"".join(row[3] for row in rows), np.int8).reshape(len(rows), -1)
+    vectors: NDArray[np.int8] = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(len(rows), -1)
     closeness = vectors.astype(np.float32) @ query[0]
     order = sorted(range(len(rows)), key=lambda number: (-round(float(closeness[number]), 6), rows[number][0]))
-    return [rows[number][0] for number in order[:limit]]
+    return [rows[number][0] for number in order]

@@ -1,11 +1,10 @@
 """Search by name: exact, then by its start, then within it, then with a typo."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
 
 from keyhole.core.index.store import Store
 from keyhole.core.search.filters import Filter, role_of
+from keyhole.core.search.rank import Candidate, letters_of
 
 # How good each way of matching is.
 _QUALITY = {"exact": 1.0, "same letters": 0.95, "starts with it": 0.75, "contains it": 0.55, "typo": 0.4}
@@ -14,57 +13,83 @@ _MAX_TYPOS = 2
 _SHORTEST_TYPO = 4
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolMatch:
-    """A symbol whose name matches, and how well."""
+class Names:
+    """Every name that the index defines, kept in memory until the index changes."""
 
-    symbol_id: int
-    path: str
-    line: int
-    score: float
-    signals: tuple[tuple[str, float, str], ...]
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._generation = -1
+        self._letters: dict[str, str] = {}
+
+    def letters(self) -> dict[str, str]:
+        """Return each name with its letters."""
+        generation = self._store.meta("generation", 0)
+        if generation != self._generation:
+            rows = self._store.query("SELECT DISTINCT name FROM symbol")
+            self._letters = {name: letters_of(name) for (name,) in rows}
+            self._generation = generation
+        return self._letters
+
+    def matching(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield names with the way they match, each once."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        wanted, letters = letters_of(name), self.letters()
+        containing = {other for other, its_letters in letters.items() if wanted in its_letters}
+        for other in containing:
+            yield other, _way(name, wanted, other, letters[other])
+        if len(name) >= _SHORTEST_TYPO:
+            cutoff = min(_MAX_TYPOS, len(name) // 3)
+            close = process.extract(
+                name.lower(), letters.keys(), scorer=OSA.distance, processor=str.lower, limit=50, score_cutoff=cutoff
+            )
+            yield from ((other, "typo") for other, _, _ in close if other not in containing)
+
+    def closest(self, text: str, *, limit: int = 3) -> list[str]:
+        """Return names that look like the text, for a suggestion."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import JaroWinkler
+
+        found = process.extract(
+            text,
+            self.letters().keys(),
+            scorer=JaroWinkler.normalized_similarity,
+            processor=str.lower,
+            limit=limit,
+            score_cutoff=0.8,
+        )
+        return [name for name, _, _ in found]
 
 
-def find_symbols(store: Store, text: str, admitted: Filter) -> list[SymbolMatch]:
-    """Return every symbol whose name matches, best first."""
+def find_symbols(store: Store, names: Names, text: str, admitted: Filter) -> list[Candidate]:
+    """Return the chunk of every symbol whose name matches, best first."""
+    import json
+
     *owners, name = [part for part in separate(text) if part] or [""]
     if not name:
         return []
-    matches = [
-        _judge(row, how, owners[-1].lower() if owners else "")
-        for names, how in _matching_names(store, name)
-        for row in _rows(store, names)
-        if admitted.admits_file(row[1]) and admitted.kind in ("", row[2])
-    ]
-    return sorted(matches, key=lambda match: (-match.score, match.path, match.line, match.symbol_id))
-
-
-def _judge(row: tuple[Any, ...], how: str, owner: str) -> SymbolMatch:
-    symbol_id, _, _, parent, exported, path, line = row
-    role = role_of(path)
-    factors = {
-        "in the named owner": 1.3 if owner and parent.split(".")[-1].lower() == owner else 1.0,
-        "not exported": 1.0 if exported else 0.95,
-        role: _ROLE_FACTORS.get(role, 1.0),
-    }
-    score, signals = _QUALITY[how], [(f"name: {how}", _QUALITY[how], "")]
-    for reason, factor in factors.items():
-        if factor != 1.0:
-            score *= factor
-            signals.append((reason, factor - 1, ""))
-    return SymbolMatch(symbol_id, path, line, round(score, 9), tuple(signals))
-
-
-def closest_names(store: Store, text: str, *, limit: int = 3) -> list[str]:
-    """Return names that look like the text, for a suggestion."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import JaroWinkler
-
-    names = [row[0] for row in store.query("SELECT DISTINCT name FROM symbol")]
-    found = process.extract(
-        text, names, scorer=JaroWinkler.normalized_similarity, processor=str.lower, limit=limit, score_cutoff=0.8
+    ways = dict(names.matching(name))
+    rows = store.query(
+        """SELECT symbol.id, name, kind, symbol.parent, exported, name_line,
+                chunk.id, chunk.file_id, file.path, language, chunk.start_line, chunk.end_line, definitions
+            FROM json_each(?) wanted
+            JOIN symbol ON name = wanted.value COLLATE NOCASE AND name = wanted.value
+            JOIN chunk ON chunk.file_id = symbol.file_id AND name_line BETWEEN chunk.start_line AND chunk.end_line
+            JOIN file ON file.id = symbol.file_id ORDER BY symbol.id, chunk.id""",
+        json.dumps(list(ways)),
     )
-    return [name for name, _, _ in found]
+    owner = owners[-1].lower() if owners else ""
+    found: dict[int, tuple[Candidate, int]] = {}
+    for symbol_id, its_name, kind, parent, exported, line, *place in rows:
+        # A line cut into several chunks gives a row for each: the first stands for the symbol.
+        if symbol_id not in found and admitted.admits_file(place[1]) and admitted.kind in ("", kind):
+            candidate = Candidate(*place)
+            candidate.symbol_id = symbol_id
+            _judge(candidate, ways[its_name], is_owned=_is_inside(parent, owner), is_exported=bool(exported))
+            found[symbol_id] = candidate, line
+    ordered = sorted(found.values(), key=lambda pair: (-pair[0].score, pair[0].path, pair[1], pair[0].symbol_id))
+    return [candidate for candidate, _ in ordered]
 
 
 def separate(text: str) -> list[str]:
@@ -74,42 +99,29 @@ def separate(text: str) -> list[str]:
     return text.strip().removesuffix("()").split(".")
 
 
-def _matching_names(store: Store, name: str) -> Iterator[tuple[list[str], str]]:
-    """Yield names of the index with the way they match, each name once."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import OSA
+def _is_inside(parent: str, owner: str) -> bool:
+    return bool(owner) and parent.rsplit(".", maxsplit=1)[-1].lower() == owner
 
-    lowered, bare = name.lower(), _bare(name)
-    left = {row[0]: _bare(row[0]) for row in store.query("SELECT DISTINCT name FROM symbol")}
-    tests: dict[str, Callable[[str, str], bool]] = {
-        "exact": lambda other, _: other == name,
-        "same letters": lambda _, letters: letters == bare,
-        "starts with it": lambda _, letters: letters.startswith(bare),
-        "contains it": lambda other, letters: bare in letters or lowered in other.lower(),
+
+def _way(name: str, wanted: str, other: str, letters: str) -> str:
+    if other == name:
+        return "exact"
+    if letters == wanted:
+        return "same letters"
+    return "starts with it" if letters.startswith(wanted) else "contains it"
+
+
+def _judge(candidate: Candidate, way: str, *, is_owned: bool, is_exported: bool) -> None:
+    role = role_of(candidate.path)
+    factors = {
+        "in the named owner": 1.3 if is_owned else 1.0,
+        "not exported": 1.0 if is_exported else 0.95,
+        role: _ROLE_FACTORS.get(role, 1.0),
     }
-    for how, test in tests.items():
-        found = sorted(other for other, letters in left.items() if test(other, letters))
-        for other in found:
-            del left[other]
-        if found:
-            yield found, how
-    if len(name) >= _SHORTEST_TYPO:
-        cutoff = min(_MAX_TYPOS, len(name) // 3)
-        close = process.extract(
-            lowered, list(left), scorer=OSA.distance, processor=str.lower, limit=50, score_cutoff=cutoff
-        )
-        yield sorted(other for other, _, _ in close), "typo"
-
-
-def _rows(store: Store, names: list[str]) -> Iterator[tuple[Any, ...]]:
-    for name in names:
-        yield from store.query(
-            """SELECT symbol.id, file_id, kind, parent, exported, path, name_line
-                FROM symbol JOIN file ON file.id = file_id WHERE name = ? COLLATE NOCASE AND name = ?""",
-            name,
-            name,
-        )
-
-
-def _bare(name: str) -> str:
-    return name.replace("_", "").lower()
+    score = _QUALITY[way]
+    candidate.signals = [(f"name: {way}", score, "")]
+    for reason, factor in factors.items():
+        if factor != 1.0:
+            score *= factor
+            candidate.signals.append((reason, factor - 1, ""))
+    candidate.score = round(score, 9)

@@ -9,24 +9,8 @@ from keyhole.core.syntax.parse import find_matches, has_errors
 from keyhole.core.syntax.signatures import SignatureReader
 from keyhole.core.syntax.spans import Source, Span, Spans
 from keyhole.core.syntax.visibility import Visibility
-from keyhole.core.types import Outline, Symbol
+from keyhole.core.types import HOLDS_METHODS, Outline, Symbol
 
-_HOLDS_METHODS = frozenset(
-    [
-        "class",
-        "enum",
-        "extension",
-        "given",
-        "impl",
-        "interface",
-        "object",
-        "protocol",
-        "record",
-        "struct",
-        "trait",
-        "union",
-    ]
-)
 # Deeper nesting is generated or hostile, and every symbol names all that enclose it.
 _MAX_NESTING = 30
 _NOT_LOCAL = frozenset(["prototype", "constant"])
@@ -222,4 +206,4 @@ def _is_shadowed(definition: Definition, holder: Definition) -> bool:
 def _final_kind(kind: str, holder: Definition | None) -> str:
     if kind == "prototype":
         kind = "function"
-    return "method" if kind == "function" and holder is not None and holder.kind in _HOLDS_METHODS else kind
+    return "method" if kind == "function" and holder is not None and holder.kind in HOLDS_METHODS else kind

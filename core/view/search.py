@@ -18,7 +18,6 @@ def search_facts(result: SearchResult) -> dict[str, object]:
         "results": [asdict(hit) for hit in result.hits],
         "pagination": {
             "total": result.total,
-            "total_is_exact": result.total_is_exact,
             "limit": result.query.limit,
             "offset": result.query.offset,
             "has_more": result.query.offset + len(result.hits) < result.total,
@@ -50,5 +49,4 @@ def _summary(result: SearchResult) -> str:
     if not result.hits:
         return "Nothing found." if not result.total else f"No hits at offset {result.query.offset} of {result.total:,}."
     first = result.query.offset + 1
-    total = f"{result.total:,}" if result.total_is_exact else f"about {result.total:,}"
-    return f"Showing {first}-{first + len(result.hits) - 1} of {total}"
+    return f"Showing {first}-{first + len(result.hits) - 1} of {result.total:,}"

@@ -1,0 +1,78 @@
+"""The source of hits: read from the files as they are now, never from a copy."""
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+from keyhole.core.files.read import read_source
+from keyhole.core.index.store import Store, json_ids
+from keyhole.core.index.words import split_words
+from keyhole.core.search.query import words_of
+from keyhole.core.types import Hit, Passage, SourceFile
+
+CONTEXT_LINES = 10
+# A very long line is no context that anyone would want.
+_MAX_CONTEXT = 2_000
+_MAX_MATCH_LINES = 8
+
+
+def load_passages(
+    store: Store, root: Path, hits: Iterable[Hit], query: str, *, max_bytes: int
+) -> tuple[dict[int, Passage], set[str]]:
+    """Return the passages of hits by chunk, and the paths whose content is no longer what was indexed."""
+    wanted = {hit.chunk_id: hit for hit in hits}
+    rows = store.query(
+        """SELECT chunk.id, file.path, digest, start, length FROM json_each(?) wanted
+            JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id ORDER BY file.path""",
+        json_ids(wanted),
+    )
+    words = frozenset(words_of(query))
+    passages: dict[int, Passage] = {}
+    stale: set[str] = set()
+    source = None
+    for chunk_id, path, digest, start, length in rows:
+        if source is None or source.path != path:
+            source = read_source(root, path, max_bytes=max_bytes)
+        if isinstance(source, SourceFile) and source.digest == digest:
+            passages[chunk_id] = _passage(source.text, start, start + length, wanted[chunk_id], words)
+        else:
+            stale.add(path)
+    return passages, stale
+
+
+def _passage(text: str, start: int, end: int, hit: Hit, words: frozenset[str]) -> Passage:
+    lines = hit.match_lines[:_MAX_MATCH_LINES] or _match_lines(text[start:end], hit.start_line, words)
+    return Passage(text[start:end], _lines_before(text, start), _lines_after(text, end), tuple(lines))
+
+
+def _lines_before(text: str, start: int) -> str:
+    begin = start
+    for _ in range(CONTEXT_LINES):
+        line = text.rfind("\n", 0, max(0, begin - 1)) + 1
+        if begin == 0 or start - line > _MAX_CONTEXT:
+            break
+        begin = line
+    return text[begin:start]
+
+
+def _lines_after(text: str, end: int) -> str:
+    finish = end
+    for _ in range(CONTEXT_LINES):
+        line = text.find("\n", finish) + 1 or len(text)
+        if finish == len(text) or line - end > _MAX_CONTEXT:
+            break
+        finish = line
+    return text[end:finish]
+
+
+def _match_lines(text: str, first: int, words: frozenset[str]) -> list[int]:
+    lines = text.split("\n")
+    # A look for the letters spares most lines the splitting into words.
+    letters = text.lower().replace("_", "").split("\n")
+    matching = (
+        number
+        for number, line in enumerate(lines)
+        if (not line.isascii() or any(word in letters[number] for word in words))
+        and not words.isdisjoint(split_words(line).split())
+    )
+    return [first + number for number in islice(matching, _MAX_MATCH_LINES)]
