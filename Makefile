@@ -27,6 +27,7 @@ bench: $(READY)
 	$(VENV)/bin/python bench/index.py --record
 	$(VENV)/bin/python bench/quality.py --ablation --record
 	$(VENV)/bin/python bench/search.py --record
+	$(VENV)/bin/python bench/tokens.py --record
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,153 @@
+"""Real text to calibrate the token estimate on, and the real tokenizers to compare it with.
+
+Weights are fitted on the packages marked "fit" in tokens.toml and judged on those marked "test". Each text is a
+whole file, or a view that Keyhole renders of a package. The tokenizers come inside registry packages; they are
+tools of this bench and never a part of Keyhole.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from corpus import DATA, fetch_project
+from record import HERE
+from tokenizers import Tokenizer
+
+from keyhole.core.files.read import read_source
+from keyhole.core.files.walk import scan
+from keyhole.core.service import Service
+from keyhole.core.syntax.analyse import analyse
+from keyhole.core.syntax.languages import detect_language
+from keyhole.core.types import Mode, Query, Skip, SourceFile
+from keyhole.core.view.file_map import map_facts, map_text
+from keyhole.core.view.search import search_facts, search_text
+from keyhole.core.view.text import json_text
+
+MIN_BYTES, MAX_BYTES = 1_000, 100_000
+MOST_PER_LANGUAGE, MOST_PER_PACKAGE, FEWEST = 60, 25, 10
+SEED = 7
+VIEWS, TRANSLATIONS = "Keyhole's views", "Translations (.po)"
+# The packages whose views are sampled: small enough to be indexed in a moment.
+VIEWED = (
+    "structlog",
+    "fastify",
+    "jansson",
+    "junit4",
+    "librust-hyper-dev",
+    "jinja2",
+    "mobx",
+    "libyaml",
+    "librust-nom-dev",
+)
+VIEW_QUERIES = ("parse", "error", "read bytes", "default value", "test", "get", "set name", "init")
+
+LITELLM, TIKTOKEN, REGEX = "1.108.4", "0.14.0", "2026.11.9"
+RANKS = "litellm/litellm_core_utils/tokenizers/"
+
+
+T = TypeVar("T")
+
+
+class Sample(NamedTuple):
+    """A text, and where it comes from."""
+
+    language: str
+    package: str
+    text: str
+
+
+def load_samples(split: str) -> list[Sample]:
+    """Take the same files of each language in every run, no package giving more than its share."""
+    packages = tomllib.loads((HERE / "tokens.toml").read_text())["package"]
+    by_language = defaultdict(list)
+    for package in packages:
+        if package["split"] == split:
+            for sample in _sample_package(package["name"], fetch_project(package)):
+                by_language[sample.language].append(sample)
+    chosen = (_choose(by_language[language], MOST_PER_LANGUAGE) for language in sorted(by_language))
+    return [sample for samples in chosen if len(samples) >= FEWEST for sample in samples]
+
+
+def load_tokenizers() -> dict[str, Callable[[str], int]]:
+    """Make a counter of tokens for each tokenizer, by the name of its weights."""
+    folder = _fetch_ranks()
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    sys.path.append(str(_fetch_tiktoken()))
+    import tiktoken
+
+    o200k, cl100k = (tiktoken.get_encoding(name) for name in ("o200k_base", "cl100k_base"))
+    claude = Tokenizer.from_file(str(folder / "anthropic_tokenizer.json"))
+    return {
+        "claude": lambda text: len(claude.encode(text, add_special_tokens=False)),
+        "o200k": lambda text: len(o200k.encode_ordinary(text)),
+        "cl100k": lambda text: len(cl100k.encode_ordinary(text)),
+    }
+
+
+def _sample_package(name: str, root: Path) -> list[Sample]:
+    sources = list(_read_files(root))
+    by_language = defaultdict(list)
+    for source in sources:
+        by_language[_language(source)].append(Sample(_language(source), name, source.text))
+    if name in VIEWED:
+        by_language[VIEWS] = [Sample(VIEWS, name, text) for text in _render_views(root, sources)]
+    return [sample for samples in by_language.values() for sample in _choose(samples, MOST_PER_PACKAGE)]
+
+
+def _choose(samples: list[T], most: int) -> list[T]:
+    return random.Random(SEED).sample(samples, min(most, len(samples)))
+
+
+def _read_files(root: Path) -> Iterator[SourceFile]:
+    for candidate in scan(root, max_bytes=MAX_BYTES).candidates:
+        if candidate.size >= MIN_BYTES:
+            source = read_source(root, candidate.path, max_bytes=MAX_BYTES)
+            if not isinstance(source, Skip):
+                yield source
+
+
+def _language(source: SourceFile) -> str:
+    """Name a language as people do; translations stand for text that is not English."""
+    return TRANSLATIONS if source.path.endswith(".po") else detect_language(source.path, source.text).label
+
+
+def _render_views(root: Path, sources: list[SourceFile]) -> Iterator[str]:
+    """Show pages of hits and maps of files, as text and as JSON."""
+    service = Service.open(root, flags={"cache_dir": str(DATA / "indexes"), "index.workers": 1})
+    service.index()
+    for words in VIEW_QUERIES:
+        page = service.search(Query(words, mode=Mode.KEYWORD, limit=30))
+        yield from (search_text(page), json_text(search_facts(page)))
+    for analysis in map(analyse, _choose(sources, 8)):
+        yield map_text(analysis.source, analysis.outline)
+        yield json_text(map_facts(analysis.source, analysis.outline))
+
+
+def _fetch_ranks() -> Path:
+    """Unpack the folder of litellm's wheel with the tables of three tokenizers."""
+    folder = DATA / f"litellm-{LITELLM}"
+    if not folder.exists():
+        _pip("download", "--no-deps", "--only-binary", ":all:", "--dest", str(DATA), f"litellm=={LITELLM}")
+        with zipfile.ZipFile(next(DATA.glob(f"litellm-{LITELLM}-*.whl"))) as wheel:
+            wheel.extractall(folder, [name for name in wheel.namelist() if name.startswith(RANKS)])
+    return folder / RANKS
+
+
+def _fetch_tiktoken() -> Path:
+    """Install OpenAI's tokenizer beside the data: it is too large to be asked of every developer."""
+    folder = DATA / f"tiktoken-{TIKTOKEN}"
+    if not folder.exists():
+        # Its other dependencies only serve to download ranks, and those are here.
+        _pip("install", "--no-deps", "--target", str(folder), f"tiktoken=={TIKTOKEN}", f"regex=={REGEX}")
+    return folder
+
+
+def _pip(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "pip", arguments[0], "--quiet", *arguments[1:]], check=True)
