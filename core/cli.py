@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import Mode, Query
+from keyhole.core.types import Detail, Format, Mode, SearchRequest
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -96,51 +96,75 @@ def clear(path: Path, *, force: bool) -> None:
     _print(f"deleted {service.folder}\n" if service.clear() else "there was no index\n")
 
 
-_search_options = (
-    click.option(
-        "--mode", type=click.Choice([*map(str, Mode)]), default="auto", show_default=True, help="How to search."
-    ),
+_filter_options = (
+    click.option("--mode", type=click.Choice([*map(str, Mode)]), help="How to search; default: search.mode, auto."),
     click.option("--path", default="", help="Only files below this folder, or that match this glob."),
     click.option("--language", default="", help="Only files in this language, such as python or py."),
     click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
     click.option("--include-tests/--no-tests", default=True, show_default=True, help="Whether tests count."),
-    click.option("--limit", type=int, default=10, show_default=True, help="Hits on a page."),
-    click.option("--offset", type=int, default=0, show_default=True, help="Hits to pass over."),
+)
+_page_options = (
+    click.option("--limit", type=int, help="Results on a page; default: search.top_k, 10."),
+    click.option("--offset", type=int, default=0, show_default=True, help="Results to pass over."),
+)
+_view_options = (
+    click.option(
+        "--detail",
+        "--detail-level",
+        "detail_level",
+        type=click.Choice([*map(str, Detail)]),
+        default="compact",
+        show_default=True,
+        help="How much to tell of each result.",
+    ),
+    click.option("--cursor", default="", help="Go on where an answer in JSON ended."),
+    click.option("--budget", "--max-tokens", "max_tokens", type=int, help="Tokens to spend; default: 20,000."),
+    click.option(
+        "--format", type=click.Choice([*map(str, Format)]), default="text", show_default=True, help="Text or JSON."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Short for --format json."),
 )
 
 
-def _query(text: str, options: dict[str, Any]) -> Query:
-    return Query(text, **(options | {"mode": Mode(options["mode"])}))
+def _with(*options: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command several options, in this order."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
-def _with_search_options(command: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_search_options):
-        command = option(command)
-    return command
+def _search_request(query: str, options: dict[str, Any], *, as_json: bool = False) -> SearchRequest:
+    chosen = options | {"mode": Mode(options["mode"]) if options["mode"] else None}
+    if "detail_level" in chosen:
+        chosen["detail_level"] = Detail(chosen["detail_level"])
+        chosen["format"] = Format.JSON if as_json else Format(chosen["format"])
+    return SearchRequest(query, **chosen)
 
 
 @cli.command()
 @click.argument("query")
-@_with_search_options
+@_with(*_filter_options, *_page_options, *_view_options)
 @_root
-@_json
 def search(query: str, root: Path, *, as_json: bool, **options: Any) -> None:
     """Search the workspace for QUERY: a name, a few words, or /a regular expression/."""
     from keyhole.core.service import Service
-    from keyhole.core.view.search import search_facts, search_text
 
     service = Service.open(root)
     _index(service, full=False)
-    result = service.search(_query(query, options))
-    _print_json(search_facts(result)) if as_json else _print(search_text(result))
-    if not result.hits:
+    view = service.search_view(_search_request(query, options, as_json=as_json))
+    _print(view.text)
+    if not view.plan.levels:
         raise click.exceptions.Exit(EXIT_NOTHING)
 
 
 @cli.command()
 @click.argument("query")
 @click.argument("place", metavar="PATH[:LINE]")
-@_with_search_options
+@_with(*_filter_options, *_page_options)
 @_root
 @_json
 def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Any) -> None:
@@ -153,7 +177,7 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Any
     path, _, line = place.rpartition(":") if place.rpartition(":")[2].isdigit() else (place, "", "")
     service = Service.open(root)
     _index(service, full=False)
-    found = service.explain(_query(query, options), path, int(line) if line else None)
+    found = service.explain(_search_request(query, options), path, int(line) if line else None)
     _print_json(asdict(found)) if as_json else _print(explanation_text(found))
     if not found.rank:
         raise click.exceptions.Exit(EXIT_NOTHING)

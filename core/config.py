@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
-from keyhole.core.types import Skip
+from keyhole.core.types import Mode, Skip
 
 WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
@@ -41,6 +41,13 @@ class IndexSettings(_Section):
     model: ExpandedPath | None = Field(default=None, description="folder of a model2vec model; none: no vectors")
 
 
+class SearchSettings(_Section):
+    """What a search does when nothing is said."""
+
+    top_k: int = Field(default=10, gt=0, le=50, description="results on a page")
+    mode: Mode = Field(default=Mode.AUTO, description="how a query is understood")
+
+
 class Settings(_Section):
     """Every setting, with its default."""
 
@@ -48,6 +55,7 @@ class Settings(_Section):
         default_factory=lambda: user_cache_path("keyhole"), description="where indexes are kept"
     )
     index: IndexSettings = IndexSettings()
+    search: SearchSettings = SearchSettings()
 
 
 def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Settings:

@@ -5,6 +5,7 @@ KeyholeError                 exit 2; the message says what is wrong and what to 
 ├── PathError                a path is outside the workspace, missing, or not served
 ├── ConfigError              a setting is unknown or has a wrong value
 ├── QueryError               a search cannot be run as asked
+│   └── CursorError          a cursor is stale, of another request, or made up
 ├── AssetError               a file that ships with Keyhole is missing or broken
 └── StoreError               the index cannot be read or written
     ├── CorruptStoreError    the index file is damaged; the next index run sets it aside
@@ -32,6 +33,10 @@ class ConfigError(KeyholeError):
 
 class QueryError(KeyholeError):
     """A search cannot be run as asked."""
+
+
+class CursorError(QueryError):
+    """A cursor cannot be followed."""
 
 
 class AssetError(KeyholeError):

@@ -4,6 +4,7 @@ Imports that cost time stand inside the methods that need them.
 """
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -20,21 +21,25 @@ from keyhole.core.types import (
     Analysis,
     Candidate,
     Explanation,
+    Hit,
     IndexReport,
     Mode,
     Progress,
     Query,
+    SearchRequest,
     SearchResult,
     Skip,
     SourceFile,
     Status,
 )
+from keyhole.core.view.metrics import Metrics
 
 if TYPE_CHECKING:
     from keyhole.core.index.embedder import Embedder
     from keyhole.core.index.store import Store
     from keyhole.core.index.update import Request
     from keyhole.core.search.engine import Engine
+    from keyhole.core.view.listing import View
 
 _SAMPLE_BYTES = 5_000
 # A file may change again while it is looked up again; at some point what is left is left out.
@@ -48,6 +53,7 @@ class Service:
         self.root = root
         self.settings = settings
         self.folder = index_folder(settings.cache_dir, root)
+        self.metrics = Metrics()
 
     @classmethod
     def open(cls, path: Path, *, force: bool = False, flags: Mapping[str, object] | None = None) -> "Service":
@@ -67,7 +73,29 @@ class Service:
 
         return update_index(self._request(full=full), Hooks(on_progress, on_message))
 
-    def search(self, query: Query, *, with_passages: bool = False) -> SearchResult:
+    def search_view(self, request: SearchRequest) -> "View":
+        """Answer a search with the text that every door gives out."""
+        from keyhole.core.view.cursor import check_generation, read_cursor, request_key
+        from keyhole.core.view.hit import needs_source
+        from keyhole.core.view.search import search_view, understand
+
+        started = time.perf_counter()
+        query, shown = understand(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
+        wanted = (query.text, query.mode, query.path, query.language, query.kind, query.include_tests)
+        key = request_key("search_code", self.folder.name, *wanted)
+        generation = None
+        if request.cursor:
+            offset, generation = read_cursor(request.cursor, key)
+            query = replace(query, offset=offset)
+        result = self.search(query, needs_source=lambda hit: needs_source(hit, shown))
+        if generation is not None:
+            check_generation(generation, result.generation)
+        latency = (time.perf_counter() - started) * 1e3
+        view = search_view(result, shown, project=self.root.name, request=key, latency_ms=latency)
+        self.metrics.record("search_code", query.text, view.truncation)
+        return view
+
+    def search(self, query: Query, *, needs_source: Callable[[Hit], bool] = lambda _: False) -> SearchResult:
         """Answer a query from files as they are now: hits in files that changed are looked up again."""
         from keyhole.core.index.trigrams import fill_trigrams
         from keyhole.core.index.update import refresh_files
@@ -78,26 +106,30 @@ class Service:
                 fill_trigrams(store, self.root, self.folder, max_bytes=self.settings.index.max_file_bytes)
             engine = self._engine(store)
             for _ in range(_FRESHNESS_TRIES):
-                result, stale = self._search_once(engine, query, with_passages=with_passages)
+                result, stale = self._search_once(engine, query, needs_source)
                 if not stale or not refresh_files(self._request(), stale):
                     break
             return _without(result, stale)
 
-    def _search_once(self, engine: "Engine", query: Query, *, with_passages: bool) -> tuple[SearchResult, set[str]]:
+    def _search_once(
+        self, engine: "Engine", query: Query, needs_source: Callable[[Hit], bool]
+    ) -> tuple[SearchResult, set[str]]:
+        """Search, and tell which files of the hits are no longer as indexed."""
         from keyhole.core.search.passages import load_passages
 
         result = engine.search(query)
         stale = self._stale_paths(engine.store, {hit.path for hit in result.hits})
-        if with_passages:
-            limit = self.settings.index.max_file_bytes
-            passages, changed = load_passages(engine.store, self.root, result.hits, query.text, max_bytes=limit)
-            return replace(result, passages=passages), stale | changed
-        return result, stale
+        hits = [hit for hit in result.hits if needs_source(hit)]
+        limit = self.settings.index.max_file_bytes
+        passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
+        return replace(result, passages=passages), stale | changed
 
-    def explain(self, query: Query, path: str, line: int | None = None) -> Explanation:
-        """Say why a file is where it is in the answer to a query, or why it is not there."""
+    def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:
+        """Say why a file is where it is in the answer to a search, or why it is not there."""
         from keyhole.core.search.explain import explain
+        from keyhole.core.view.search import understand
 
+        query, _ = understand(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
         with self._open_store() as store:
             found = examine(self.root, relative, max_bytes=self.settings.index.max_file_bytes)

@@ -215,6 +215,22 @@ class Mode(StrEnum):
     SYMBOL = "symbol"
 
 
+class Detail(StrEnum):
+    """How much a view tells of each result; `auto` shows the best in full and the rest on a line."""
+
+    AUTO = "auto"
+    MINIMAL = "minimal"
+    COMPACT = "compact"
+    RICH = "rich"
+
+
+class Format(StrEnum):
+    """How a view is written; the facts are the same."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A search: what for, how, and where."""
@@ -227,6 +243,24 @@ class Query:
     include_tests: bool = True
     limit: int = 10
     offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A search as it comes in at a door; what is None or empty takes its default."""
+
+    query: str
+    mode: Mode | None = None
+    path: str = ""
+    language: str = ""
+    kind: str = ""
+    include_tests: bool = True
+    detail_level: Detail = Detail.COMPACT
+    limit: int | None = None
+    offset: int = 0
+    cursor: str = ""
+    max_tokens: int | None = None
+    format: Format = Format.TEXT
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from keyhole.core.search import lexical, regex
 from keyhole.core.search.rank import DEFINITION_SIGNALS, MATCH_SIGNALS, PATH_SIGNALS, WEIGHTS
 from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
-from keyhole.core.types import Hit, Mode, Query, SearchResult
+from keyhole.core.types import Hit, Mode, Query, SearchRequest, SearchResult
 
 FILES = {
     "src/net/retry.py": '''
@@ -148,7 +148,7 @@ def test_a_class_names_its_methods(service: Service) -> None:
 
 
 def test_passages_are_the_source_with_lines_around_it(service: Service) -> None:
-    result = service.search(Query("next_delay attempt", Mode.KEYWORD), with_passages=True)
+    result = service.search(Query("next_delay attempt", Mode.KEYWORD), needs_source=lambda _: True)
     hit = result.hits[0]
     passage = result.passages[hit.chunk_id]
     assert hit.path == "src/net/retry.py"
@@ -406,24 +406,24 @@ def test_trigrams_follow_a_changed_file(own: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "path", "verdict"),
+    ("asked", "path", "verdict"),
     [
-        (Query("RetryPolicy"), "src/net/retry.py", "ranked 1st of"),
-        (Query("retry policy", limit=2), "docs/guide.md", "on page"),
-        (Query("RetryPolicy", path="docs"), "src/net/retry.py", "filtered out by path=docs"),
-        (Query("RetryPolicy", language="markdown"), "src/net/retry.py", "filtered out by language=markdown"),
-        (Query("retry", kind="class"), "tests/test_retry.py", "filtered out by kind=class"),
-        (Query("retry", include_tests=False), "tests/test_retry.py", "filtered out by include_tests=false"),
-        (Query("avatar"), "src/paint.js", "does not match: it has none of the words avatar"),
-        (Query("retry"), "debug.log", "not indexed: ignored: *.log (.gitignore:2)"),
-        (Query("retry"), "build/x.py", "not indexed: ignored, since build is: build/ (.gitignore:1)"),
-        (Query("retry"), "blob.txt", "not indexed: binary"),
-        (Query("retry"), "late.py", "not indexed yet: run keyhole index"),
-        (Query("retry"), "missing.py", "not indexed: unreadable: No such file"),
-        (Query("retry"), ".env", "not indexed: secret"),
+        (SearchRequest("RetryPolicy"), "src/net/retry.py", "ranked 1st of"),
+        (SearchRequest("retry policy", limit=2), "docs/guide.md", "on page"),
+        (SearchRequest("RetryPolicy", path="docs"), "src/net/retry.py", "filtered out by path=docs"),
+        (SearchRequest("RetryPolicy", language="markdown"), "src/net/retry.py", "filtered out by language=markdown"),
+        (SearchRequest("retry", kind="class"), "tests/test_retry.py", "filtered out by kind=class"),
+        (SearchRequest("retry", include_tests=False), "tests/test_retry.py", "filtered out by include_tests=false"),
+        (SearchRequest("avatar"), "src/paint.js", "does not match: it has none of the words avatar"),
+        (SearchRequest("retry"), "debug.log", "not indexed: ignored: *.log (.gitignore:2)"),
+        (SearchRequest("retry"), "build/x.py", "not indexed: ignored, since build is: build/ (.gitignore:1)"),
+        (SearchRequest("retry"), "blob.txt", "not indexed: binary"),
+        (SearchRequest("retry"), "late.py", "not indexed yet: run keyhole index"),
+        (SearchRequest("retry"), "missing.py", "not indexed: unreadable: No such file"),
+        (SearchRequest("retry"), ".env", "not indexed: secret"),
     ],
 )
-def test_explain(own: Service, query: Query, path: str, verdict: str) -> None:
+def test_explain(own: Service, asked: SearchRequest, path: str, verdict: str) -> None:
     (own.root / "build").mkdir()
     for name, text in {
         ".gitignore": "build/\n*.log\n",
@@ -435,12 +435,12 @@ def test_explain(own: Service, query: Query, path: str, verdict: str) -> None:
         (own.root / name).write_text(text)
     own.index()
     (own.root / "late.py").write_text("")
-    assert verdict in own.explain(query, path).verdict
+    assert verdict in own.explain(asked, path).verdict
 
 
 def test_explain_a_line(own: Service) -> None:
-    found = own.explain(Query("next_delay"), "src/net/client.py", 8)
+    found = own.explain(SearchRequest("next_delay"), "src/net/client.py", 8)
     assert found.rank > 1
     assert found.hit is not None
     assert found.hit.path == "src/net/client.py"
-    assert own.explain(Query("next_delay"), "src/net/client.py", 900).rank == 0
+    assert own.explain(SearchRequest("next_delay"), "src/net/client.py", 900).rank == 0

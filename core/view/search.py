@@ -1,52 +1,70 @@
-"""Search results and explanations as plain text and as data."""
+"""A page of search results at a chosen detail, within a budget; and explanations."""
 
-from dataclasses import asdict
+from keyhole.core.types import Detail, Explanation, Hit, Mode, Passage, Query, SearchRequest, SearchResult
+from keyhole.core.view.banner import Page
+from keyhole.core.view.budget import Budget
+from keyhole.core.view.hit import hit_facts, hit_text, ladders
+from keyhole.core.view.limits import check_offset, clamp_limit, clamp_tokens
+from keyhole.core.view.listing import Listing, Shown, View, list_view
+from keyhole.core.view.text import name_text
 
-from keyhole.core.types import Explanation, Hit, SearchResult
+_LONGEST_PROJECT = 30
 
 
-def search_text(result: SearchResult) -> str:
-    """Render a page of hits, one line each."""
-    lines = [_summary(result), *(f"Note: {note}." for note in result.notes)]
-    return "\n".join([*lines, *(hit_line(hit) for hit in result.hits)]) + "\n"
+def understand(request: SearchRequest, *, top_k: int, mode: Mode) -> tuple[Query, Shown]:
+    """Part a request into what to look for and how to show it, within the limits."""
+    check_offset(request.offset)
+    is_minimal = request.detail_level == Detail.MINIMAL
+    view = "search_code at minimal" if is_minimal else "search_code"
+    limit, limit_notes = clamp_limit(view, request.limit, top_k)
+    tokens, token_notes = clamp_tokens(request.max_tokens)
+    query = Query(
+        text=request.query,
+        mode=request.mode or mode,
+        path=request.path,
+        language=request.language,
+        kind=request.kind,
+        include_tests=request.include_tests,
+        limit=limit,
+        offset=request.offset,
+    )
+    return query, Shown(request.detail_level, request.format, Budget(tokens), (*limit_notes, *token_notes))
 
 
-def search_facts(result: SearchResult) -> dict[str, object]:
-    """Give the same page as plain data, for JSON."""
-    return {
-        "mode": result.mode,
-        "results": [asdict(hit) for hit in result.hits],
-        "pagination": {
-            "total": result.total,
-            "limit": result.query.limit,
-            "offset": result.query.offset,
-            "has_more": result.query.offset + len(result.hits) < result.total,
+def search_view(
+    result: SearchResult, shown: Shown, *, project: str = "", request: bytes = bytes(8), latency_ms: float = 0.0
+) -> View:
+    """Write a page of hits."""
+    hits, query = result.hits, result.query
+
+    def entry(number: int) -> tuple[Hit, Passage | None]:
+        return hits[number], result.passages.get(hits[number].chunk_id)
+
+    listing = Listing(
+        page=Page(query.offset, query.limit, result.total),
+        count=len(hits),
+        ladders=lambda detail: ladders(detail, len(hits)),
+        text_of=lambda number, level: hit_text(*entry(number), level),
+        facts_of=lambda number, level: hit_facts(*entry(number), level),
+        request=request,
+        generation=result.generation,
+        notes=result.notes,
+        otherwise=f"read_file start_line={hits[0].start_line} reads it" if hits else "",
+        facts={
+            "mode": result.mode,
+            "project": name_text(project, _LONGEST_PROJECT),
+            "index": {"generation": result.generation, "stale": result.pending, "skipped": result.skipped},
+            "latency_ms": round(latency_ms, 1),
         },
-        "notes": list(result.notes),
-        "index": {"generation": result.generation, "pending": result.pending},
-    }
-
-
-def hit_line(hit: Hit) -> str:
-    """Render one hit on one line."""
-    label = hit.signature or hit.name
-    return f"{hit.path}:{hit.line}:[{hit.kind}] ({hit.score:.2f})" + (f" {label}" if label else "")
+    )
+    return list_view(listing, shown)
 
 
 def explanation_text(found: Explanation) -> str:
     """Render why a file is where it is, signal by signal."""
-    lines = [f"{found.path}: {found.verdict}"]
+    text = f"{name_text(found.path)}: {found.verdict}\n"
     if found.hit:
-        lines.append(hit_line(found.hit))
-        lines += [
-            f"  {signal.effect:+.4f}  {signal.name}" + (f" ({signal.detail})" if signal.detail else "")
-            for signal in found.hit.signals
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _summary(result: SearchResult) -> str:
-    if not result.hits:
-        return "Nothing found." if not result.total else f"No hits at offset {result.query.offset} of {result.total:,}."
-    first = result.query.offset + 1
-    return f"Showing {first}-{first + len(result.hits) - 1} of {result.total:,}"
+        text += hit_text(found.hit, None, Detail.COMPACT)
+        for signal in found.hit.signals:
+            text += f"  {signal.effect:+.4f}  {signal.name}" + (f" ({signal.detail})" if signal.detail else "") + "\n"
+    return text

@@ -4,7 +4,8 @@ import json
 import re
 
 # What could move a cursor, ring a bell or hide text: C0 and C1 controls, and bidirectional overrides.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONGEST_NAME = 200
 
 
 def count_lines(text: str) -> int:
@@ -29,10 +30,47 @@ def human_size(size: int) -> str:
 
 def json_text(facts: object) -> str:
     """Write JSON that a terminal shows as it is: what could act on it is escaped, other letters are not."""
-    text = json.dumps(facts, ensure_ascii=False, indent=2)
+    return _escaped(json.dumps(facts, ensure_ascii=False, indent=2))
+
+
+def json_line(facts: object) -> str:
+    """Write the same on one line."""
+    return _escaped(json.dumps(facts, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def visible(text: str) -> str:
     r"""Show control characters as escapes such as `\x1b`, so that content cannot act on a terminal."""
     return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
+
+
+def one_line(text: str) -> str:
+    r"""Show a text on one line: line ends and tabs as `\n` and `\t`."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def name_text(text: str, longest: int = _LONGEST_NAME) -> str:
+    """Show a path or a name on one line, shortened in the middle when it is very long."""
+    shown = one_line(text)
+    if len(shown) <= longest:
+        return shown
+    start = longest // 2
+    return f"{shown[:start]}…{shown[start + 1 - longest :]}"
+
+
+def shorten(text: str, longest: int) -> str:
+    """Show a text on one line, shortened at a word."""
+    shown = one_line(" ".join(text.split()))
+    if len(shown) <= longest:
+        return shown
+    cut = shown[: longest - 1].rpartition(" ")[0] or shown[: longest - 1]
+    return f"{cut.rstrip(' ,;:.')}…"
+
+
+def source_text(text: str) -> str:
+    """Show source as it is written, with control characters visible; the line ends of DOS count as line ends."""
+    shown = visible(text.replace("\r\n", "\n"))
+    return shown if shown.endswith("\n") or not shown else f"{shown}\n"

@@ -1,0 +1,78 @@
+"""The banner: one line at the top that says what is shown, of how many, what cut it, and how to get the rest."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from keyhole.core.view.budget import Budget, Plan
+from keyhole.core.view.text import count_of
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of a list: where it starts, how long it may be, and how long the whole list is."""
+
+    offset: int
+    limit: int
+    total: int
+
+    def after(self, shown: int) -> int | None:
+        """Where the list goes on after so many results, if it does."""
+        return self.offset + shown if self.offset + shown < self.total else None
+
+
+def banner(page: Page, plan: Plan, budget: Budget, *, at_minimal: int = 0, otherwise: str = "") -> str:
+    """Write the banner of a list view.
+
+    `at_minimal` is how many results the lowest detail would show; `otherwise` is how to see a result that no
+    budget holds.
+    """
+    shown = len(plan.levels)
+    if not shown:
+        return _nothing_here(page)
+    cut = f" ({'; '.join(_cut(page, plan, budget))})" if plan.reason else ""
+    ways = list(_ways(page, plan, at_minimal, otherwise))
+    rest = f": {', or '.join(ways)}" if ways else ""
+    return f"Showing {page.offset + 1}-{page.offset + shown} of {page.total:,}{cut}{rest}."
+
+
+def detail_applied(page: Page, plan: Plan) -> str:
+    """Say which results are shown at which level: `rich`, or `rich 1-3, minimal 4-9`."""
+    runs, start = [], page.offset
+    for level, group in groupby(plan.levels):
+        end = start + len(list(group))
+        runs.append((level, f"{level} {start + 1}-{end}"))
+        start = end
+    return runs[0][0] if len(runs) == 1 else ", ".join(text for _, text in runs)
+
+
+def _nothing_here(page: Page) -> str:
+    if not page.total:
+        return "Nothing found."
+    last = (page.total - 1) // page.limit * page.limit
+    return (
+        f"Nothing at offset={page.offset}: there are {count_of(page.total, 'result')}; the last page is offset={last}."
+    )
+
+
+def _cut(page: Page, plan: Plan, budget: Budget) -> Iterator[str]:
+    by_characters = plan.reason == "character_limit"
+    limit = f"character limit {budget.chars:,}" if by_characters else f"token budget {budget.tokens:,}"
+    yield f"{limit}, too small for result {page.offset + 1}" if plan.reason == "single_result_too_large" else limit
+    if plan.lowered_from < len(plan.levels):
+        first, last = page.offset + plan.lowered_from + 1, page.offset + len(plan.levels)
+        yield f"{f'{first}-{last}' if first < last else first} at {plan.levels[-1]}"
+
+
+def _ways(page: Page, plan: Plan, at_minimal: int, otherwise: str) -> Iterator[str]:
+    shown, whole = len(plan.levels), plan.lowered_from
+    if page.after(shown) is not None:
+        yield f"next page offset={page.after(shown)}"
+    if at_minimal > shown:
+        yield f"detail_level=minimal shows {at_minimal}"
+    if 0 < whole < shown:
+        yield f"offset={page.offset + whole} shows {page.offset + whole + 1} in more detail"
+    elif whole == 0 and plan.reason == "single_result_too_large":
+        yield otherwise
+    elif whole == 0:
+        yield f"limit=1 shows {page.offset + 1} in more detail"

@@ -1,0 +1,49 @@
+"""Cursors: where a list goes on, in a text that only the same request to the same index can use."""
+
+import base64
+import binascii
+import struct
+from hashlib import blake2b
+
+from keyhole.core.errors import CursorError
+
+_RESTART = "repeat the request without cursor, with offset=0 or the offset you want"
+# Request, generation, offset; then a checksum of those.
+_BODY = struct.Struct(">8sQI")
+_CHECK_BYTES = 4
+
+
+def request_key(*facts: object) -> bytes:
+    """Make the mark of a request: what it asks for, but not how much of it or how it is shown."""
+    return blake2b(repr(facts).encode(), digest_size=8, person=b"keyhole request").digest()
+
+
+def write_cursor(request: bytes, generation: int, offset: int) -> str:
+    """Say where the list goes on."""
+    body = _BODY.pack(request, generation, offset)
+    return base64.urlsafe_b64encode(body + _checksum(body)).decode().rstrip("=")
+
+
+def read_cursor(cursor: str, request: bytes) -> tuple[int, int]:
+    """Return the offset, and the generation of the index that it belongs to."""
+    try:
+        content = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        body, check = content[: _BODY.size], content[_BODY.size :]
+        made_for, generation, offset = _BODY.unpack(body)
+    except (binascii.Error, ValueError, struct.error):
+        body, check = b"", b"?"
+    if check != _checksum(body):
+        raise CursorError(f"this is not a cursor that keyhole gave out; {_RESTART}")
+    if made_for != request:
+        raise CursorError(f"this cursor belongs to another request; {_RESTART}")
+    return offset, generation
+
+
+def check_generation(made_at: int, now: int) -> None:
+    """Refuse a cursor when the index has changed since: the list may have moved."""
+    if made_at != now:
+        raise CursorError(f"the index has changed since this cursor was given out; {_RESTART}")
+
+
+def _checksum(body: bytes) -> bytes:
+    return blake2b(body, digest_size=_CHECK_BYTES, person=b"keyhole cursor").digest()

@@ -1,0 +1,116 @@
+"""One search hit at each level of detail, as text and as facts for JSON."""
+
+from collections.abc import Iterator
+
+from keyhole.core.types import Detail, Format, Hit, Passage
+from keyhole.core.view.budget import HEAD, Ladder
+from keyhole.core.view.listing import Shown
+from keyhole.core.view.text import name_text, shorten, source_text
+
+LOCATION = "location"
+_LEVELS = (str(Detail.RICH), str(Detail.COMPACT), str(Detail.MINIMAL), LOCATION)
+
+_LONGEST_PATH_ALONE = 100
+_LONGEST_SENTENCE = 120
+_LONGEST_RETURNS = 80
+_LONGEST_LINE = 100
+_LONGEST_LIST = 200
+_LONGEST_PREVIEW = 200
+_PREVIEW_LINES = 2
+
+
+def ladders(detail: Detail, count: int) -> list[Ladder]:
+    """Give each result its levels, from the one asked for down."""
+    if detail == Detail.AUTO:
+        return [_LEVELS if number < HEAD else _below(Detail.MINIMAL) for number in range(count)]
+    return [_below(detail)] * count
+
+
+def needs_source(hit: Hit, shown: Shown) -> bool:
+    """Tell whether a hit is shown with anything that only its file has."""
+    return shown.format == Format.JSON or shown.detail in (Detail.RICH, Detail.AUTO) or not hit.signature
+
+
+def hit_text(hit: Hit, passage: Passage | None, level: str) -> str:
+    """Render a hit as whole lines."""
+    if level == LOCATION:
+        return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
+    label = name_text(hit.signature) if level != Detail.MINIMAL else _declared_name(hit)
+    label = label or _first_line(passage)
+    lines = [f"{hit_place(hit)} ({hit.score:.2f})" + (f" {label}" if label else "")]
+    if level != Detail.MINIMAL:
+        lines += _what_it_is(hit)
+    text = "\n".join(lines) + "\n"
+    return text + _source(hit, passage) if level == Detail.RICH and passage else text
+
+
+def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object]:
+    """Give the same as plain data; each level has all of the one below."""
+    place = {"start_line": hit.start_line, "end_line": hit.end_line}
+    if level == LOCATION:
+        return {"file_path": name_text(hit.path, _LONGEST_PATH_ALONE), **place, "score": hit.score}
+    facts: dict[str, object] = {
+        "file_path": name_text(hit.path),
+        "language": hit.language,
+        **place,
+        "definitions": shorten(hit.definitions, _LONGEST_LIST),
+        "preview": _preview(passage),
+        "score": hit.score,
+    }
+    if level != Detail.MINIMAL:
+        facts |= {
+            "kind": hit.kind,
+            "name": name_text(hit.name),
+            "signature": name_text(hit.signature),
+            "purpose": shorten(hit.doc, _LONGEST_SENTENCE),
+            "returns": shorten(hit.returns, _LONGEST_RETURNS),
+            "key_methods": [name_text(name) for name in hit.key_methods],
+            "chunk_id": hit.chunk_id,
+            "match_lines": list(passage.match_lines if passage else hit.match_lines),
+        }
+    if level == Detail.RICH and passage:
+        facts |= {"content": passage.text, "context_before": passage.before, "context_after": passage.after}
+    return facts
+
+
+def hit_place(hit: Hit) -> str:
+    """Say where a hit is and what it is."""
+    return f"{name_text(hit.path)}:{hit.line}:[{hit.kind}]"
+
+
+def _below(detail: Detail) -> Ladder:
+    return _LEVELS[_LEVELS.index(detail) :]
+
+
+def _declared_name(hit: Hit) -> str:
+    """Cut a signature off after the name it declares."""
+    start, name, _ = hit.signature.partition(hit.name) if hit.name else (hit.signature, "", "")
+    return name_text(start + name)
+
+
+def _first_line(passage: Passage | None) -> str:
+    lines = passage.text.split("\n") if passage else []
+    return next((shorten(line, _LONGEST_LINE) for line in lines if line.strip()), "")
+
+
+def _what_it_is(hit: Hit) -> Iterator[str]:
+    if hit.doc:
+        yield f"  → Purpose: {shorten(hit.doc, _LONGEST_SENTENCE)}"
+    if hit.returns:
+        yield f"  → Returns: {shorten(hit.returns, _LONGEST_RETURNS)}"
+    if hit.key_methods:
+        yield f"  → Key methods: {', '.join(name_text(name) for name in hit.key_methods)}"
+
+
+def _source(hit: Hit, passage: Passage) -> str:
+    first = hit.start_line - passage.before.count("\n")
+    last = hit.end_line + passage.after.count("\n") + (not passage.after.endswith("\n") and bool(passage.after))
+    around = f", with context {first}-{last}" if (first, last) != (hit.start_line, hit.end_line) else ""
+    source = source_text(passage.before + passage.text + passage.after)
+    return f"── lines {hit.start_line}-{hit.end_line}{around} ──\n{source}\n"
+
+
+def _preview(passage: Passage | None) -> str:
+    lines = [line.rstrip() for line in passage.text.split("\n") if line.strip()] if passage else []
+    preview = "\n".join(lines[:_PREVIEW_LINES])
+    return preview if len(preview) <= _LONGEST_PREVIEW else f"{preview[: _LONGEST_PREVIEW - 3]}..."

@@ -1,0 +1,59 @@
+"""How much a view may show: results on a page, tokens and characters in an answer."""
+
+from dataclasses import dataclass
+
+from keyhole.core.errors import QueryError
+
+# What a client takes, and the share of it that a view uses: room for what the client adds itself.
+CHARACTER_LIMIT = 100_000
+MARGIN = 0.8
+EFFECTIVE_CHARACTERS = int(CHARACTER_LIMIT * MARGIN)
+
+# Tokens as docs/tokens.md estimates them; the newest models may count a quarter more, which the default leaves
+# room for in a client that takes 25,000.
+MIN_TOKENS = 1_000
+DEFAULT_TOKENS = 20_000
+MAX_TOKENS = 25_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many results a page has when nothing is said, and at most."""
+
+    default: int
+    maximum: int
+
+
+LIMITS = {
+    "search_code": Limit(10, 50),
+    "search_code at minimal": Limit(10, 200),
+}
+
+
+def clamp_limit(view: str, asked: int | None, default: int | None = None) -> tuple[int, list[str]]:
+    """Return the results on a page, and what to say when that is not what was asked for."""
+    limit = LIMITS[view]
+    if asked is None:
+        return min(default or limit.default, limit.maximum), []
+    if asked < 1:
+        raise QueryError(f"limit must be from 1 to {limit.maximum}, not {asked}")
+    if asked > limit.maximum:
+        return limit.maximum, [f"limit={asked} is over the maximum; limit={limit.maximum} is used"]
+    return asked, []
+
+
+def clamp_tokens(asked: int | None) -> tuple[int, list[str]]:
+    """Return the token budget, and what to say when that is not what was asked for."""
+    if asked is None:
+        return DEFAULT_TOKENS, []
+    if asked < MIN_TOKENS:
+        raise QueryError(f"max_tokens must be from {MIN_TOKENS:,} to {MAX_TOKENS:,}, not {asked:,}")
+    if asked > MAX_TOKENS:
+        return MAX_TOKENS, [f"max_tokens={asked} is over the maximum; max_tokens={MAX_TOKENS} is used"]
+    return asked, []
+
+
+def check_offset(offset: int) -> None:
+    """Refuse an offset that means nothing; one beyond the end is answered."""
+    if offset < 0:
+        raise QueryError(f"offset must be 0 or more, not {offset}")

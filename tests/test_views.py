@@ -1,0 +1,400 @@
+"""Views of search results: pages, detail, budget, banner and cursor."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keyhole.core.errors import CursorError, QueryError
+from keyhole.core.service import Service
+from keyhole.core.types import Detail, Format, Hit, Mode, Passage, Query, SearchRequest, SearchResult, Signal
+from keyhole.core.view.budget import Budget, measure
+from keyhole.core.view.cursor import read_cursor, request_key, write_cursor
+from keyhole.core.view.hit import ladders
+from keyhole.core.view.limits import EFFECTIVE_CHARACTERS
+from keyhole.core.view.listing import Shown, View
+from keyhole.core.view.search import search_view
+from keyhole.core.view.tokens import estimate_tokens
+
+Check = Callable[[str, str], None]
+
+
+def make_hit(number: int, **facts: object) -> Hit:
+    hit = Hit(
+        path=f"src/module_{number}.py",
+        language="python",
+        start_line=10 * number + 1,
+        end_line=10 * number + 4,
+        chunk_id=number,
+        score=round(1 - number / 100, 4),
+        kind="function",
+        name=f"compute_{number}",
+        line=10 * number + 2,
+        signature=f"def compute_{number}(first: int, second: str = '') -> float",
+        doc="Compute what is asked for.",
+        returns="float",
+        definitions=f"function compute_{number}",
+        signals=(Signal("words", 0.01, "rank 1"),),
+    )
+    return replace(hit, **facts)  # type: ignore[arg-type]
+
+
+PASSAGE = Passage(
+    "@cached\ndef compute(first):\n\n    return first\n", "import os\n\n", "\n\ndef next(): ...\n", (12, 14)
+)
+HITS = (
+    make_hit(1),
+    make_hit(
+        2,
+        kind="class",
+        name="Store",
+        signature="class Store(Base)",
+        returns="",
+        doc="Keeps every symbol of a workspace, its place and what it is called in the language that it is written in, "
+        "and gives it back when somebody asks for it by name.",
+        definitions="class Store, method add, method search, method delete",
+        key_methods=("add", "search", "delete"),
+    ),
+    make_hit(3, kind="code", name="", signature="", doc="", returns="", definitions=""),
+    make_hit(
+        4, path="docs/文档.md", language="markdown", kind="section", name="检索", signature="# 检索", doc="", returns=""
+    ),
+    make_hit(
+        5, path="src/" + "deep/" * 60 + "end.py", signature="def long(" + "argument, " * 60 + "last)", name="long"
+    ),
+    make_hit(6, path="src/evil\x1b[31m.py", doc="Rings \x07 the bell."),
+)
+PASSAGES = {
+    **dict.fromkeys(range(1, 6), PASSAGE),
+    6: Passage("title = '\x1b]0;owned\x07'\r\n\tdone = 1\r\n", "", "", (61,)),
+}
+
+
+def make_result(hits: tuple[Hit, ...] = HITS, *, total: int = 0, offset: int = 0, limit: int = 10) -> SearchResult:
+    query = Query("compute", Mode.KEYWORD, limit=limit, offset=offset)
+    passages = {hit.chunk_id: PASSAGES.get(hit.chunk_id, PASSAGE) for hit in hits}
+    return SearchResult(query, Mode.KEYWORD, hits, total or len(hits), 7, 0, 3, passages=passages)
+
+
+# The same bytes, always
+
+
+@pytest.mark.parametrize("form", list(Format))
+@pytest.mark.parametrize("detail", list(Detail))
+def test_every_level(detail: Detail, form: Format, check_golden: Check) -> None:
+    view = search_view(make_result(total=37), Shown(detail, form), project="acme")
+    check_golden(f"views/search-{detail}.{form}", view.text)
+
+
+LONG = replace(PASSAGE, text="    value = compute(value)  # and again\n" * 90)
+
+
+CUTS = {
+    "lowered-tail": (10, 6_000, Detail.RICH),
+    "lowered-all": (10, 1_000, Detail.RICH),
+    "dropped": (50, 1_000, Detail.COMPACT),
+    "dropped-at-minimal": (50, 1_000, Detail.MINIMAL),
+    "too-large": (1, 1_000, Detail.RICH),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+@pytest.mark.parametrize("form", list(Format))
+def test_what_the_budget_cuts(name: str, form: Format, check_golden: Check) -> None:
+    count, tokens, detail = CUTS[name]
+    result = make_result(tuple(make_hit(number) for number in range(count)), total=count + 7, limit=count)
+    result = replace(result, passages=dict.fromkeys(range(count), LONG))
+    view = search_view(result, Shown(detail, form, Budget(tokens)), project="acme")
+    check_golden(f"views/cut-{name}.{form}", view.text)
+
+
+@pytest.mark.parametrize(
+    ("name", "result"),
+    [
+        ("none", make_result(())),
+        ("beyond-the-end", make_result((), total=37, offset=50)),
+        ("last-page", make_result((make_hit(36),), total=37, offset=36)),
+        ("exact-fit", make_result(tuple(map(make_hit, range(10))), total=10)),
+    ],
+)
+def test_ends_of_a_list(name: str, result: SearchResult, check_golden: Check) -> None:
+    check_golden(f"views/page-{name}.text", search_view(result, Shown(Detail.MINIMAL)).text)
+
+
+def test_json_has_exactly_the_fields_of_its_level() -> None:
+    minimal = ["file_path", "language", "start_line", "end_line", "definitions", "preview", "score"]
+    compact = [*minimal, "kind", "name", "signature", "purpose", "returns", "key_methods", "chunk_id", "match_lines"]
+    rich = [*compact, "content", "context_before", "context_after"]
+    for detail, fields in {Detail.MINIMAL: minimal, Detail.COMPACT: compact, Detail.RICH: rich}.items():
+        answer = json.loads(search_view(make_result(), Shown(detail, Format.JSON)).text)
+        assert [list(result) for result in answer["results"]] == [fields] * len(HITS)
+    assert answer["results"][5]["content"] == PASSAGES[6].text
+
+
+def test_a_preview_is_cut_at_two_hundred_characters() -> None:
+    long = replace(PASSAGE, text="\n\n" + "x" * 300 + "\ny\n")
+    result = replace(make_result((make_hit(1),)), passages={1: long})
+    (found,) = json.loads(search_view(result, Shown(Detail.MINIMAL, Format.JSON)).text)["results"]
+    assert found["preview"] == "x" * 197 + "..."
+
+
+# Properties
+
+texts = st.text(max_size=300) | st.text(alphabet="🙂検é\x1b\u202e aA1_(\n\t", max_size=300)
+paths = st.text(min_size=1, max_size=300) | st.integers(1, 400).map(lambda n: "🙂" * n)
+sources = st.builds(str.__mul__, texts, st.integers(1, 100))
+hits = st.lists(
+    st.builds(
+        make_hit,
+        st.integers(0, 10**6),
+        path=paths,
+        name=texts,
+        signature=texts,
+        doc=texts,
+        returns=texts,
+        definitions=texts,
+        key_methods=st.lists(texts, max_size=5).map(tuple),
+    ),
+    max_size=25,
+)
+passages = st.builds(Passage, sources, texts, texts, st.lists(st.integers(1, 10**6), max_size=8).map(tuple))
+shown = st.builds(
+    Shown,
+    st.sampled_from(Detail),
+    st.sampled_from(Format),
+    st.builds(Budget, st.integers(1_000, 25_000), st.sampled_from([4_000, EFFECTIVE_CHARACTERS])),
+    st.lists(texts, max_size=2).map(tuple),
+)
+
+
+@given(hits, st.lists(passages, min_size=1, max_size=5), shown, st.integers(0, 10**6), st.data())
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_a_view_keeps_its_promises(
+    found: list[Hit], some: list[Passage], how: Shown, more: int, data: st.DataObject
+) -> None:
+    offset = data.draw(st.integers(0, 10**6))
+    numbered = tuple(replace(hit, chunk_id=number) for number, hit in enumerate(found))
+    result = make_result(numbered, total=offset + len(numbered) + more, offset=offset, limit=50)
+    result = replace(result, passages={number: some[number % len(some)] for number in range(len(numbered))})
+    view = search_view(result, how, project="🙂" * 100)
+    check_promises(view, result, how)
+
+
+def check_promises(view: View, result: SearchResult, how: Shown) -> None:
+    info, size = view.truncation, measure(view.text)
+    # Never above a limit, and the numbers are measured, not guessed.
+    assert size.tokens <= how.budget.tokens
+    assert size.chars <= how.budget.chars
+    assert (info.estimated_chars, info.estimated_tokens) == (len(view.text), estimate_tokens(view.text))
+    # Never empty when there was a result; what is kept are the best; nothing is cut silently.
+    kept = len(view.plan.levels)
+    assert kept >= min(1, len(result.hits))
+    asked = tuple(ladder[0] for ladder in ladders(how.detail, len(result.hits)))
+    assert (view.plan.levels == asked) == (info.reason is None)
+    assert (info.original_count, info.returned_count) == (len(result.hits), kept)
+    # The banner says the same, and is one line.
+    line = view.banner
+    assert len(line.splitlines()) == 1
+    page = view.page
+    if kept:
+        assert line.startswith(f"Showing {page.offset + 1}-{page.offset + kept} of {result.total:,}")
+        assert ("budget" in line or "limit" in line) == (info.reason is not None) or "limit=1" in line
+        assert (f"next page offset={page.offset + kept}" in line) == (page.offset + kept < result.total)
+    if how.format == Format.TEXT:
+        assert view.text.startswith(f"{line}\n")
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", view.text)
+    else:
+        check_json(json.loads(view.text), view, result)
+
+
+def check_json(answer: dict[str, object], view: View, result: SearchResult) -> None:
+    info, kept = view.truncation, len(view.plan.levels)
+    has_more = view.page.offset + kept < result.total
+    assert answer["banner"] == view.banner
+    assert answer["total_count"] == result.total
+    assert answer["returned_count"] == kept == len(answer["results"])  # type: ignore[arg-type]
+    assert answer["truncated"] == (info.reason is not None)
+    pagination, told = answer["pagination"], answer["truncation_info"]
+    assert isinstance(pagination, dict)
+    assert isinstance(told, dict)
+    assert pagination["has_more"] == has_more == (pagination["cursor"] is not None)
+    assert told["estimated_tokens"] == info.estimated_tokens
+    assert told["estimated_chars"] == len(view.text)
+
+
+# Real searches
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
+    """Index a workspace in which many files answer the same query."""
+    base = tmp_path_factory.mktemp("views")
+    for number in range(40):
+        lines = "".join(f"    total += weigh({step}, total)\n" for step in range(number + 3))
+        path = base / f"project/src/part_{number}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'def weigh_{number}(total):\n    """Weigh part {number}."""\n{lines}    return total\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KEYHOLE_CACHE_DIR", str(base / "cache"))
+        service = Service.open(base / "project")
+    service.index()
+    return service
+
+
+REQUESTS = [
+    SearchRequest("weigh total", detail_level=detail, limit=limit, max_tokens=tokens, format=form)
+    for detail in Detail
+    for limit in (1, 7, 50)
+    for tokens in (1_000, 3_000)
+    for form in Format
+]
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=str)
+def test_pages_concatenate_to_the_whole_list(service: Service, request_: SearchRequest) -> None:
+    whole = [hit.path for hit in service.search(Query("weigh total", limit=1_000)).hits]
+    assert len(whole) == 40
+    seen: list[str] = []
+    request: SearchRequest | None = request_
+    while request is not None:
+        view = service.search_view(request)
+        assert view.truncation.estimated_tokens <= view.truncation.limit_tokens
+        seen += shown_paths(view)
+        following = re.search(r"next page (offset=\d+)", view.banner)
+        request = replace(request_, **parameters(following.group(1))) if following else None
+    assert seen == whole
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=str)
+def test_every_way_in_the_banner_works(service: Service, request_: SearchRequest) -> None:
+    view = service.search_view(request_)
+    if promised := re.search(r"(detail_level=minimal) shows (\d+)", view.banner):
+        followed = service.search_view(replace(request_, **parameters(promised.group(1))))
+        assert len(followed.plan.levels) == int(promised.group(2)) > len(view.plan.levels)
+    if promised := re.search(r"((?:offset|limit)=\d+) shows (\d+) in more detail", view.banner):
+        followed = service.search_view(replace(request_, **parameters(promised.group(1))))
+        number = int(promised.group(2))
+        assert followed.banner.startswith(f"Showing {number}-")
+        assert followed.plan.levels[0] != view.plan.levels[number - 1]
+        assert len(followed.text) > 0
+
+
+def test_a_cursor_goes_on_where_the_answer_ended(service: Service) -> None:
+    request = SearchRequest("weigh total", limit=7, format=Format.JSON)
+    first = json.loads(service.search_view(request).text)
+    second = service.search_view(replace(request, cursor=first["pagination"]["cursor"]))
+    assert second.text.split("latency")[0] == service.search_view(replace(request, offset=7)).text.split("latency")[0]
+
+
+def test_a_cursor_of_another_request_is_refused(service: Service) -> None:
+    cursor = json.loads(service.search_view(SearchRequest("weigh", limit=3, format=Format.JSON)).text)["pagination"]
+    with pytest.raises(CursorError, match="belongs to another request; repeat the request without cursor"):
+        service.search_view(SearchRequest("total", cursor=cursor["cursor"]))
+
+
+def test_a_stale_cursor_is_refused(service: Service) -> None:
+    request = SearchRequest("weigh", limit=3, format=Format.JSON)
+    cursor = json.loads(service.search_view(request).text)["pagination"]["cursor"]
+    (service.root / "src/added.py").write_text("def added(): ...\n")
+    service.index()
+    with pytest.raises(CursorError, match="the index has changed since"):
+        service.search_view(replace(request, cursor=cursor))
+    (service.root / "src/added.py").unlink()
+    service.index()
+
+
+@given(st.text(max_size=60))
+def test_a_made_up_cursor_is_refused(text: str) -> None:
+    with pytest.raises(CursorError, match="not a cursor that keyhole gave out"):
+        read_cursor(text, request_key("any"))
+
+
+@given(st.integers(0, 2**40), st.integers(0, 2**31), st.data())
+def test_a_forged_cursor_is_refused(generation: int, offset: int, data: st.DataObject) -> None:
+    key = request_key("search", "weigh")
+    cursor = write_cursor(key, generation, offset)
+    assert read_cursor(cursor, key) == (offset, generation)
+    place = data.draw(st.integers(0, len(cursor) - 1))
+    other = data.draw(st.sampled_from("abcXYZ019-_").filter(lambda letter: letter != cursor[place]))
+    with pytest.raises(CursorError):
+        read_cursor(cursor[:place] + other + cursor[place + 1 :], key)
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (SearchRequest("weigh", limit=0), "limit must be from 1 to 50, not 0"),
+        (SearchRequest("weigh", limit=-3), "limit must be from 1 to 50, not -3"),
+        (SearchRequest("weigh", offset=-1), "offset must be 0 or more, not -1"),
+        (SearchRequest("weigh", max_tokens=999), "max_tokens must be from 1,000 to 25,000, not 999"),
+    ],
+)
+def test_nonsense_is_an_error(service: Service, request_: SearchRequest, message: str) -> None:
+    with pytest.raises(QueryError, match=message):
+        service.search_view(request_)
+
+
+def test_what_is_clamped_is_said(service: Service) -> None:
+    view = service.search_view(SearchRequest("weigh", limit=51, max_tokens=99_999))
+    assert "Note: limit=51 is over the maximum; limit=50 is used.\n" in view.text
+    assert "Note: max_tokens=99999 is over the maximum; max_tokens=25000 is used.\n" in view.text
+    assert service.search_view(SearchRequest("weigh", limit=200, detail_level=Detail.MINIMAL)).page.limit == 200
+
+
+def test_the_page_and_the_mode_come_from_the_settings(service: Service) -> None:
+    chosen = service.settings.model_copy(
+        update={"search": service.settings.search.model_copy(update={"top_k": 4, "mode": Mode.SYMBOL})}
+    )
+    view = Service(service.root, chosen).search_view(SearchRequest("weigh_1"))
+    assert view.page.limit == 4
+    assert "(1.00) def weigh_1(total)" in view.text
+
+
+def shown_paths(view: View) -> list[str]:
+    if view.text.startswith("{"):
+        return [result["file_path"] for result in json.loads(view.text)["results"]]
+    return re.findall(r"^(src/part_\d+\.py):\d+", view.text, re.MULTILINE)
+
+
+def parameters(text: str) -> dict[str, Any]:
+    """Read `offset=8` as a caller would."""
+    name, _, value = text.partition("=")
+    return {name: int(value) if value.isdigit() else Detail(value)}
+
+
+# Metrics
+
+
+def test_truncation_and_utilisation_are_counted(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    own = Service(service.root, service.settings)
+    caplog.set_level("INFO", "keyhole.view")
+    own.search_view(SearchRequest("weigh total", limit=50, max_tokens=1_000))
+    own.search_view(SearchRequest("weigh total", limit=1))
+    counts = own.metrics.by_view["search_code"]
+    assert (counts.views, counts.truncated, counts.truncation_rate) == (2, 1, 0.5)
+    assert sum(counts.histogram) == 2
+    assert counts.histogram[9] == counts.histogram[0] == 1
+    assert 0.4 < counts.utilisation < 0.6
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert "'weigh total' was cut (token_limit)" in record.message
+
+
+def test_the_view_is_the_same_through_the_command_line(service: Service) -> None:
+    command = "from keyhole.tui.main import main; main()", "search", "weigh total", "--detail", "rich"
+    done = subprocess.run(
+        [sys.executable, "-c", *command, "--budget", "1500", "--root", str(service.root)],
+        env={"KEYHOLE_CACHE_DIR": str(service.settings.cache_dir), "HOME": "/nowhere"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    request = SearchRequest("weigh total", detail_level=Detail.RICH, max_tokens=1_500)
+    assert done.stdout == service.search_view(request).text
