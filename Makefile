@@ -27,6 +27,7 @@ bench: $(READY)
 	$(VENV)/bin/python bench/index.py --record
 	$(VENV)/bin/python bench/quality.py --ablation --record
 	$(VENV)/bin/python bench/search.py --record
+	$(VENV)/bin/python bench/views.py --record
 	$(VENV)/bin/python bench/tokens.py --record
 
 clean:

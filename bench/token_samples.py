@@ -13,6 +13,7 @@ import tomllib
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -25,9 +26,8 @@ from keyhole.core.files.walk import scan
 from keyhole.core.service import Service
 from keyhole.core.syntax.analyse import analyse
 from keyhole.core.syntax.languages import detect_language
-from keyhole.core.types import Mode, Query, Skip, SourceFile
+from keyhole.core.types import Format, Mode, SearchRequest, Skip, SourceFile
 from keyhole.core.view.file_map import map_facts, map_text
-from keyhole.core.view.search import search_facts, search_text
 from keyhole.core.view.text import json_text
 
 MIN_BYTES, MAX_BYTES = 1_000, 100_000
@@ -123,8 +123,8 @@ def _render_views(root: Path, sources: list[SourceFile]) -> Iterator[str]:
     service = Service.open(root, flags={"cache_dir": str(DATA / "indexes"), "index.workers": 1})
     service.index()
     for words in VIEW_QUERIES:
-        page = service.search(Query(words, mode=Mode.KEYWORD, limit=30))
-        yield from (search_text(page), json_text(search_facts(page)))
+        request = SearchRequest(words, mode=Mode.KEYWORD, limit=30)
+        yield from (service.search_view(replace(request, format=form)).text for form in Format)
     for analysis in map(analyse, _choose(sources, 8)):
         yield map_text(analysis.source, analysis.outline)
         yield json_text(map_facts(analysis.source, analysis.outline))

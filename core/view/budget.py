@@ -97,12 +97,12 @@ class Fitting:
     def __init__(
         self,
         ladders: Sequence[Ladder],
-        render: Callable[[int, str], str],
+        size_of: Callable[[int, str], Size],
         frame: Callable[[Plan], str],
         budget: Budget,
     ) -> None:
         self._ladders = ladders
-        self._render = render
+        self._size_of = size_of
         self._frame = frame
         self._budget = budget
         self._sums: dict[int, list[Size]] = {}
@@ -171,7 +171,7 @@ class Fitting:
         # Beyond the budget nothing fits, however much more it is.
         while len(sums) <= count and self._budget.admits(sums[-1]):
             number = len(sums) - 1
-            sums.append(sums[-1] + measure(self._render(number, self._level(number, depth))))
+            sums.append(sums[-1] + self._size_of(number, self._level(number, depth)))
         return sums[min(count, len(sums) - 1)]
 
     def _level(self, number: int, depth: int) -> str:

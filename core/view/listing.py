@@ -62,12 +62,13 @@ class Listing:
 def list_view(listing: Listing, shown: Shown) -> View:
     """Fit a page into its budget and write it."""
     writer = _Writer(listing, shown)
-    info = writer.truncation(writer.plan, _WIDEST)
-    text = writer.text(info)
-    while info != (measured := writer.truncation(writer.plan, measure(text))):
-        # Only JSON tells its own size, which may change by a digit.
-        info, text = measured, writer.text(measured)
-    return View(text, writer.banner(writer.plan), listing.page, writer.plan, info)
+    plan = writer.plan
+    results, size = writer.results()
+    info = writer.truncation(plan, _WIDEST)
+    # Only JSON tells its own size, which may change by a digit.
+    while info != (measured := writer.truncation(plan, size + measure(writer.around("", info)))):
+        info = measured
+    return View(writer.around(results, info), writer.banner(plan), listing.page, plan, info)
 
 
 class _Writer:
@@ -78,19 +79,27 @@ class _Writer:
         self._shown = shown
         self._notes = [shorten(note, _LONGEST_NOTE) for note in (*shown.notes, *listing.notes)]
         self._is_json = shown.format == Format.JSON
+        self._pieces: dict[tuple[int, str], tuple[str, Size]] = {}
 
     @cached_property
     def plan(self) -> Plan:
         """Which results are shown, and how."""
         ladders = self._listing.ladders(self._shown.detail)
-        return Fitting(ladders, self._rendered, self._frame, self._shown.budget).plan()
+        return Fitting(
+            ladders, lambda number, level: self._piece(number, level)[1], self._frame, self._shown.budget
+        ).plan()
 
-    def text(self, info: TruncationInfo) -> str:
-        """Write the whole view."""
-        results = "".join(self._rendered(number, level) for number, level in enumerate(self.plan.levels))
-        if self._is_json:
-            return self._json(self.plan, info, results.removesuffix(",\n") + "\n" if results else "")
-        return self._head(self.plan) + results
+    def results(self) -> tuple[str, Size]:
+        """Write the results, and say what they cost: the pieces are whole lines, whose sizes add up."""
+        pieces = [self._piece(number, level) for number, level in enumerate(self.plan.levels)]
+        if pieces and self._is_json:
+            last = pieces[-1][0].removesuffix(",\n") + "\n"
+            pieces[-1] = last, measure(last)
+        return "".join(text for text, _ in pieces), sum((size for _, size in pieces), Size(0, 0))
+
+    def around(self, results: str, info: TruncationInfo) -> str:
+        """Write the whole view around the results."""
+        return self._json(self.plan, info, results) if self._is_json else self._head(self.plan) + results
 
     def banner(self, plan: Plan) -> str:
         """Write the line at the top."""
@@ -122,6 +131,16 @@ class _Writer:
         if self._shown.detail == Detail.MINIMAL or self._shown.has_clamped_limit:
             return 0
         return len(_Writer(self._listing, replace(self._shown, detail=Detail.MINIMAL)).plan.levels)
+
+    def _piece(self, number: int, level: str) -> tuple[str, Size]:
+        """Write one result, once."""
+        if (number, level) not in self._pieces:
+            text = self._rendered(number, level)
+            self._pieces[number, level] = text, measure(text)
+        return self._pieces[number, level]
+
+    def _size_of(self, number: int, level: str) -> Size:
+        return self._piece(number, level)[1]
 
     def _rendered(self, number: int, level: str) -> str:
         if self._is_json:

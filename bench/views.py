@@ -1,0 +1,122 @@
+"""What views cost and what they save: tokens at each level of detail, and the time to fit a page into its budget.
+
+    .venv/bin/python bench/views.py [--record]
+
+Runs on the source distribution of Django 5.2, fetched once with pip.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from record import fetch_sdist, save_record
+from search import QUERIES
+
+from keyhole.core.config import load_settings
+from keyhole.core.service import Service
+from keyhole.core.types import Detail, Format, Query, SearchResult
+from keyhole.core.view.budget import Budget
+from keyhole.core.view.hit import hit_facts
+from keyhole.core.view.listing import Shown
+from keyhole.core.view.search import search_view
+from keyhole.core.view.tokens import estimate_tokens
+
+ROUNDS = 9
+# Room for everything, so that a level is measured and not the budget.
+NO_LIMIT = Budget(10**9, 10**9)
+# What is measured, and whether it may be at least or at most so much.
+TARGETS = {
+    "saved by compact text": (">=", 0.6),
+    "saved by compact JSON": (">=", 0.6),
+    "fitting 200 results at minimal, ms": ("<=", 10.0),
+    "fitting 200 results at minimal as JSON, ms": ("<=", 10.0),
+    "fitting 50 results at compact, ms": ("<=", 10.0),
+    "fitting 50 results at rich, ms": ("<=", 10.0),
+}
+
+
+def main() -> None:
+    """Measure, print a table, and store a record when asked."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--record", action="store_true", help="store the result under bench/records")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = fetch_sdist("django", "5.2").resolve()
+        service = Service(tree, load_settings(tree, {"cache_dir": Path(scratch)}))
+        service.index()
+        pages = [page(service, text, 50) for text in QUERIES]
+        longest = [page(service, text, 200) for text in QUERIES]
+    figures = sizes([found for found in pages if len(found.hits) == 50])
+    figures |= times([found for found in longest if len(found.hits) == 200], pages)
+    for name, figure in figures.items():
+        print(f"{name:<52}{figure:>12,.2f}  {verdict(name, figure)}")
+    if chosen.record:
+        print("recorded as", save_record("views", figures))
+
+
+def verdict(name: str, figure: float) -> str:
+    """Hold a figure against its target, if it has one."""
+    if name not in TARGETS:
+        return ""
+    relation, target = TARGETS[name]
+    is_met = figure >= target if relation == ">=" else figure <= target
+    return f"{relation} {target:g}  {'met' if is_met else 'MISSED'}"
+
+
+def page(service: Service, text: str, limit: int) -> SearchResult:
+    """Search with the source of every hit."""
+    return service.search(Query(text, limit=limit), needs_source=lambda _: True)
+
+
+def sizes(pages: list[SearchResult]) -> dict[str, float]:
+    """Compare 50 results at each level with the same as indented JSON that has everything."""
+    figures: dict[str, float] = {"pages of 50 results": len(pages)}
+    baseline = statistics.median(estimate_tokens(indented(found)) for found in pages)
+    figures["tokens of 50 results, indented JSON with content"] = baseline
+    for detail in Detail:
+        for form in Format:
+            texts = [search_view(found, Shown(detail, form, NO_LIMIT)).text for found in pages]
+            tokens = statistics.median(map(estimate_tokens, texts))
+            figures[f"tokens of 50 results, {detail} {form}"] = tokens
+            figures[f"saved by {detail} {'JSON' if form == Format.JSON else form}"] = 1 - tokens / baseline
+    return figures
+
+
+def indented(found: SearchResult) -> str:
+    """Write results as tools commonly do."""
+    facts = [hit_facts(hit, found.passages[hit.chunk_id], Detail.RICH) for hit in found.hits]
+    return json.dumps(facts, indent=2, ensure_ascii=False)
+
+
+def times(longest: list[SearchResult], pages: list[SearchResult]) -> dict[str, float]:
+    """Time fitting into budgets that bite."""
+    return {
+        "fitting 200 results at minimal, ms": slowest(longest, Shown(Detail.MINIMAL, budget=Budget(4_000))),
+        "fitting 200 results at minimal as JSON, ms": slowest(
+            longest, Shown(Detail.MINIMAL, Format.JSON, Budget(4_000))
+        ),
+        "fitting 50 results at compact, ms": slowest(pages, Shown(budget=Budget(2_000))),
+        "fitting 50 results at rich, ms": slowest(pages, Shown(Detail.RICH)),
+    }
+
+
+def slowest(pages: list[SearchResult], shown: Shown) -> float:
+    """Return the time of the slowest page, each taken at its median of several rounds, in ms."""
+    worst = 0.0
+    for found in pages:
+        fresh = [replace(found) for _ in range(ROUNDS)]
+        spent = []
+        for one in fresh:
+            started = time.perf_counter()
+            search_view(one, shown)
+            spent.append((time.perf_counter() - started) * 1e3)
+        worst = max(worst, statistics.median(spent))
+    return worst
+
+
+if __name__ == "__main__":
+    main()
