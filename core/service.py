@@ -5,10 +5,12 @@ Imports that cost time stand inside the methods that need them.
 
 import os
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings, load_settings
@@ -47,13 +49,16 @@ _FRESHNESS_TRIES = 3
 
 
 class Service:
-    """One open workspace."""
+    """One open workspace; any thread may ask it."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
         self.root = root
         self.settings = settings
         self.folder = index_folder(settings.cache_dir, root)
         self.metrics = Metrics()
+        self._lock = RLock()
+        self._engine: Engine | None = None
+        self._engine_of: tuple[int, int] | None = None
 
     @classmethod
     def open(cls, path: Path, *, force: bool = False, flags: Mapping[str, object] | None = None) -> "Service":
@@ -101,10 +106,9 @@ class Service:
         from keyhole.core.index.update import refresh_files
         from keyhole.core.search.query import choose_mode
 
-        with self._open_store() as store:
+        with self._searching() as engine:
             if choose_mode(query, has_vectors=False) == Mode.REGEX:
-                fill_trigrams(store, self.root, self.folder, max_bytes=self.settings.index.max_file_bytes)
-            engine = self._engine(store)
+                fill_trigrams(engine.store, self.root, self.folder, max_bytes=self.settings.index.max_file_bytes)
             for _ in range(_FRESHNESS_TRIES):
                 result, stale = self._search_once(engine, query, needs_source)
                 if not stale or not refresh_files(self._request(), stale):
@@ -131,9 +135,9 @@ class Service:
 
         query, _ = understand(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
-        with self._open_store() as store:
+        with self._searching() as engine:
             found = examine(self.root, relative, max_bytes=self.settings.index.max_file_bytes)
-            return explain(self._engine(store), query, found, relative, line)
+            return explain(engine, query, found, relative, line)
 
     def status(self) -> Status:
         """Tell what the index holds, and how far the files have moved on since."""
@@ -147,6 +151,7 @@ class Service:
 
         if not (self.folder / INDEX_FILE).exists():
             return False
+        self.close()
         with writer_lock(self.folder, wait=False):
             # The lock itself stays: another process may be waiting for it.
             for path in self.folder.iterdir():
@@ -202,21 +207,43 @@ class Service:
             folder=self.folder,
             max_bytes=self.settings.index.max_file_bytes,
             workers=self.settings.index.workers,
-            embedder=self._embedder(),
+            embedder=self._embedder,
             full=full,
         )
 
-    def _open_store(self) -> "Store":
+    @contextmanager
+    def _searching(self) -> "Iterator[Engine]":
+        """Lend the open index to one caller at a time; it stays open, so that the next search starts warm."""
+        with self._lock:
+            try:
+                yield self._current_engine()
+            except StoreError:
+                self.close()
+                raise
+
+    def _current_engine(self) -> "Engine":
         from keyhole.core.index.store import Store
-
-        if not (self.folder / INDEX_FILE).exists():
-            raise StoreError("this workspace has no index yet; run keyhole index")
-        return Store(self.folder / INDEX_FILE)
-
-    def _engine(self, store: "Store") -> "Engine":
         from keyhole.core.search.engine import Engine
 
-        return Engine(store, self.root, max_bytes=self.settings.index.max_file_bytes, embedder=self._embedder())
+        path = self.folder / INDEX_FILE
+        try:
+            status = path.stat()
+        except OSError:
+            raise StoreError("this workspace has no index yet; run keyhole index") from None
+        # Another process may have put a new file in the place of a damaged one.
+        if self._engine is None or self._engine_of != (status.st_dev, status.st_ino):
+            self.close()
+            limit = self.settings.index.max_file_bytes
+            self._engine = Engine(Store(path), self.root, max_bytes=limit, embedder=self._embedder)
+            self._engine_of = status.st_dev, status.st_ino
+        return self._engine
+
+    def close(self) -> None:
+        """Close the index, if it is open."""
+        with self._lock:
+            if self._engine:
+                self._engine.store.close()
+            self._engine = None
 
     def _stale_paths(self, store: "Store", paths: set[str]) -> set[str]:
         known = {path: store.query("SELECT size, mtime_ns, digest FROM file WHERE path = ?", path) for path in paths}
@@ -233,6 +260,7 @@ class Service:
         source = read_source(self.root, path, max_bytes=self.settings.index.max_file_bytes)
         return isinstance(source, SourceFile) and source.digest == digest
 
+    @cached_property
     def _embedder(self) -> "Embedder | None":
         if self.settings.index.model is None:
             return None

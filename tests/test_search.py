@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -400,6 +401,26 @@ def test_trigrams_follow_a_changed_file(own: Service) -> None:
     own.index()
     assert paths(own.search(Query("/secondVersion/"))) == ["src/paint.js"]
     assert own.search(Query("/drawColour/")).total == 0
+
+
+# The open index
+
+
+def test_an_index_that_was_replaced_is_opened_anew(own: Service) -> None:
+    assert own.search(Query("RetryPolicy")).total
+    other = Service(own.root, own.settings)
+    other.clear()
+    with pytest.raises(StoreError, match="no index yet"):
+        own.search(Query("RetryPolicy"))
+    other.index()
+    assert own.search(Query("RetryPolicy")).total
+
+
+def test_many_threads_may_search_at_once(own: Service) -> None:
+    queries = ["RetryPolicy", "next_delay", "/return/", "paint canvas"] * 10
+    expected = [paths(own.search(Query(text))) for text in queries]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda text: paths(own.search(Query(text))), queries)) == expected
 
 
 # Explanations

@@ -33,11 +33,14 @@ class Engine:
         self.store = store
         self._root = root
         self._max_bytes = max_bytes
-        self._embedder = (
-            embedder if embedder and store.meta("model") == embedder.name and store.load_vectors() else None
-        )
+        self._model = embedder if embedder and store.load_vectors() else None
         self._names = Names(store)
         store.prepare_search()
+
+    @property
+    def _embedder(self) -> Embedder | None:
+        """The model, when the index has its vectors."""
+        return self._model if self._model and self.store.meta("model") == self._model.name else None
 
     def search(self, query: Query) -> SearchResult:
         """Answer a query with one page of hits."""
