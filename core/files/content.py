@@ -48,7 +48,8 @@ def objection(path: str, text: str) -> tuple[SkipReason, str] | None:
     """Say why readable text should stay out all the same."""
     if _PRIVATE_KEY.match(text):
         return SkipReason.SECRET, "its content is a private key"
-    if marker := _GENERATED.search(text, 0, _HEAD):
+    # The plain search is many times as fast as the pattern, and few files have the word.
+    if "generated" in text[:_HEAD].lower() and (marker := _GENERATED.search(text, 0, _HEAD)):
         return SkipReason.GENERATED, f"line {text.count(chr(10), 0, marker.end()) + 1} says so"
     if path.endswith(_MINIFIABLE) and _looks_minified(text):
         return SkipReason.MINIFIED, "very long lines"

@@ -68,7 +68,7 @@ def _is_real(full_path: str, opened: os.stat_result) -> bool:
     The root is a real path, so the way to a file below it is real as well, or leads elsewhere.
     """
     is_direct = os.path.realpath(full_path) == os.path.normpath(full_path)
-    return is_direct and os.path.samestat(Path(full_path).stat(), opened)
+    return is_direct and os.path.samestat(os.lstat(full_path), opened)
 
 
 def _unreadable(path: str, error: Exception) -> Skip:
