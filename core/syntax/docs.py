@@ -1,8 +1,8 @@
 """Doc comments of any language, brought down to one sentence of plain words."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from textwrap import dedent
 
 SENTENCE_LIMIT = 500
 # The sentence and the returns line stand near the start; the rest need not be read.
@@ -57,7 +57,7 @@ def read_docstring(literal: str) -> Doc:
     match = _STRING_QUOTES.match(literal.strip())
     body = _shorten(match.group(2) if match else literal)
     first, _, rest = body.partition("\n")
-    return _summarise([first.strip(), *dedent(rest).splitlines()])
+    return _summarise([first, *rest.splitlines()])
 
 
 def read_comment(block: str) -> Doc:
@@ -88,17 +88,19 @@ def _shorten(text: str) -> str:
 
 
 def _summarise(lines: list[str]) -> Doc:
-    plain = [_plain(line) for line in lines]
-    return Doc(first_sentence(" ".join(_first_paragraph(plain))), first_sentence(_returns(lines)))
+    paragraph = _first_paragraph(map(_plain, lines))
+    return Doc(first_sentence(" ".join(paragraph)), first_sentence(_returns(lines)))
 
 
 def _plain(line: str) -> str:
+    if "<" not in line and "{" not in line:
+        return line
     line = _INLINE_TAG.sub(r"\1", line)
     line = _CROSS_REFERENCE.sub(r"\1", line)
     return _MARKUP_TAG.sub("", line)
 
 
-def _first_paragraph(lines: list[str]) -> list[str]:
+def _first_paragraph(lines: Iterable[str]) -> list[str]:
     paragraph: list[str] = []
     for line in lines:
         text = line.strip()
@@ -114,6 +116,8 @@ def _first_paragraph(lines: list[str]) -> list[str]:
 
 def _returns(lines: list[str]) -> str:
     for number, line in enumerate(lines):
+        if "eturn" not in line:
+            continue
         if tag := _RETURNS_TAG.match(line):
             return _plain(" ".join([tag.group(1), *_continuation(lines[number + 1 :])]))
         heading = _RETURNS_HEADING.match(line)
