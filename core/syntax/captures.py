@@ -88,10 +88,12 @@ class Captures:
         }
         for match in matches:
             for capture, nodes in match.items():
+                if capture in _PARTS_OF_OTHERS:
+                    continue
                 if take := takers.get(capture):
                     for node in nodes:
                         take(node, match)
-                elif capture not in _PARTS_OF_OTHERS and not capture.startswith("_"):
+                elif not capture.startswith("_"):
                     self._take_definition(capture, nodes, match)
 
     def _take_definition(self, kind: str, nodes: list[Node], match: Match) -> None:

@@ -7,7 +7,7 @@ range of lines names them; only a line longer than the limit is cut inside.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -20,11 +20,11 @@ CHUNK_BYTES = 6_000
 _BREAK_SIZE = CHUNK_SIZE // 3
 
 _SPACE = b" \t\n\r\f\v"
-_CONTINUATION = bytes(range(0x80, 0xC0))
+# White space, and the bytes that go on with a character.
+_NOT_COUNTED = _SPACE + bytes(range(0x80, 0xC0))
 
 
-@dataclass(frozen=True, slots=True)
-class _Atom:
+class _Atom(NamedTuple):
     """A stretch of source that stays together; `depth` counts the nodes opened around it."""
 
     start: int
@@ -43,7 +43,7 @@ def cut_chunks(source: bytes, root: Node | None, symbols: Iterable[Symbol]) -> t
 
 def count_characters(piece: bytes) -> int:
     """Count the characters of UTF-8 source that are not white space."""
-    return len(piece.translate(None, _SPACE + _CONTINUATION))
+    return len(piece.translate(None, _NOT_COUNTED))
 
 
 def _fits(source: bytes, start: int, end: int) -> bool:
@@ -59,7 +59,7 @@ def _open_nodes(source: bytes, root: Node) -> Iterator[_Atom]:
         node, depth = pending.pop()
         start, end = node.start_byte, node.end_byte
         if node.child_count and not _fits(source, start, end):
-            pending.extend((child, depth + 1) for child in reversed(node.children))
+            pending += [(child, depth + 1) for child in reversed(node.children)]
             continue
         # A comment or attribute stays with what it stands right above.
         if note_start >= 0 and source.count(b"\n", note_end, start) <= 1 and _fits(source, note_start, end):
@@ -85,12 +85,12 @@ def _paragraphs(source: bytes) -> Iterator[_Atom]:
 
 def _align(source: bytes, atoms: Iterable[_Atom]) -> Iterator[_Atom]:
     """Move atoms to line starts, join those that share a line, and cut what is still too large."""
-    start, depth, line_start, position = 0, 0, 0, -1
+    start, depth, position = 0, 0, 0
     for atom in atoms:
-        feed = source.rfind(b"\n", max(position, 0), atom.start)
-        is_first_on_line = feed >= 0 or position < 0
-        line_start, position = (feed + 1 if feed >= 0 else line_start), atom.start
-        if line_start > start and is_first_on_line and not source[line_start : atom.start].strip(_SPACE):
+        # Without a line feed since the last atom, this one shares its line.
+        line_start = source.rfind(b"\n", position, atom.start) + 1
+        position = atom.start
+        if line_start > start and not source[line_start : atom.start].strip(_SPACE):
             yield from _cut_large(source, _Atom(start, line_start, depth))
             start, depth = line_start, atom.depth
     if start < len(source):

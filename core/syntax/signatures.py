@@ -33,6 +33,7 @@ class SignatureReader:
         self._source = source
         self._comments = comments
         self._decorators = decorators
+        self._has_no_notes = not comments and not decorators
         self._modifiers = _MODIFIERS | language.private_words
 
     def modifier_words(self, definition: Definition) -> list[str]:
@@ -43,6 +44,8 @@ class SignatureReader:
     def decorator_names(self, definition: Definition) -> tuple[str, ...]:
         """Name the decorators before the name, without their arguments."""
         inside = self._decorators.between(definition.start, definition.name_start)
+        if not inside:
+            return ()
         names = [_DECORATOR_NAME.search(self._source.text(span.start, span.end)) for span in inside]
         return tuple(f"@{name.group()}" if name else "@" for name in names)
 
@@ -64,6 +67,8 @@ class SignatureReader:
     def _read(self, start: int, end: int, definition: Definition) -> str:
         """Read source without its comments, and without the decorators before the name."""
         end = min(end, max(start, definition.name_start) + _LONGEST_READ)
+        if self._has_no_notes:
+            return self._source.text(start, end)
         notes = self._comments.between(start, end)
         notes += self._decorators.between(start, min(end, definition.name_start))
         if not notes:

@@ -33,19 +33,23 @@ class Spans:
         self._spans = sorted(set(spans))
         self._starts = [span.start for span in self._spans]
 
+    def __len__(self) -> int:
+        return len(self._spans)
+
     def __iter__(self) -> Iterator[Span]:
         return iter(self._spans)
 
     def before(self, position: int) -> Iterator[Span]:
         """Yield the spans that start before a position, the nearest first."""
-        return reversed(
-            self._spans[max(0, bisect_left(self._starts, position) - 50) : bisect_left(self._starts, position)]
-        )
+        last = bisect_left(self._starts, position)
+        return reversed(self._spans[max(0, last - 50) : last])
 
     def between(self, start: int, end: int) -> list[Span]:
         """Return the spans that lie in this stretch whole."""
-        first, last = bisect_left(self._starts, start), bisect_right(self._starts, end)
-        return [span for span in self._spans[first:last] if span.end <= end] if first < last else []
+        first = bisect_left(self._starts, start)
+        if first == len(self._starts) or self._starts[first] > end:
+            return []
+        return [span for span in self._spans[first : bisect_right(self._starts, end)] if span.end <= end]
 
 
 class Source:

@@ -86,29 +86,42 @@ class _Surroundings:
 
     def attach(self, definitions: list[Definition]) -> None:
         """Give each definition its decorators and its documentation."""
+        # Many files have nothing but docstrings.
+        is_bare = not self._docs_by_last_row and not self._decorators
+        first_in_row = {} if is_bare else self._first_in_row(definitions)
+        for definition in definitions:
+            above = None if is_bare else self._take_in(definition, first_in_row)
+            definition.doc = self._read_doc(definition, above)
+
+    def _first_in_row(self, definitions: list[Definition]) -> dict[int, int]:
+        """Return where the first definition starts of those that start, or have their name, on a row."""
         first_in_row: dict[int, int] = {}
         for definition in definitions:
             for position in (definition.start, definition.name_start):
                 row = self._source.row(position)
                 first_in_row[row] = min(definition.start, first_in_row.get(row, definition.start))
-        for definition in definitions:
-            # What stands above a line belongs to the first definition on it, not to those inside.
-            is_first = definition.start == first_in_row[self._source.row(definition.start)]
-            self._take_beside(definition)
-            above = self._take_above(definition) if is_first else None
-            definition.doc = self._read_doc(definition, above)
+        return first_in_row
+
+    def _take_in(self, definition: Definition, first_in_row: dict[int, int]) -> Span | None:
+        """Take in the decorators beside and above, and return the comment among or above them."""
+        row = self._source.row(definition.start)
+        # What stands above a line belongs to the first definition on it, not to those inside.
+        is_first = definition.start == first_in_row[row]
+        self._take_beside(definition)
+        return self._take_above(definition, row) if is_first else None
 
     def _take_beside(self, definition: Definition) -> None:
-        line_start = self._source.line_start(definition.start)
+        content = self._source.content
         for beside in self._decorators.before(definition.start):
-            between = self._source.content[beside.end : definition.start]
-            if beside.start < line_start or beside.end > definition.start or between.strip():
+            # A line feed in between is space as well, so look for one first: the rest may be far away.
+            if beside.end > definition.start or content.rfind(b"\n", beside.start, definition.start) >= 0:
+                break
+            if content[beside.end : definition.start].strip():
                 break
             definition.start = beside.start
 
-    def _take_above(self, definition: Definition) -> Span | None:
-        """Take in the decorators above, and return the comment among or above them."""
-        row, doc = self._source.row(definition.start), None
+    def _take_above(self, definition: Definition, row: int) -> Span | None:
+        doc = None
         while True:
             decorator = self._decorators_by_last_row.get(row - 1)
             comment = self._docs_by_last_row.get(row - 1) if doc is None else None
@@ -189,7 +202,7 @@ class _Builder:
             start_line=self._source.row(definition.start) + 1,
             end_line=self._source.last_row(definition.start, definition.end) + 1,
             name_line=self._source.row(definition.name_start) + 1,
-            parent=".".join((*(d.name for d in enclosing), *definition.owners)) or definition.parent,
+            parent=".".join([*[d.name for d in enclosing], *definition.owners]) or definition.parent,
             exported=self._visibility.is_exported(definition.name, modifiers, holder),
             modifiers=modifiers,
             children=tuple(definition.children),

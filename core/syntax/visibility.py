@@ -21,11 +21,12 @@ class Visibility:
 
     def access_words(self, definition: Definition, holder: Definition | None) -> list[str]:
         """Return the access word that holds for a member without one of its own."""
-        first = bisect_left(self._access_starts, holder.start if holder else 0)
-        last = bisect_left(self._access_starts, definition.start)
-        for access in reversed(self._access[first:last]):
-            if definition.end <= access.scope_end:
-                return [access.word] if access.word in self._language.private_words else []
+        if self._access:
+            first = bisect_left(self._access_starts, holder.start if holder else 0)
+            last = bisect_left(self._access_starts, definition.start)
+            for access in reversed(self._access[first:last]):
+                if definition.end <= access.scope_end:
+                    return [access.word] if access.word in self._language.private_words else []
         return ["private"] if holder is not None and holder.kind in self._language.hides_members else []
 
     def is_exported(self, name: str, modifiers: tuple[str, ...], holder: Definition | None) -> bool:
