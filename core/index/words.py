@@ -6,6 +6,7 @@ parts, so that plain words find them, and the whole, so that the name itself is 
 
 import re
 import unicodedata
+from itertools import filterfalse
 
 # A longer run is data (a hash, base64), of which only the start is worth keeping.
 _LONGEST_WORD = 200
@@ -45,14 +46,14 @@ def _split_word(word: str) -> str:
         return word[:_LONGEST_KEPT].lower()
     if word.isalpha() and (word.islower() or word.istitle()):
         return word.lower()
-    parts = [part.lower() for part in _PARTS.findall(word)]
-    return " ".join([*parts, "".join(parts)] if len(parts) > 1 else parts)
+    parts = " ".join(_PARTS.findall(word)).lower()
+    return f"{parts} {parts.replace(' ', '')}" if " " in parts else parts
 
 
 def _split_foreign(word: str) -> str:
     if len(word) > _LONGEST_WORD:
         word = word[:_LONGEST_KEPT]
-    if word[1:].islower() and word.isalpha() and not _UNSPACED.search(word):
+    if word.isalpha() and not any(map(str.isupper, word[1:])) and not _UNSPACED.search(word):
         return word.casefold()
     spaced = _UNSPACED.sub(r" \1 ", word)
     # The same rule in any script: split a word of A, a and 0 that has the same shape.
@@ -70,8 +71,8 @@ def _shape(character: str) -> str:
 
 
 def _without_accents(word: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", word)
-    return unicodedata.normalize("NFKC", "".join(c for c in decomposed if not unicodedata.combining(c)))
+    bare = "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFKD", word)))
+    return unicodedata.normalize("NFKC", bare)
 
 
 _split_known = _Splits()
