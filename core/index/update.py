@@ -123,7 +123,9 @@ class _Update:
         known.rules_hold = self._store.meta("rules") == self._fingerprint
         found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
         if news := self._compare(known, found):
-            self._take_in(found, news)
+            # Only what is indexed can have a digest: a first run asks for none.
+            digests = self._store.digests(c.path for c in found.candidates if c.path in known.files)
+            self._take_in(found, news, digests)
         return self._report(found)
 
     def refresh(self, paths: Iterable[str]) -> None:
@@ -188,33 +190,31 @@ class _Update:
             return news
         return news if self._store.meta("pending", 1) else None
 
-    def _take_in(self, found: Scan, news: _News) -> None:
+    def _take_in(self, found: Scan, news: _News, digests: dict[str, str]) -> None:
         """Prepare and write every candidate, batch by batch; the first brings the other news along."""
         total = len(found.candidates)
         self._tell(total, "")
         is_first = True
-        for batch in self._batches(found):
-            known = self._store.digests(prepared.path for prepared in batch)
+        for batch in self._batches(found, digests):
             vectors = iter(self._embed(batch))
             with self._store.transaction():
                 if is_first:
                     self._write_news(found, news)
                 for prepared in batch:
-                    self._write_one(prepared, vectors, is_known=prepared.path in known)
+                    self._write_one(prepared, vectors, is_known=prepared.path in digests)
                     self._done += 1
                     self._tell(total, prepared.path)
                 self._store.set_meta("pending", total - self._done)
                 self._store.set_meta("updated", datetime.now(UTC).isoformat(timespec="seconds"))
             is_first = False
 
-    def _batches(self, found: Scan) -> Iterator[list[Prepared]]:
+    def _batches(self, found: Scan, digests: dict[str, str]) -> Iterator[list[Prepared]]:
         """Prepare candidates and yield as many as go into one transaction; at least one batch, if an empty one."""
         sizes = {candidate.path: candidate.size for candidate in found.candidates}
         preparation = Preparation(self._request.root, self._request.max_bytes, for_model=self._embedder is not None)
-        digests, workers = self._store.digests(sizes), self._request.workers
         batch: list[Prepared] = []
         size = 0
-        for prepared in prepare_all(preparation, found.candidates, digests, workers=workers):
+        for prepared in prepare_all(preparation, found.candidates, digests, workers=self._request.workers):
             batch.append(prepared)
             size += sizes[prepared.path]
             if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
