@@ -37,7 +37,7 @@ def cut_chunks(source: bytes, root: Node | None, symbols: Iterable[Symbol]) -> t
     if not source:
         return ()
     nodes = _open_nodes(source, root) if root is not None else _paragraphs(source)
-    spans = _merge(source, _align(source, nodes))
+    spans = _merge(source, _cut_large(source, _align(source, nodes)))
     return tuple(_number(source, spans, sorted((s.name_line, f"{s.kind} {s.name}") for s in symbols)))
 
 
@@ -58,7 +58,7 @@ def _open_nodes(source: bytes, root: Node) -> Iterator[_Atom]:
     while pending:
         node, depth = pending.pop()
         start, end = node.start_byte, node.end_byte
-        if node.child_count and not _fits(source, start, end):
+        if not _fits(source, start, end) and node.child_count:
             pending += [(child, depth + 1) for child in reversed(node.children)]
             continue
         # A comment or attribute stays with what it stands right above.
@@ -84,24 +84,30 @@ def _paragraphs(source: bytes) -> Iterator[_Atom]:
 
 
 def _align(source: bytes, atoms: Iterable[_Atom]) -> Iterator[_Atom]:
-    """Move atoms to line starts, join those that share a line, and cut what is still too large."""
+    """Move atoms to line starts, and join those that share a line."""
     start, depth, position = 0, 0, 0
     for atom in atoms:
         # Without a line feed since the last atom, this one shares its line.
         line_start = source.rfind(b"\n", position, atom.start) + 1
         position = atom.start
         if line_start > start and not source[line_start : atom.start].strip(_SPACE):
-            yield from _cut_large(source, _Atom(start, line_start, depth))
+            yield _Atom(start, line_start, depth)
             start, depth = line_start, atom.depth
     if start < len(source):
-        yield from _cut_large(source, _Atom(start, len(source), depth))
+        yield _Atom(start, len(source), depth)
 
 
-def _cut_large(source: bytes, atom: _Atom) -> Iterator[_Atom]:
-    """Cut an atom that has no structure to open at its lines, and a giant line at a character."""
-    if _fits(source, atom.start, atom.end):
-        yield atom
-        return
+def _cut_large(source: bytes, atoms: Iterable[_Atom]) -> Iterator[_Atom]:
+    """Cut atoms that are still too large, having no structure to open."""
+    for atom in atoms:
+        if _fits(source, atom.start, atom.end):
+            yield atom
+        else:
+            yield from _cut_at_lines(source, atom)
+
+
+def _cut_at_lines(source: bytes, atom: _Atom) -> Iterator[_Atom]:
+    """Cut an atom at its lines, and a giant line at a character."""
     start = atom.start
     while start < atom.end:
         line_end = source.find(b"\n", start, atom.end) + 1 or atom.end
