@@ -126,7 +126,8 @@ def _symbol_rows(top: Symbol) -> list[SymbolRow]:
     while pending:
         symbol, depth = pending.pop()
         rows.append(_symbol_row(symbol, depth))
-        pending.extend((child, depth + 1) for child in reversed(symbol.children))
+        if symbol.children:
+            pending += [(child, depth + 1) for child in reversed(symbol.children)]
     return rows
 
 

@@ -98,7 +98,8 @@ class Captures:
 
     def _take_definition(self, kind: str, nodes: list[Node], match: Match) -> None:
         start, end = nodes[0].start_byte, nodes[-1].end_byte
-        names, owners = match.get("name"), list[Node]()
+        names = match.get("name")
+        owners: list[Node] = []
         if qualified := match.get("qualified"):
             names, owners = _split_qualified(qualified[0])
         # Tables list the more telling pattern first: it wins when two match one node.
