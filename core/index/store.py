@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,7 +12,7 @@ import apsw
 from keyhole.core.errors import CorruptStoreError, StoreError
 from keyhole.core.files.walk import Known, Stamp
 from keyhole.core.index.connection import connect, explained, load_vectors, transaction
-from keyhole.core.index.prepare import UNKNOWN_TIME, FileRows
+from keyhole.core.index.prepare import UNKNOWN_TIME, FileRows, SymbolRow
 from keyhole.core.types import Skip, SkipReason
 
 Vector = tuple[bytes, bytes]
@@ -95,11 +96,13 @@ class Store:
 
     def replace_file(self, rows: FileRows, vectors: Sequence[Vector] = ()) -> None:
         """Put a file's rows in the place of its old ones."""
-        self.remove_file(rows.path)
+        known_id = self.value("SELECT id FROM file WHERE path = ?", rows.path)
+        if known_id is not None:
+            self._remove_chunks(known_id)
+        file_id = known_id or self._next_id("file")
         self._db.execute("DELETE FROM skip WHERE path = ?", (rows.path,))
-        file_id = self._next_id("file")
         self._db.execute(
-            "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+            "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (
                 file_id,
                 rows.path,
@@ -124,9 +127,10 @@ class Store:
             "INSERT INTO chunk_words (rowid, path, definitions, content) VALUES (?, ?, ?, ?)",
             [(id_, *chunk.words) for id_, chunk in enumerate(rows.chunks, first)],
         )
+        kept = self._keep_symbols(file_id, rows.symbols) if known_id is not None else 0
         self._db.executemany(
             "INSERT INTO symbol VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(file_id, *symbol) for symbol in rows.symbols],
+            [(file_id, *symbol) for symbol in rows.symbols[kept:]],
         )
         self._add_vectors(first, vectors)
 
@@ -135,18 +139,9 @@ class Store:
         file_id = self.value("SELECT id FROM file WHERE path = ?", path)
         if file_id is None:
             return
-        chunks = "SELECT id FROM chunk WHERE file_id = ?"
-        self._db.execute(f"DELETE FROM chunk_words WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
-        if self._has_vectors and self.meta("dimension"):
-            self._db.execute(f"DELETE FROM chunk_bits WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
-        self._db.execute(f"DELETE FROM chunk_vector WHERE chunk_id IN ({chunks})", (file_id,))  # noqa: S608
-        for statement in (
-            "DELETE FROM chunk WHERE file_id = ?",
-            "DELETE FROM symbol WHERE file_id = ?",
-            "DELETE FROM file_trigrams WHERE rowid IN (SELECT id FROM file WHERE id = ? AND has_trigrams)",
-            "DELETE FROM file WHERE id = ?",
-        ):
-            self._db.execute(statement, (file_id,))
+        self._remove_chunks(file_id)
+        self._db.execute("DELETE FROM symbol WHERE file_id = ?", (file_id,))
+        self._db.execute("DELETE FROM file WHERE id = ?", (file_id,))
 
     def restamp_file(self, path: str, stamp: Stamp) -> None:
         """Record a new time for a file whose content is the same."""
@@ -191,6 +186,25 @@ class Store:
         """Make the next walk read every file again; until then the old rows serve."""
         self._db.execute("UPDATE file SET digest = '', mtime_ns = ?", (UNKNOWN_TIME,))
         self._db.execute("DELETE FROM skip WHERE size IS NOT NULL")
+
+    def _remove_chunks(self, file_id: int) -> None:
+        """Take out a file's chunks, with everything that belongs to them, and its trigrams."""
+        chunks = "SELECT id FROM chunk WHERE file_id = ?"
+        self._db.execute(f"DELETE FROM chunk_words WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
+        if self._has_vectors and self.meta("dimension"):
+            self._db.execute(f"DELETE FROM chunk_bits WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
+        self._db.execute(f"DELETE FROM chunk_vector WHERE chunk_id IN ({chunks})", (file_id,))  # noqa: S608
+        self._db.execute("DELETE FROM chunk WHERE file_id = ?", (file_id,))
+        self._db.execute(
+            "DELETE FROM file_trigrams WHERE rowid IN (SELECT id FROM file WHERE id = ? AND has_trigrams)", (file_id,)
+        )
+
+    def _keep_symbols(self, file_id: int, new: Sequence[SymbolRow]) -> int:
+        """Keep the symbols above the first that changed, and delete the rest: names lie far apart in their index."""
+        old = list(self._db.execute("SELECT * FROM symbol WHERE file_id = ? ORDER BY id", (file_id,)))
+        same = sum(1 for _ in takewhile(lambda pair: pair[0][2:] == pair[1], zip(old, new, strict=False)))
+        self._db.executemany("DELETE FROM symbol WHERE id = ?", [row[:1] for row in old[same:]])
+        return same
 
     def _add_vectors(self, first: int, vectors: Sequence[Vector]) -> None:
         if not vectors:
