@@ -11,7 +11,7 @@ from keyhole.core.search.filters import Filter, role_of
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.query import check_query, choose_mode, is_identifier, names_of, pattern_of, words_of
-from keyhole.core.search.rank import HYBRID_VECTORS, POOL_SIZE, Candidate, Wanted, letters_of, rank
+from keyhole.core.search.rank import HYBRID_VECTORS, POOL_SIZE, SEMANTIC_VECTORS, Candidate, Wanted, letters_of, rank
 from keyhole.core.search.regex import find_matches
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.symbols import Names, find_symbols, separate
@@ -76,7 +76,7 @@ class Engine:
         if mode in (Mode.HYBRID, Mode.SEMANTIC):
             if self._embedder is None:
                 raise QueryError(f"mode={mode} needs vectors, and this index has none; use mode=keyword")
-            limit = HYBRID_VECTORS if mode == Mode.HYBRID else POOL_SIZE
+            limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
             nearest = nearest_chunks(self.store, self._embedder, query.text, admitted, limit=limit)
         defining = self._defining_chunks(query.text, admitted) if mode != Mode.SEMANTIC else {}
         chunk_ids = [*(match.chunk_id for match in lexical), *nearest, *defining]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, pairwise
 
 from keyhole.core.index.store import Store
@@ -71,7 +72,9 @@ class WordSearch:
             limit,
             offset,
         )
-        return [self._match(chunk_id, mask) for chunk_id, mask in rows]
+        # Few words make few patterns, which many rows share.
+        judge = cache(self._judge)
+        return [WordMatch(chunk_id, *judge(matched)) for chunk_id, matched in rows]
 
     def total(self) -> int:
         """Count every chunk that has one of the words."""
@@ -96,7 +99,8 @@ class WordSearch:
         parts = [chosen, *([f"({chosen}) AND ({counted})"] if common else []), _any_of(self._phrases)]
         return " OR ".join(f"({part})" for part in parts if part)
 
-    def _match(self, chunk_id: int, matched: str) -> WordMatch:
+    def _judge(self, matched: str) -> tuple[float, float]:
+        """Turn the pattern of phrases that a row has into its coverage and closeness."""
         rare = sum(len(term.variants) for term in self._terms[: self._choosing])
         if self._choosing < len(self._terms):
             matched = matched[rare:]  # the rare words stand twice in the expression
@@ -109,7 +113,7 @@ class WordSearch:
             position = end
         phrases = matched[position:]
         closeness = 1.0 if phrases[:1] == "1" else phrases.count("1") / (2 * max(1, len(phrases) - 1))
-        return WordMatch(chunk_id, found / total, closeness)
+        return found / total, closeness
 
     def _terms_of(self, words: list[str]) -> Iterator[_Term]:
         """Find the forms of each word that the index has, the word itself first and then the commonest."""

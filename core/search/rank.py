@@ -16,8 +16,9 @@ from keyhole.core.syntax.languages import BY_ID
 
 # How many candidates words and vectors bring in, and the constant of reciprocal-rank fusion. The scan of
 # vectors costs as the square of its number, and far down a list fusion gives next to nothing.
-POOL_SIZE = 200
+POOL_SIZE = 120
 HYBRID_VECTORS = 64
+SEMANTIC_VECTORS = 200
 FUSION_K = 60
 
 WEIGHTS = {
