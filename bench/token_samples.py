@@ -13,7 +13,6 @@ import tomllib
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -24,11 +23,8 @@ from tokenizers import Tokenizer
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import scan
 from keyhole.core.service import Service
-from keyhole.core.syntax.analyse import analyse
 from keyhole.core.syntax.languages import detect_language
-from keyhole.core.types import Format, Mode, SearchRequest, Skip, SourceFile
-from keyhole.core.view.file_map import map_facts, map_text
-from keyhole.core.view.text import json_text
+from keyhole.core.types import Format, MapRequest, Mode, SearchRequest, Skip, SourceFile
 
 MIN_BYTES, MAX_BYTES = 1_000, 100_000
 MOST_PER_LANGUAGE, MOST_PER_PACKAGE, FEWEST = 60, 25, 10
@@ -122,12 +118,11 @@ def _render_views(root: Path, sources: list[SourceFile]) -> Iterator[str]:
     """Show pages of hits and maps of files, as text and as JSON."""
     service = Service.open(root, flags={"cache_dir": str(DATA / "indexes"), "index.workers": 1})
     service.index()
-    for words in VIEW_QUERIES:
-        request = SearchRequest(words, mode=Mode.KEYWORD, limit=30)
-        yield from (service.search_view(replace(request, format=form)).text for form in Format)
-    for analysis in map(analyse, _choose(sources, 8)):
-        yield map_text(analysis.source, analysis.outline)
-        yield json_text(map_facts(analysis.source, analysis.outline))
+    for form in Format:
+        for words in VIEW_QUERIES:
+            yield service.search_view(SearchRequest(words, Mode.KEYWORD, limit=30, format=form)).text
+        for source in _choose(sources, 8):
+            yield service.map_view(MapRequest(source.path, format=form)).text
 
 
 def _fetch_ranks() -> Path:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import Detail, Format, Mode, SearchRequest
+from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, ReadRequest, SearchRequest
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -44,14 +44,13 @@ def cli() -> None:
 def overview(path: Path, *, force: bool) -> None:
     """Index a workspace, show its status and, as a sample, the map of one file."""
     from keyhole.core.service import Service
-    from keyhole.core.view.file_map import map_text
     from keyhole.core.view.status import status_text
 
     service = Service.open(path, force=force)
     _index(service, full=False)
     _print(status_text(service.status()))
     if sample := service.sample():
-        _print(f"\nA sample view: keyhole map {sample.source.path}\n\n{map_text(sample.source, sample.outline)}")
+        _print(f"\nA sample view: keyhole map {sample}\n\n{service.map_view(MapRequest(sample)).text}")
 
 
 @cli.command()
@@ -107,6 +106,13 @@ _page_options = (
     click.option("--limit", type=int, help="Results on a page; default: search.top_k, 10."),
     click.option("--offset", type=int, default=0, show_default=True, help="Results to pass over."),
 )
+_answer_options = (
+    click.option("--budget", "--max-tokens", "max_tokens", type=int, help="Tokens to spend; default: 20,000."),
+    click.option(
+        "--format", type=click.Choice([*map(str, Format)]), default="text", show_default=True, help="Text or JSON."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Short for --format json."),
+)
 _view_options = (
     click.option(
         "--detail",
@@ -118,11 +124,7 @@ _view_options = (
         help="How much to tell of each result.",
     ),
     click.option("--cursor", default="", help="Go on where an answer in JSON ended."),
-    click.option("--budget", "--max-tokens", "max_tokens", type=int, help="Tokens to spend; default: 20,000."),
-    click.option(
-        "--format", type=click.Choice([*map(str, Format)]), default="text", show_default=True, help="Text or JSON."
-    ),
-    click.option("--json", "as_json", is_flag=True, help="Short for --format json."),
+    *_answer_options,
 )
 
 
@@ -141,8 +143,12 @@ def _search_request(query: str, options: dict[str, Any], *, as_json: bool = Fals
     chosen = options | {"mode": Mode(options["mode"]) if options["mode"] else None}
     if "detail_level" in chosen:
         chosen["detail_level"] = Detail(chosen["detail_level"])
-        chosen["format"] = Format.JSON if as_json else Format(chosen["format"])
+        chosen["format"] = _format(chosen["format"], as_json=as_json)
     return SearchRequest(query, **chosen)
+
+
+def _format(name: str, *, as_json: bool) -> Format:
+    return Format.JSON if as_json else Format(name)
 
 
 @cli.command()
@@ -185,18 +191,43 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Any
 
 @cli.command("map")
 @click.argument("path")
+@click.option(
+    "--level",
+    type=click.Choice([*map(str, MapLevel)]),
+    default="auto",
+    show_default=True,
+    help="How much to tell of each symbol; auto is the first level at which all fit.",
+)
+@click.option("--symbol", default="", help="Expand one symbol: its name, dotted name or first line.")
+@click.option(
+    "--symbols-each", type=int, default=50, show_default=True, help="Symbols at each end of a list that is too long."
+)
+@click.option("--offset", type=int, default=0, show_default=True, help="Symbols to pass over.")
+@_with(*_answer_options)
 @_root
-@_json
-def map_file(path: str, root: Path, *, as_json: bool) -> None:
+def map_file(path: str, root: Path, *, level: str, as_json: bool, **options: Any) -> None:
     """Show what the file PATH imports and defines, with line ranges."""
     from keyhole.core.service import Service
-    from keyhole.core.view.file_map import map_facts, map_text
 
-    analysis = Service.open(root).analyse(path)
-    if as_json:
-        _print_json(map_facts(analysis.source, analysis.outline))
-    else:
-        _print(map_text(analysis.source, analysis.outline))
+    options["format"] = _format(options["format"], as_json=as_json)
+    _print(Service.open(root).map_view(MapRequest(path, MapLevel(level), **options)).text)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--start-line", type=int, default=1, show_default=True, help="The first line to show.")
+@click.option(
+    "--start-column", type=int, default=1, show_default=True, help="Where in that line to start, if it is very long."
+)
+@click.option("--max-lines", type=int, help="Lines of each file; default: 500, at most 2,000.")
+@_with(*_answer_options)
+@_root
+def read(paths: tuple[str, ...], root: Path, *, as_json: bool, **options: Any) -> None:
+    """Show lines of the files PATHS as they are now; several share the budget."""
+    from keyhole.core.service import Service
+
+    options["format"] = _format(options["format"], as_json=as_json)
+    _print(Service.open(root).read_view(ReadRequest(paths, **options)).text)
 
 
 def _index(service: "Service", *, full: bool) -> "IndexReport":

@@ -20,17 +20,19 @@ from keyhole.core.files.walk import examine, printable, scan
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.index.location import INDEX_FILE, LOCK_FILE, index_folder
 from keyhole.core.types import (
-    Analysis,
     Candidate,
     Explanation,
     Hit,
     IndexReport,
+    MapRequest,
     Mode,
     Progress,
     Query,
+    ReadRequest,
+    Refusal,
     SearchRequest,
     SearchResult,
-    Skip,
+    SkipReason,
     SourceFile,
     Status,
 )
@@ -41,8 +43,10 @@ if TYPE_CHECKING:
     from keyhole.core.index.store import Store
     from keyhole.core.index.update import Request
     from keyhole.core.search.engine import Engine
-    from keyhole.core.view.listing import View
+    from keyhole.core.view.listing import ListView, View
 
+# Files up to this size are mapped and read, whether they are indexed or not.
+SERVED_BYTES = 50_000_000
 _SAMPLE_BYTES = 5_000
 # A file may change again while it is looked up again; at some point what is left is left out.
 _FRESHNESS_TRIES = 3
@@ -78,7 +82,7 @@ class Service:
 
         return update_index(self._request(full=full), Hooks(on_progress, on_message))
 
-    def search_view(self, request: SearchRequest) -> "View":
+    def search_view(self, request: SearchRequest) -> "ListView":
         """Answer a search with the text that every door gives out."""
         from keyhole.core.view.cursor import check_generation, read_cursor, request_key
         from keyhole.core.view.hit import needs_source
@@ -128,6 +132,29 @@ class Service:
         passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
         return replace(result, passages=passages), stale | changed
 
+    def map_view(self, request: MapRequest) -> "View":
+        """Show what a file defines, as it is now."""
+        from keyhole.core.syntax.analyse import outline_of
+        from keyhole.core.view.file_map import map_view, understand_map
+
+        shown = understand_map(request)
+        source = self.read(request.path)
+        view = map_view(source, outline_of(source), shown, request.symbol)
+        self.metrics.record("map_file", source.path, view.truncation)
+        return view
+
+    def read_view(self, request: ReadRequest) -> "View":
+        """Show lines of one or several files, as they are now; among several, one bad path is told in place."""
+        from keyhole.core.syntax.analyse import outline_of
+        from keyhole.core.view.read import read_view, understand_read
+
+        shown = understand_read(request)
+        paths = tuple(dict.fromkeys(request.paths))
+        files = (self._read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
+        view = read_view(files, shown, outline_of)
+        self.metrics.record("read_file", " ".join(paths), view.truncation)
+        return view
+
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:
         """Say why a file is where it is in the answer to a search, or why it is not there."""
         from keyhole.core.search.explain import explain
@@ -159,20 +186,27 @@ class Service:
                     path.unlink(missing_ok=True)
         return True
 
-    def analyse(self, path: str) -> Analysis:
-        """Parse one file as it is now."""
-        from keyhole.core.syntax.analyse import analyse
-
+    def read(self, path: str) -> SourceFile:
+        """Read one file as it is now, also when it is too large to be indexed."""
         relative = self.relative(path)
-        limit = self.settings.index.max_file_bytes
-        admitted = examine(self.root, relative, max_bytes=limit)
-        source = read_source(self.root, relative, max_bytes=limit) if isinstance(admitted, Candidate) else admitted
-        if isinstance(source, Skip):
-            raise PathError(f"{source.path} is not served: {source.reason}: {source.detail}")
-        return analyse(source)
+        admitted = examine(self.root, relative, max_bytes=SERVED_BYTES)
+        source = (
+            read_source(self.root, relative, max_bytes=SERVED_BYTES) if isinstance(admitted, Candidate) else admitted
+        )
+        if isinstance(source, SourceFile):
+            return source
+        if source.reason == SkipReason.TOO_LARGE:
+            raise PathError(f"{source.path} is not served: files over {SERVED_BYTES:,} bytes are not")
+        raise PathError(f"{source.path} is not served: {source.reason}: {source.detail}")
 
-    def sample(self) -> Analysis | None:
-        """Parse a file that shows well what a map is: code, and not too long."""
+    def _read_or_refuse(self, path: str) -> SourceFile | Refusal:
+        try:
+            return self.read(path)
+        except PathError as error:
+            return Refusal(printable(path), str(error))
+
+    def sample(self) -> str | None:
+        """Choose a file that shows well what a map is: code, and not too long."""
         from keyhole.core.syntax.languages import detect_language
 
         sizes = {
@@ -182,7 +216,7 @@ class Service:
         }
         for path in sorted(sizes, key=lambda path: (-sizes[path], path)):
             with suppress(PathError):
-                return self.analyse(path)
+                return self.read(path).path
         return None
 
     def relative(self, path: str, *, must_exist: bool = True) -> str:
@@ -195,6 +229,8 @@ class Service:
             raise PathError(f"{printable(path)} is outside the workspace; paths are relative to its root") from None
         # Unlike Path.is_file, this never raises.
         is_file = os.path.isfile(self.root / inside)  # noqa: PTH113
+        if must_exist and not is_file and self._is_indexed(inside.as_posix()):
+            raise PathError(f"{printable(path)} was deleted since it was indexed; run keyhole index, or search anew")
         if inside.name in ("", "..") or (must_exist and not is_file):
             raise PathError(f"{printable(path)} is not a file in the workspace; keyhole status lists what there is")
         return inside.as_posix()
@@ -244,6 +280,12 @@ class Service:
             if self._engine:
                 self._engine.store.close()
             self._engine = None
+
+    def _is_indexed(self, path: str) -> bool:
+        """Tell whether the index, if there is one, knows a file."""
+        with suppress(StoreError), self._searching() as engine:
+            return bool(engine.store.query("SELECT 1 FROM file WHERE path = ?", path))
+        return False
 
     def _stale_paths(self, store: "Store", paths: set[str]) -> set[str]:
         known = {path: store.query("SELECT size, mtime_ns, digest FROM file WHERE path = ?", path) for path in paths}

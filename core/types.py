@@ -121,6 +121,8 @@ class Outline:
     symbols: tuple[Symbol, ...] = ()
     imports: tuple[Import, ...] = ()
     has_errors: bool = False
+    # Why nothing was looked for, when nothing was.
+    missed: str = ""
 
     def walk(self) -> Iterator[Symbol]:
         """Yield every symbol at every depth, in source order."""
@@ -224,6 +226,17 @@ class Detail(StrEnum):
     RICH = "rich"
 
 
+class MapLevel(StrEnum):
+    """How much a map tells, from everything down; `auto` is the first that fits."""
+
+    AUTO = "auto"
+    FULL = "full"
+    COMPACT = "compact"
+    MINIMAL = "minimal"
+    OUTLINE = "outline"
+    TRUNCATED = "truncated"
+
+
 class Format(StrEnum):
     """How a view is written; the facts are the same."""
 
@@ -261,6 +274,39 @@ class SearchRequest:
     cursor: str = ""
     max_tokens: int | None = None
     format: Format = Format.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class MapRequest:
+    """A map as it is asked for; `symbol` is a name, a dotted name or the line that a definition starts on."""
+
+    path: str
+    level: MapLevel = MapLevel.AUTO
+    symbol: str = ""
+    symbols_each: int = 50
+    offset: int = 0
+    max_tokens: int | None = None
+    format: Format = Format.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """Lines of one or several files as they are asked for; columns are the characters of a line."""
+
+    paths: tuple[str, ...]
+    start_line: int = 1
+    start_column: int = 1
+    max_lines: int | None = None
+    max_tokens: int | None = None
+    format: Format = Format.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A path that is not served, and why."""
+
+    path: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)

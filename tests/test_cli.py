@@ -98,6 +98,7 @@ def test_map(workspace: Path) -> None:
     done = keyhole("map", "src/retry.py", cwd=workspace)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
+        "Showing the only symbol.\n"
         "File Map: src/retry.py\n"
         "6 lines │ 77 B │ Python\n"
         "\n"
@@ -112,7 +113,7 @@ def test_map(workspace: Path) -> None:
     )
     facts = json.loads(keyhole("map", "src/retry.py", "--json", cwd=workspace).stdout)
     assert facts["total_symbols"] == 1
-    assert facts["symbols"][0]["name"] == "backoff"
+    assert facts["results"][0]["name"] == "backoff"
 
 
 def test_without_a_command_there_is_an_overview_with_a_sample(workspace: Path) -> None:
@@ -177,7 +178,7 @@ def test_control_characters_in_an_error_or_in_json_are_escaped(workspace: Path) 
     (workspace / "evil.py").write_text('def evil(a="\x9b31m\u202e"): pass\n')
     shown = keyhole("map", "evil.py", "--json", cwd=workspace).stdout
     assert "\\u009b31m\\u202e" in shown
-    assert json.loads(shown)["symbols"][0]["signature"] == 'def evil(a="\x9b31m\u202e")'
+    assert json.loads(shown)["results"][0]["signature"] == 'def evil(a="\x9b31m\u202e")'
     (workspace / "keyhole.toml").write_text('"\\u001b]0;pwned\\u0007" = 1\n')
     done = keyhole("status", cwd=workspace)
     assert done.returncode == 2

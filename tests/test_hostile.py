@@ -16,8 +16,7 @@ from keyhole.core.index.update import Request, update_index
 from keyhole.core.service import Service
 from keyhole.core.syntax.analyse import analyse
 from keyhole.core.syntax.languages import LANGUAGES
-from keyhole.core.types import Candidate, SkipReason
-from keyhole.core.view.file_map import map_facts, map_text
+from keyhole.core.types import Candidate, MapRequest, SkipReason
 
 # Quadratic work on these sizes would take minutes; linear work takes a moment.
 SIZE = 300_000
@@ -81,9 +80,9 @@ def test_deep_files(tmp_path: Path, extension: str) -> None:
 
 def test_a_deep_file_can_be_mapped(tmp_path: Path) -> None:
     (tmp_path / "a.ts").write_text("function a(){" * 2_000 + "}" * 2_000)
-    analysis = Service.open(tmp_path).analyse("a.ts")
-    assert "function a()" in map_text(analysis.source, analysis.outline)
-    assert map_facts(analysis.source, analysis.outline)["total_symbols"] == 30
+    view = Service.open(tmp_path).map_view(MapRequest("a.ts"))
+    assert view.banner == "Showing all 30 symbols."
+    assert "function a()" in view.text
 
 
 def test_one_bad_file_never_stops_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from keyhole.core.view.budget import Budget, measure
 from keyhole.core.view.cursor import read_cursor, request_key, write_cursor
 from keyhole.core.view.hit import ladders
 from keyhole.core.view.limits import EFFECTIVE_CHARACTERS
-from keyhole.core.view.listing import Shown, View
+from keyhole.core.view.listing import ListView, Shown
 from keyhole.core.view.search import search_view
 from keyhole.core.view.tokens import estimate_tokens
 
@@ -187,7 +187,7 @@ def test_a_view_keeps_its_promises(
     check_promises(view, result, how)
 
 
-def check_promises(view: View, result: SearchResult, how: Shown) -> None:
+def check_promises(view: ListView, result: SearchResult, how: Shown) -> None:
     info, size = view.truncation, measure(view.text)
     # Never above a limit, and the numbers are measured, not guessed.
     assert size.tokens <= how.budget.tokens
@@ -214,7 +214,7 @@ def check_promises(view: View, result: SearchResult, how: Shown) -> None:
         check_json(json.loads(view.text), view, result)
 
 
-def check_json(answer: dict[str, object], view: View, result: SearchResult) -> None:
+def check_json(answer: dict[str, object], view: ListView, result: SearchResult) -> None:
     info, kept = view.truncation, len(view.plan.levels)
     has_more = view.page.offset + kept < result.total
     assert answer["banner"] == view.banner
@@ -357,7 +357,7 @@ def test_the_page_and_the_mode_come_from_the_settings(service: Service) -> None:
     assert "(1.00) def weigh_1(total)" in view.text
 
 
-def shown_paths(view: View) -> list[str]:
+def shown_paths(view: ListView) -> list[str]:
     if view.text.startswith("{"):
         return [result["file_path"] for result in json.loads(view.text)["results"]]
     return re.findall(r"^(src/part_\d+\.py):\d+", view.text, re.MULTILINE)

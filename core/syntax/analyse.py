@@ -4,10 +4,31 @@ from keyhole.core.syntax.chunks import cut_chunks
 from keyhole.core.syntax.languages import Language, detect_language
 from keyhole.core.syntax.parse import parse
 from keyhole.core.syntax.symbols import extract_outline
+from keyhole.core.syntax.tables import table_outline
 from keyhole.core.types import Analysis, Chunk, Outline, SourceFile
 
 # Raise this when the same file gives other symbols or chunks than before: indexes are then read anew.
 ANALYSIS_VERSION = 1
+
+
+# A larger file would keep whoever asks for its map waiting: a dense one of this size takes about ten seconds.
+MAPPED_BYTES = 6_000_000
+
+
+def outline_of(source: SourceFile) -> Outline:
+    """Parse a file for its map only; say so when that cannot be done."""
+    language = detect_language(source.path, source.text)
+    if language.id == "csv":
+        return table_outline(language.id, source.text)
+    if language.grammar is None:
+        return Outline(language.id)
+    if source.size > MAPPED_BYTES:
+        return Outline(language.id, missed=f"files over {MAPPED_BYTES:,} bytes are not parsed")
+    content = source.text.encode("utf-8")
+    root = parse(language, content)
+    if root is None:
+        return Outline(language.id, missed="the parser gave up on it")
+    return extract_outline(language, root, content)
 
 
 def analyse(source: SourceFile) -> Analysis:

@@ -56,8 +56,7 @@ def _nothing_here(page: Page) -> str:
 
 
 def _cut(page: Page, plan: Plan, budget: Budget) -> Iterator[str]:
-    by_characters = plan.reason == "character_limit"
-    limit = f"character limit {budget.chars:,}" if by_characters else f"token budget {budget.tokens:,}"
+    limit = budget.limit_text(plan.reason or "")
     yield f"{limit}, too small for result {page.offset + 1}" if plan.reason == "single_result_too_large" else limit
     if plan.lowered_from < len(plan.levels):
         first, last = page.offset + plan.lowered_from + 1, page.offset + len(plan.levels)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from keyhole.core.view.limits import DEFAULT_TOKENS, EFFECTIVE_CHARACTERS
+from keyhole.core.view.limits import DEFAULT_TOKENS, EFFECTIVE_BYTES, EFFECTIVE_CHARACTERS
 from keyhole.core.view.tokens import MILLI, token_weight
 
 # The best results keep the detail that was asked for as long as they fit together.
@@ -21,12 +21,13 @@ class Size:
 
     chars: int
     weight: int
+    bytes: int = 0
 
     def __add__(self, other: "Size") -> "Size":
-        return Size(self.chars + other.chars, self.weight + other.weight)
+        return Size(self.chars + other.chars, self.weight + other.weight, self.bytes + other.bytes)
 
     def __sub__(self, other: "Size") -> "Size":
-        return Size(self.chars - other.chars, self.weight - other.weight)
+        return Size(self.chars - other.chars, self.weight - other.weight, self.bytes - other.bytes)
 
     @property
     def tokens(self) -> int:
@@ -36,7 +37,8 @@ class Size:
 
 def measure(text: str) -> Size:
     """Measure a text of whole lines."""
-    return Size(len(text), token_weight(text))
+    # A lone surrogate cannot be shown, but it can be measured.
+    return Size(len(text), token_weight(text), len(text.encode("utf-8", "surrogatepass")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,27 @@ class Budget:
 
     tokens: int = DEFAULT_TOKENS
     chars: int = EFFECTIVE_CHARACTERS
+    bytes: int = EFFECTIVE_BYTES
 
     def admits(self, size: Size) -> bool:
         """Tell whether a text of this size may be sent."""
-        return size.tokens <= self.tokens and size.chars <= self.chars
+        return size.tokens <= self.tokens and size.chars <= self.chars and size.bytes <= self.bytes
 
     def broken_by(self, size: Size) -> str:
-        """Name the limit that a size breaks."""
+        """Name the limit that a size breaks; one of bytes counts as one of characters."""
         return "token_limit" if size.tokens > self.tokens else "character_limit"
+
+    def limit_text(self, reason: str) -> str:
+        """Say which limit a reason stands for, as a banner does."""
+        return f"character limit {self.chars:,}" if reason == "character_limit" else f"token budget {self.tokens:,}"
+
+    def less(self, size: Size) -> "Budget":
+        """Return what is left after a text of this size."""
+        return Budget(self.tokens - size.tokens, self.chars - size.chars, self.bytes - size.bytes)
+
+    def part(self, parts: int) -> "Budget":
+        """Return one of several equal parts."""
+        return Budget(self.tokens // parts, self.chars // parts, self.bytes // parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +143,7 @@ class Fitting:
         for depth in self._depths:
             fits = partial(self._fits, everything, depth=depth, reason=reason)
             if fits(head):
-                return self._plan(everything, _largest(head, everything, fits), depth, reason)
+                return self._plan(everything, largest(head, everything, fits), depth, reason)
         return None
 
     def _all_lowered(self, head: int, reason: str) -> Plan | None:
@@ -143,7 +158,7 @@ class Fitting:
     def _some(self, whole: int, fewest: int, reason: str) -> Plan | None:
         """Show as many results as fit, some in full and the others at the lowest level."""
         lowest = max(self._depths, default=0)
-        kept = _largest(0, len(self._ladders), lambda n: self._fits(n, min(whole, n), lowest, reason))
+        kept = largest(0, len(self._ladders), lambda n: self._fits(n, min(whole, n), lowest, reason))
         return self._plan(kept, whole, lowest, reason) if kept >= fewest else None
 
     def _reason(self) -> str:
@@ -179,6 +194,23 @@ class Fitting:
         return last if depth == _LAST else levels[min(depth, len(levels) - 1)]
 
 
-def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
+# Pieces are weighed many at a time first, and one at a time only where the budget ends.
+_STRIDES = (512, 64, 8, 1)
+
+
+def fill(budget: Budget, count: int, size_of: Callable[[int, int], Size]) -> int:
+    """Count the first pieces that fit together; `size_of` measures the pieces from one to before another."""
+    taken, used = 0, Size(0, 0)
+    for stride in _STRIDES:
+        while taken < count:
+            end = min(taken + stride, count)
+            size = used + size_of(taken, end)
+            if not budget.admits(size):
+                break
+            taken, used = end, size
+    return taken
+
+
+def largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
     """Find the largest number that fits, where every smaller one does too; `low` is taken to fit."""
     return low + bisect_right(range(low + 1, high + 1), False, key=lambda number: not fits(number))

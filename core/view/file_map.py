@@ -1,51 +1,173 @@
-"""The map of a file: what it imports and defines, and on which lines."""
+"""The map of a file: what it imports and defines, and on which lines, at the first level that fits."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property, partial
 
-from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Outline, SourceFile, Symbol
-from keyhole.core.view.text import count_lines, count_of, human_size
+from keyhole.core.types import MapLevel, MapRequest, Outline, SourceFile
+from keyhole.core.view.budget import Budget, Size, largest, measure
+from keyhole.core.view.limits import EFFECTIVE_BYTES, check_least, check_offset, clamp_tokens
+from keyhole.core.view.listing import WIDEST, View, settle
+from keyhole.core.view.map_items import LONGEST_NAME, Style, count_shown, longest_list, pick
+from keyhole.core.view.map_writer import NO_CUT, Cut, MapShown, MapWriter, Sketch
 
-FOOTER = "Use read_file(path, start_line=LINE, max_lines=N) for targeted reads."
-
-
-def map_text(source: SourceFile, outline: Outline) -> str:
-    """Render the full map."""
-    lines = [
-        f"File Map: {source.path}",
-        f"{count_of(count_lines(source.text), 'line')} │ {human_size(source.size)} │ {BY_ID[outline.language].label}",
-    ]
-    if outline.has_errors:
-        lines.append("The file has syntax errors; what could be parsed is shown.")
-    if outline.imports:
-        lines += ["", "Imports", *dict.fromkeys(f"  {imported.text}" for imported in outline.imports)]
-    if outline.symbols:
-        lines += ["", "Symbols", *(line for symbol in outline.symbols for line in _symbol_lines(symbol, "  "))]
-    else:
-        lines += ["", "No symbols found."]
-    return "\n".join([*lines, "", FOOTER]) + "\n"
-
-
-def map_facts(source: SourceFile, outline: Outline) -> dict[str, object]:
-    """Give the same map as plain data, for JSON."""
-    return {
-        "file_path": source.path,
-        "language": outline.language,
-        "lines": count_lines(source.text),
-        "bytes": source.size,
-        "has_errors": outline.has_errors,
-        "imports": [asdict(imported) for imported in outline.imports],
-        "symbols": [asdict(symbol) for symbol in outline.symbols],
-        "total_symbols": sum(1 for _ in outline.walk()),
-    }
+# Bytes of a whole map at each level; the budget of the view may allow less.
+CAPS = {
+    MapLevel.FULL: 10_000,
+    MapLevel.COMPACT: 15_000,
+    MapLevel.MINIMAL: 20_000,
+    MapLevel.OUTLINE: 50_000,
+    MapLevel.TRUNCATED: 100_000,
+}
+# Of a list that does not fit, at least so many symbols are shown at each end, with names cut shorter if need be.
+FEWEST_EACH = 10
+_WIDTHS = (LONGEST_NAME, 60, 24)
+# The shortest line of a symbol: two spaces, a letter and `: [1-1]`.
+_SHORTEST_LINE = 11
+_LISTS_IMPORTS = (MapLevel.FULL, MapLevel.COMPACT)
 
 
-def _symbol_lines(symbol: Symbol, indent: str) -> Iterator[str]:
-    decorators = " ".join(word for word in symbol.modifiers if word.startswith("@"))
-    prefix = f"{decorators} " if decorators else ""
-    yield f"{indent}{prefix}{symbol.signature}: [{symbol.start_line}-{symbol.end_line}]"
-    if symbol.doc:
-        yield f"{indent}    {symbol.doc}"
-    for child in symbol.children:
-        yield from _symbol_lines(child, indent + "  ")
+def understand_map(request: MapRequest) -> MapShown:
+    """Hold a request against the limits."""
+    check_offset(request.offset)
+    check_least("symbols_each", request.symbols_each, 1)
+    tokens, notes = clamp_tokens(request.max_tokens)
+    return MapShown(request.level, request.symbols_each, request.offset, request.format, Budget(tokens), tuple(notes))
+
+
+def map_view(source: SourceFile, outline: Outline, shown: MapShown, symbol: str = "") -> View:
+    """Write the map of a file, or of one symbol in it."""
+    writer = MapWriter(source, outline, shown, symbol)
+    sketch = _Chooser(writer, shown).choose()
+    text, info = settle(partial(writer.write, sketch), partial(writer.truncation, sketch))
+    return View(text, writer.banner(sketch), info)
+
+
+class _Chooser:
+    """Finds the best way to draw a map that fits."""
+
+    def __init__(self, writer: MapWriter, shown: MapShown) -> None:
+        self._writer = writer
+        self._shown = shown
+
+    def choose(self) -> Sketch:
+        """Take the level that is asked for, or the first that fits."""
+        level = self._shown.level
+        if self._shown.offset or level not in (MapLevel.AUTO, MapLevel.TRUNCATED):
+            return self._page(MapLevel.TRUNCATED if level == MapLevel.AUTO else level)
+        if level == MapLevel.TRUNCATED:
+            return self._ends(NO_CUT)
+        cut = NO_CUT
+        for sketch in self._levels():
+            explained = replace(sketch, cut=cut)
+            if self._fits(explained):
+                return explained
+            cut = self._cut(sketch)
+        return self._ends(cut)
+
+    def _levels(self) -> Iterator[Sketch]:
+        """Yield the levels from the highest down; of a class with very many members, only the ends if need be."""
+        for level in (MapLevel.FULL, MapLevel.COMPACT, MapLevel.MINIMAL):
+            yield self._sketch(level)
+        each = self._shown.symbols_each
+        if len(self._writer.entries) <= 2 * each < self._longest_list:
+            yield self._sketch(MapLevel.COMPACT, each)
+            fitting = self._most_each(partial(self._sketch, MapLevel.MINIMAL))
+            yield self._sketch(MapLevel.MINIMAL, max(fitting, self._fewest_each))
+        yield self._sketch(MapLevel.OUTLINE)
+
+    def _ends(self, cut: Cut) -> Sketch:
+        """Show both ends of the list: as much as fits, with names cut shorter only when too little does."""
+        for width in _WIDTHS:
+            draw = partial(self._sketch, MapLevel.TRUNCATED, width=width, cut=cut)
+            each = self._most_each(draw)
+            if each >= self._fewest_each:
+                break
+        return draw(max(each, 1))
+
+    def _most_each(self, draw: Callable[[int], Sketch]) -> int:
+        """Find how many symbols at each end fit; 0 when none do."""
+        most = min(self._shown.symbols_each, max(len(self._writer.entries), self._longest_list, 1))
+        return largest(0, most, lambda each: self._fits(draw(each)))
+
+    def _page(self, level: MapLevel) -> Sketch:
+        """Show a stretch of the list at one level, as much as fits."""
+        left = max(len(self._writer.entries) - self._shown.offset, 0)
+        whole = self._stretch(level, left)
+        if self._fits(whole):
+            return whole
+        cut = self._cut(whole)
+        count = self._most_of_page(level, left, cut)
+        if not count:
+            return self._first_lowered(level, cut)
+        # What the whole list breaks need not be what the next symbol would break.
+        nearer = self._stretch(level, count, cut=self._cut(self._stretch(level, count + 1)))
+        return nearer if self._fits(nearer) else self._stretch(level, count, cut=cut)
+
+    def _most_of_page(self, level: MapLevel, left: int, cut: Cut) -> int:
+        """Find how many of the next symbols fit; a page is short and a list may be long, so look near its start."""
+
+        def fits(count: int) -> bool:
+            return self._fits(self._stretch(level, count, cut=cut))
+
+        bound = 1
+        while bound < left and fits(bound):
+            bound *= 2
+        return largest(bound // 2, min(bound, left), fits)
+
+    def _first_lowered(self, level: MapLevel, cut: Cut) -> Sketch:
+        """Show one symbol that is too large for its level with less inside it, or with nothing."""
+        cut = Cut("single_result_too_large", f"{cut.why}, too small for the next symbol")
+        draws = [
+            partial(self._stretch, level, 1, self._shown.symbols_each, cut=cut),
+            *(partial(self._stretch, MapLevel.TRUNCATED, 1, width=width, cut=cut) for width in _WIDTHS),
+        ]
+        return next((draw() for draw in draws if self._fits(draw())), draws[-1]())
+
+    def _sketch(
+        self, level: MapLevel, each: int | None = None, *, width: int = LONGEST_NAME, cut: Cut = NO_CUT
+    ) -> Sketch:
+        items = pick(self._writer.entries, level, each, self._writer.owner)
+        return Sketch(Style(level, width), items, 0, False, level in _LISTS_IMPORTS, cut)
+
+    def _stretch(
+        self, level: MapLevel, count: int, each: int | None = None, *, width: int = LONGEST_NAME, cut: Cut = NO_CUT
+    ) -> Sketch:
+        first = self._shown.offset
+        # One by one, so that only what is inside them is ever left out.
+        items = tuple(
+            item for symbol in self._writer.entries[first : first + count] for item in pick((symbol,), level, each)
+        )
+        lists_imports = level in _LISTS_IMPORTS and not first and self._writer.imports_bytes <= CAPS[level] // 4
+        return Sketch(Style(level, width), items, first, True, lists_imports, cut)
+
+    def _fits(self, sketch: Sketch) -> bool:
+        return not self._is_hopeless(sketch) and self._budget(sketch).admits(self._measured(sketch))
+
+    def _is_hopeless(self, sketch: Sketch) -> bool:
+        """Tell without writing it that a map is too long."""
+        return count_shown(sketch.items) * _SHORTEST_LINE > CAPS[sketch.style.level]
+
+    def _cut(self, sketch: Sketch) -> Cut:
+        """Say what a sketch breaks: the limit of its level, or of the view."""
+        level = sketch.style.level
+        size = Size(0, 0, EFFECTIVE_BYTES) if self._is_hopeless(sketch) else self._measured(sketch)
+        if size.bytes > CAPS[level]:
+            return Cut("character_limit", f"{level} is over {CAPS[level] // 1_000} KB")
+        reason = self._shown.budget.broken_by(size)
+        return Cut(reason, self._shown.budget.limit_text(reason))
+
+    def _budget(self, sketch: Sketch) -> Budget:
+        budget = self._shown.budget
+        return replace(budget, bytes=min(budget.bytes, CAPS[sketch.style.level]))
+
+    def _measured(self, sketch: Sketch) -> Size:
+        return measure(self._writer.write(sketch, self._writer.truncation(sketch, WIDEST)))
+
+    @property
+    def _fewest_each(self) -> int:
+        return min(FEWEST_EACH, self._shown.symbols_each)
+
+    @cached_property
+    def _longest_list(self) -> int:
+        return longest_list(self._writer.entries)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from keyhole.core.types import Detail, Format, Hit, Passage
 from keyhole.core.view.budget import HEAD, Ladder
 from keyhole.core.view.listing import Shown
-from keyhole.core.view.text import name_text, shorten, source_text
+from keyhole.core.view.text import declared_name, name_text, shorten, source_text
 
 LOCATION = "location"
 _LEVELS = (str(Detail.RICH), str(Detail.COMPACT), str(Detail.MINIMAL), LOCATION)
@@ -83,9 +83,7 @@ def _below(detail: Detail) -> Ladder:
 
 
 def _declared_name(hit: Hit) -> str:
-    """Cut a signature off after the name it declares."""
-    start, name, _ = hit.signature.partition(hit.name) if hit.name else (hit.signature, "", "")
-    return name_text(start + name)
+    return name_text(declared_name(hit.signature, hit.name))
 
 
 def _first_line(passage: Passage | None) -> str:

@@ -8,6 +8,8 @@ from keyhole.core.errors import QueryError
 CHARACTER_LIMIT = 100_000
 MARGIN = 0.8
 EFFECTIVE_CHARACTERS = int(CHARACTER_LIMIT * MARGIN)
+# No character takes more bytes than four, so this limits nothing; a map or a read sets one of its own.
+EFFECTIVE_BYTES = 4 * EFFECTIVE_CHARACTERS
 
 # Tokens as docs/tokens.md estimates them; the newest models may count a quarter more, which the default leaves
 # room for in a client that takes 25,000.
@@ -27,18 +29,21 @@ class Limit:
 LIMITS = {
     "search_code": Limit(10, 50),
     "search_code at minimal": Limit(10, 200),
+    "read_file": Limit(500, 2_000),
 }
 
 
-def clamp_limit(view: str, asked: int | None, default: int | None = None) -> tuple[int, list[str]]:
+def clamp_limit(
+    view: str, asked: int | None, default: int | None = None, *, name: str = "limit"
+) -> tuple[int, list[str]]:
     """Return the results on a page, and what to say when that is not what was asked for."""
     limit = LIMITS[view]
     if asked is None:
         return min(default or limit.default, limit.maximum), []
     if asked < 1:
-        raise QueryError(f"limit must be from 1 to {limit.maximum}, not {asked}")
+        raise QueryError(f"{name} must be from 1 to {limit.maximum}, not {asked}")
     if asked > limit.maximum:
-        return limit.maximum, [f"limit={asked} is over the maximum; limit={limit.maximum} is used"]
+        return limit.maximum, [f"{name}={asked} is over the maximum; {name}={limit.maximum} is used"]
     return asked, []
 
 
@@ -55,5 +60,10 @@ def clamp_tokens(asked: int | None) -> tuple[int, list[str]]:
 
 def check_offset(offset: int) -> None:
     """Refuse an offset that means nothing; one beyond the end is answered."""
-    if offset < 0:
-        raise QueryError(f"offset must be 0 or more, not {offset}")
+    check_least("offset", offset, 0)
+
+
+def check_least(name: str, value: int, least: int) -> None:
+    """Refuse a number that means nothing."""
+    if value < least:
+        raise QueryError(f"{name} must be {least} or more, not {value}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from keyhole.core.types import Detail, Format
 from keyhole.core.view.banner import Page, banner, detail_applied
@@ -12,18 +12,24 @@ from keyhole.core.view.text import json_line, shorten
 
 _LONGEST_NOTE = 120
 # Stands for a size that is not known yet: no shorter than any can be.
-_WIDEST = Size(999_999, 999_999_000)
+WIDEST = Size(999_999, 999_999_000, 999_999)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A text exactly as every door gives it out, and the facts behind it."""
+    """A text exactly as every door gives it out, its banner, and what the budget did to it."""
 
     text: str
     banner: str
+    truncation: TruncationInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ListView(View):
+    """A page of a list, and how each result is shown."""
+
     page: Page
     plan: Plan
-    truncation: TruncationInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +63,66 @@ class Listing:
     otherwise: str = ""
     # What JSON tells besides.
     facts: Mapping[str, object] = field(default_factory=dict)
+    latency_ms: float | None = None
 
 
-def list_view(listing: Listing, shown: Shown) -> View:
+def list_view(listing: Listing, shown: Shown) -> ListView:
     """Fit a page into its budget and write it."""
     writer = _Writer(listing, shown)
-    plan = writer.plan
-    results, size = writer.results()
-    info = writer.truncation(plan, _WIDEST)
+    text, info = settle(writer.text, partial(writer.truncation, writer.plan))
+    return ListView(text, writer.banner(writer.plan), info, listing.page, writer.plan)
+
+
+def settle(
+    write: Callable[[TruncationInfo], str], truncation: Callable[[Size], TruncationInfo]
+) -> tuple[str, TruncationInfo]:
+    """Write a text that may tell its own size, and return what it tells."""
+    text = write(truncation(WIDEST))
+    info = truncation(measure(text))
     # Only JSON tells its own size, which may change by a digit.
-    while info != (measured := writer.truncation(plan, size + measure(writer.around("", info)))):
-        info = measured
-    return View(writer.around(results, info), writer.banner(plan), listing.page, plan, info)
+    while (told := write(info)) != text:
+        text, info = told, truncation(measure(told))
+    return text, info
+
+
+def head_text(banner: str, notes: Sequence[str]) -> str:
+    """Write the lines at the top of a text."""
+    return "\n".join([banner, *(f"Note: {note}." for note in notes)]) + "\n"
+
+
+def note_texts(*notes: str) -> list[str]:
+    """Write notes so that none can break a budget."""
+    return [shorten(note, _LONGEST_NOTE) for note in notes]
+
+
+def json_answer(
+    banner: str, results: Sequence[str], facts: Mapping[str, object], latency_ms: float | None = None
+) -> str:
+    """Write the one object that every view is in JSON; results are written already, one to a line."""
+    written = "".join(f"{result}\n" for result in (*(f"{result}," for result in results[:-1]), *results[-1:]))
+    rest = [f"{json_line(key)}: {json_line(value)}" for key, value in facts.items()]
+    if latency_ms is not None:
+        # Always as long, so that the size of an answer does not depend on how long it took.
+        rest.append(f'"latency_ms": {latency_ms:.2e}')
+    told = ",\n".join(rest)
+    return f'{{\n"banner": {json_line(banner)},\n"results": [\n{written}],\n{told}\n}}\n'
+
+
+def count_facts(page: Page, shown: int, info: TruncationInfo, cursor: str | None = None) -> dict[str, object]:
+    """Tell in JSON how many results there are, how to page, and what the budget did."""
+    return {
+        "total_count": page.total,
+        "returned_count": shown,
+        "pagination": {
+            "total": page.total,
+            "limit": page.limit,
+            "offset": page.offset,
+            "has_more": page.after(shown) is not None,
+            "cursor": cursor,
+        },
+        "truncated": info.reason is not None,
+        "truncation_info": asdict(info),
+    }
 
 
 class _Writer:
@@ -77,7 +131,7 @@ class _Writer:
     def __init__(self, listing: Listing, shown: Shown) -> None:
         self._listing = listing
         self._shown = shown
-        self._notes = [shorten(note, _LONGEST_NOTE) for note in (*shown.notes, *listing.notes)]
+        self._notes = note_texts(*shown.notes, *listing.notes)
         self._is_json = shown.format == Format.JSON
         self._pieces: dict[tuple[int, str], tuple[str, Size]] = {}
 
@@ -85,21 +139,14 @@ class _Writer:
     def plan(self) -> Plan:
         """Which results are shown, and how."""
         ladders = self._listing.ladders(self._shown.detail)
-        return Fitting(
-            ladders, lambda number, level: self._piece(number, level)[1], self._frame, self._shown.budget
-        ).plan()
+        return Fitting(ladders, self._size_of, self._frame, self._shown.budget).plan()
 
-    def results(self) -> tuple[str, Size]:
-        """Write the results, and say what they cost: the pieces are whole lines, whose sizes add up."""
-        pieces = [self._piece(number, level) for number, level in enumerate(self.plan.levels)]
-        if pieces and self._is_json:
-            last = pieces[-1][0].removesuffix(",\n") + "\n"
-            pieces[-1] = last, measure(last)
-        return "".join(text for text, _ in pieces), sum((size for _, size in pieces), Size(0, 0))
-
-    def around(self, results: str, info: TruncationInfo) -> str:
-        """Write the whole view around the results."""
-        return self._json(self.plan, info, results) if self._is_json else self._head(self.plan) + results
+    def text(self, info: TruncationInfo) -> str:
+        """Write the whole view."""
+        results = [self._piece(number, level)[0] for number, level in enumerate(self.plan.levels)]
+        if self._is_json:
+            return self._json(self.plan, info, [result.removesuffix(",\n") for result in results])
+        return self._head(self.plan) + "".join(results)
 
     def banner(self, plan: Plan) -> str:
         """Write the line at the top."""
@@ -132,15 +179,15 @@ class _Writer:
             return 0
         return len(_Writer(self._listing, replace(self._shown, detail=Detail.MINIMAL)).plan.levels)
 
+    def _size_of(self, number: int, level: str) -> Size:
+        return self._piece(number, level)[1]
+
     def _piece(self, number: int, level: str) -> tuple[str, Size]:
-        """Write one result, once."""
+        """Write and measure one result, once."""
         if (number, level) not in self._pieces:
             text = self._rendered(number, level)
             self._pieces[number, level] = text, measure(text)
         return self._pieces[number, level]
-
-    def _size_of(self, number: int, level: str) -> Size:
-        return self._piece(number, level)[1]
 
     def _rendered(self, number: int, level: str) -> str:
         if self._is_json:
@@ -149,27 +196,14 @@ class _Writer:
 
     def _frame(self, plan: Plan) -> str:
         """Write everything but the results, at its longest."""
-        return self._json(plan, self.truncation(plan, _WIDEST), "") if self._is_json else self._head(plan)
+        return self._json(plan, self.truncation(plan, WIDEST), []) if self._is_json else self._head(plan)
 
     def _head(self, plan: Plan) -> str:
-        return "\n".join([self.banner(plan), *(f"Note: {note}." for note in self._notes)]) + "\n"
+        return head_text(self.banner(plan), self._notes)
 
-    def _json(self, plan: Plan, info: TruncationInfo, results: str) -> str:
+    def _json(self, plan: Plan, info: TruncationInfo, results: list[str]) -> str:
         listing, after = self._listing, self._listing.page.after(len(plan.levels))
-        rest = {
-            "total_count": listing.page.total,
-            "returned_count": len(plan.levels),
-            "pagination": {
-                "total": listing.page.total,
-                "limit": listing.page.limit,
-                "offset": listing.page.offset,
-                "has_more": after is not None,
-                "cursor": None if after is None else write_cursor(listing.request, listing.generation, after),
-            },
-            "truncated": info.reason is not None,
-            "truncation_info": asdict(info),
-            "notes": self._notes,
-            **listing.facts,
-        }
-        facts = ",\n".join(f"{json_line(key)}: {json_line(value)}" for key, value in rest.items())
-        return f'{{\n"banner": {json_line(self.banner(plan))},\n"results": [\n{results}],\n{facts}\n}}\n'
+        cursor = None if after is None else write_cursor(listing.request, listing.generation, after)
+        counts = count_facts(listing.page, len(plan.levels), info, cursor)
+        facts = {**counts, "notes": self._notes, **listing.facts}
+        return json_answer(self.banner(plan), results, facts, listing.latency_ms)

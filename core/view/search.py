@@ -5,7 +5,7 @@ from keyhole.core.view.banner import Page
 from keyhole.core.view.budget import Budget
 from keyhole.core.view.hit import hit_facts, hit_text, ladders
 from keyhole.core.view.limits import check_offset, clamp_limit, clamp_tokens
-from keyhole.core.view.listing import Listing, Shown, View, list_view
+from keyhole.core.view.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.text import name_text
 
 _LONGEST_PROJECT = 30
@@ -33,7 +33,7 @@ def understand(request: SearchRequest, *, top_k: int, mode: Mode) -> tuple[Query
 
 def search_view(
     result: SearchResult, shown: Shown, *, project: str = "", request: bytes = bytes(8), latency_ms: float = 0.0
-) -> View:
+) -> ListView:
     """Write a page of hits."""
     hits, query = result.hits, result.query
 
@@ -54,8 +54,8 @@ def search_view(
             "mode": result.mode,
             "project": name_text(project, _LONGEST_PROJECT),
             "index": {"generation": result.generation, "stale": result.pending, "skipped": result.skipped},
-            "latency_ms": round(latency_ms, 1),
         },
+        latency_ms=latency_ms,
     )
     return list_view(listing, shown)
 

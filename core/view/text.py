@@ -54,11 +54,27 @@ def one_line(text: str) -> str:
 
 def name_text(text: str, longest: int = _LONGEST_NAME) -> str:
     """Show a path or a name on one line, shortened in the middle when it is very long."""
-    shown = one_line(text)
-    if len(shown) <= longest:
-        return shown
+    return middle_cut(one_line(text), longest)
+
+
+def middle_cut(text: str, longest: int = _LONGEST_NAME) -> str:
+    """Shorten a text in the middle when it is very long; JSON escapes what a line of text has to show."""
+    if len(text) <= longest:
+        return text
     start = longest // 2
-    return f"{shown[:start]}…{shown[start + 1 - longest :]}"
+    return f"{text[:start]}…{text[start + 1 - longest :]}"
+
+
+def declared_name(signature: str, name: str) -> str:
+    """Cut a signature off after the name it declares: the name as a word, not as a part of one."""
+    start = signature.find(name) if name else -1
+    while start >= 0:
+        end = start + len(name)
+        around = (signature[start - 1 : start] if name[0].isalnum() else "") + signature[end : end + 1]
+        if not any(character.isalnum() or character == "_" for character in around):
+            return signature[:end]
+        start = signature.find(name, start + 1)
+    return signature
 
 
 def shorten(text: str, longest: int) -> str:

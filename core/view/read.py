@@ -1,0 +1,132 @@
+"""Lines of files, within one budget that several files share fairly."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from keyhole.core.errors import QueryError
+from keyhole.core.syntax.languages import detect_language
+from keyhole.core.types import Outline, ReadRequest, Refusal, SourceFile
+from keyhole.core.view.budget import Budget, largest, measure
+from keyhole.core.view.file_map import map_view
+from keyhole.core.view.limits import check_least, clamp_limit, clamp_tokens
+from keyhole.core.view.listing import WIDEST, View, settle
+from keyhole.core.view.map_writer import MapShown
+from keyhole.core.view.read_writer import MOST_PATHS, Opened, ReadShown, ReadWriter, Section, Sections
+from keyhole.core.view.window import Piece, Place, Window, cut_window, open_window
+
+READ_BYTES = 100_000
+# A file is large beyond either; its first page then comes with its map, in a part of the budget.
+LARGE_LINES, LARGE_BYTES = 2_000, 50_000
+_MAP_PART = 4
+# A read should be quick: parsing more than this takes a second or more.
+_LARGEST_PARSED = 2_000_000
+_MAP_HEADING = "Its map, from map_file, whose parameters it names:"
+_NO_MAP = "Use map_file(path) for its map.\n"
+
+Files = Sequence[Opened | Refusal]
+
+
+def understand_read(request: ReadRequest) -> ReadShown:
+    """Hold a request against the limits."""
+    check_least("start_line", request.start_line, 1)
+    check_least("start_column", request.start_column, 1)
+    if not 1 <= len(request.paths) <= MOST_PATHS:
+        raise QueryError(f"paths must be from 1 to {MOST_PATHS}, not {len(request.paths)}")
+    lines, line_notes = clamp_limit("read_file", request.max_lines, name="max_lines")
+    tokens, token_notes = clamp_tokens(request.max_tokens)
+    start, budget = Place(request.start_line, request.start_column), Budget(tokens, bytes=READ_BYTES)
+    return ReadShown(start, lines, request.format, budget, (*line_notes, *token_notes))
+
+
+def read_view(
+    files: Iterable[SourceFile | Refusal], shown: ReadShown, outline_of: Callable[[SourceFile], Outline]
+) -> View:
+    """Write windows into files; of several, each is let go of before the next is read."""
+    opened: list[Opened | Refusal] = []
+    only: SourceFile | None = None
+    for file in files:
+        opened.append(file if isinstance(file, Refusal) else _open(file, shown))
+        only = file if isinstance(file, SourceFile) and len(opened) == 1 else None
+    writer = ReadWriter(shown, len(opened))
+    sections = _Sharing(writer, shown.budget).share(opened)
+    if only and _wants_map(sections[0]):
+        sections = _Sharing(writer, shown.budget).share(opened, _map_text(only, outline_of, shown.budget))
+    text, info = settle(partial(writer.write, sections), partial(writer.truncation, sections))
+    return View(text, writer.banner(sections), info)
+
+
+class _Sharing:
+    """Fits pieces of files into a budget."""
+
+    def __init__(self, writer: ReadWriter, budget: Budget) -> None:
+        self._writer = writer
+        self._budget = budget
+
+    def share(self, files: Files, map_text: str = "") -> Sections:
+        """Give each file an equal part; what small files leave goes to the larger ones."""
+        kept = files[: max(1, largest(0, len(files), lambda count: self._leaves_room(files[:count])))]
+        frame = self._writer.written(map_text) if map_text else ""
+        room = self._budget.less(measure(self._frame(kept))).less(measure(frame))
+        sections: list[Section | Refusal] = [
+            file if isinstance(file, Refusal) else Section(file, _widest(file.window)) for file in kept
+        ]
+        waiting = [(sum(map(len, file.window.lines)), number, file) for number, file in _opened(kept)]
+        for served, (_, number, file) in enumerate(sorted(waiting, key=lambda entry: entry[:2])):
+            piece = cut_window(file.window, room.part(len(waiting) - served), self._writer.written)
+            room = room.less(measure(self._writer.written(piece.text)))
+            sections[number] = Section(file, piece, map_text)
+        return sections
+
+    def _leaves_room(self, files: Files) -> bool:
+        return self._budget.part(2).admits(measure(self._frame(files)))
+
+    def _frame(self, files: Files) -> str:
+        """Write everything but the text of the files, at its longest."""
+        sections = [file if isinstance(file, Refusal) else Section(file, _widest(file.window)) for file in files]
+        return self._writer.write(sections, self._writer.truncation(sections, WIDEST))
+
+
+def _opened(files: Files) -> Iterable[tuple[int, Opened]]:
+    return ((number, file) for number, file in enumerate(files) if isinstance(file, Opened))
+
+
+def _open(source: SourceFile, shown: ReadShown) -> Opened:
+    text, remarks = source.text, []
+    if not source.encoding.startswith("utf-8"):
+        remarks.append(source.encoding)
+    if "\r\n" in text:
+        remarks.append("CRLF line ends")
+    if text and not text.endswith("\n"):
+        remarks.append("no line feed at the end")
+    language = detect_language(source.path, text).id
+    window = open_window(text, shown.start, shown.max_lines)
+    return Opened(source.path, source.size, source.encoding, language, window, tuple(remarks))
+
+
+def _widest(window: Window) -> Piece:
+    """Make a piece that takes the most room to describe."""
+    if not window.lines:
+        return Piece(window, "", 0, window.start.line)
+    line, column = window.total, max(window.columns, window.start.column)
+    wide = replace(window, start=Place(line, column))
+    return Piece(wide, "", 1, line, Place(line, column + 1), is_cut=True, end_column=column)
+
+
+def _wants_map(section: Section | Refusal) -> bool:
+    """Tell whether this is the first of several pages of a large file."""
+    if isinstance(section, Refusal) or section.piece.next is None:
+        return False
+    window = section.file.window
+    return window.start == Place() and (window.total > LARGE_LINES or section.file.size > LARGE_BYTES)
+
+
+def _map_text(source: SourceFile, outline_of: Callable[[SourceFile], Outline], budget: Budget) -> str:
+    """Write a map that leaves most of the budget to the text, or say where it is to be had."""
+    if source.size > _LARGEST_PARSED:
+        return _NO_MAP
+    outline, part = outline_of(source), budget.part(_MAP_PART)
+    if not outline.symbols:
+        return ""
+    text = map_view(source, outline, MapShown(budget=part)).text
+    return f"{_MAP_HEADING}\n{text}" if part.admits(measure(text)) else _NO_MAP

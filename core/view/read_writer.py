@@ -1,0 +1,209 @@
+"""Pieces of files written out: banner, a heading for each file, its text; or the same facts as JSON."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types import Format, Refusal
+from keyhole.core.view.banner import Page
+from keyhole.core.view.budget import Budget, Size, TruncationInfo, measure
+from keyhole.core.view.listing import count_facts, head_text, json_answer, note_texts
+from keyhole.core.view.text import count_of, human_size, json_line, name_text, source_text
+from keyhole.core.view.window import Piece, Place, Window
+
+# Paths that one request may name.
+MOST_PATHS = 50
+# A path of emoji costs more than three tokens for each.
+_LONGEST_PATH, _LONGEST_PATH_WHEN_NARROW = 200, 80
+_ROOM_FOR_LONG_PATH = 4_000
+_LONGEST_MESSAGE = 160
+
+
+@dataclass(frozen=True, slots=True)
+class ReadShown:
+    """Which lines are to be shown, and how."""
+
+    start: Place
+    max_lines: int
+    format: Format
+    budget: Budget
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file with its window, and without the rest of its text."""
+
+    path: str
+    size: int
+    encoding: str
+    language: str
+    window: Window
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What is shown of one file."""
+
+    file: Opened
+    piece: Piece
+    map: str = ""
+
+
+Sections = Sequence[Section | Refusal]
+
+
+class ReadWriter:
+    """Writes sections; `count` is how many paths were asked for."""
+
+    def __init__(self, shown: ReadShown, count: int) -> None:
+        self._shown = shown
+        self._count = count
+        self._notes = note_texts(*shown.notes)
+        self._is_json = shown.format == Format.JSON
+        has_room = count == 1 and shown.budget.tokens >= _ROOM_FOR_LONG_PATH
+        self._path_width = _LONGEST_PATH if has_room else _LONGEST_PATH_WHEN_NARROW
+
+    def write(self, sections: Sections, info: TruncationInfo) -> str:
+        """Write the whole view."""
+        if self._is_json:
+            facts = {**count_facts(Page(0, MOST_PATHS, self._count), len(sections), info), "notes": self._notes}
+            return json_answer(self.banner(sections), [json_line(self._facts(section)) for section in sections], facts)
+        return head_text(self.banner(sections), self._notes) + "".join(map(self._text, sections))
+
+    def written(self, text: str) -> str:
+        """Write a text of a file as the view shows it."""
+        return json_line(text) if self._is_json else source_text(text)
+
+    def truncation(self, sections: Sections, size: Size) -> TruncationInfo:
+        """Tell what the budget did."""
+        pieces = _pieces(sections)
+        following = pieces[0].next if self._count == 1 and pieces else None
+        return TruncationInfo(
+            reason=self._reason(sections),
+            original_count=sum(piece.window.asked for piece in pieces),
+            returned_count=sum(piece.returned for piece in pieces),
+            estimated_chars=size.chars,
+            limit_chars=self._shown.budget.chars,
+            estimated_tokens=size.tokens,
+            limit_tokens=self._shown.budget.tokens,
+            detail_requested="lines",
+            detail_applied="columns" if any(piece.end_column for piece in pieces) else "lines",
+            next=str(following or ""),
+        )
+
+    def banner(self, sections: Sections) -> str:
+        """Write the line at the top."""
+        pieces = _pieces(sections)
+        if self._count > 1 or not pieces:
+            return self._banner_of_several(sections)
+        (piece,) = pieces
+        if not piece.window.lines:
+            return self._nothing_here(piece.window)
+        cuts = list(self._cuts(piece))
+        cut = f" ({'; '.join(cuts)})" if cuts else ""
+        return f"Showing {_lines_text(piece)}{cut}{f': next {piece.next}' if piece.next else ''}."
+
+    def _cuts(self, piece: Piece) -> Iterator[str]:
+        start = piece.window.start
+        if piece.end_column:
+            yield f"{self._limit([piece])}, too small for the line"
+            return
+        if start.column > 1:
+            yield f"line {start.line:,} from column {start.column:,}"
+        if piece.is_cut:
+            yield self._limit([piece])
+        elif piece.next:
+            yield "limit of lines"
+
+    def _nothing_here(self, window: Window) -> str:
+        start = window.start
+        if not window.total:
+            return "Showing nothing: the file is empty."
+        if start.line > window.total:
+            last = (window.total - 1) // self._shown.max_lines * self._shown.max_lines + 1
+            lines = count_of(window.total, "line")
+            return f"Nothing at start_line={start.line}: the file has {lines}; the last page is start_line={last}."
+        columns = count_of(window.columns, "column")
+        return f"Nothing at start_column={start.column}: line {start.line:,} has {columns}; start_column=1 reads it."
+
+    def _banner_of_several(self, sections: Sections) -> str:
+        pieces = _pieces(sections)
+        in_part = sum(1 for piece in pieces if piece.next)
+        refused, left_out = len(sections) - len(pieces), self._count - len(sections)
+        said = f"Showing {len(pieces)} of {count_of(self._count, 'file')}"
+        said += f", {in_part} in part" if in_part else ""
+        said += f", {refused} not served" if refused else ""
+        said += f" ({self._limit(pieces)})" if self._reason(sections) else ""
+        ways = ["the headings say the next start_line"] if in_part else []
+        ways += [f"read the last {left_out} paths in another call"] if left_out else []
+        return f"{said}{': ' if ways else ''}{', and '.join(ways)}."
+
+    def _reason(self, sections: Sections) -> str | None:
+        pieces = _pieces(sections)
+        if self._count == 1 and pieces and pieces[0].end_column:
+            return "single_result_too_large"
+        is_cut = len(sections) < self._count or any(piece.is_cut for piece in pieces)
+        return self._nearer_limit(pieces) if is_cut else None
+
+    def _limit(self, pieces: Sequence[Piece]) -> str:
+        return self._shown.budget.limit_text(self._nearer_limit(pieces))
+
+    def _nearer_limit(self, pieces: Sequence[Piece]) -> str:
+        """Tell which limit cut, by how much of each the text takes."""
+        size, budget = Size(0, 0), self._shown.budget
+        for piece in pieces:
+            size += measure(self.written(piece.text))
+        is_tokens = size.tokens / budget.tokens >= max(size.chars / budget.chars, size.bytes / budget.bytes)
+        return "token_limit" if is_tokens else "character_limit"
+
+    def _text(self, section: Section | Refusal) -> str:
+        if isinstance(section, Refusal):
+            return f"── {self._path(section.path)} ──\n{name_text(section.message, _LONGEST_MESSAGE)}\n"
+        file, piece = section.file, section.piece
+        facts = [
+            self._path(file.path),
+            _lines_text(piece) if piece.returned else count_of(piece.window.total, "line"),
+            human_size(file.size),
+            BY_ID[file.language].label,
+            *file.remarks,
+            *([f"next {piece.next}"] if piece.next else []),
+        ]
+        return f"{section.map}── {' │ '.join(facts)} ──\n{source_text(piece.text)}"
+
+    def _facts(self, section: Section | Refusal) -> dict[str, object]:
+        if isinstance(section, Refusal):
+            return {"file_path": self._path(section.path), "error": name_text(section.message, _LONGEST_MESSAGE)}
+        file, piece = section.file, section.piece
+        return {
+            "file_path": self._path(file.path),
+            "language": file.language,
+            "encoding": file.encoding,
+            "bytes": file.size,
+            "total_lines": piece.window.total,
+            "returned_lines": piece.returned,
+            "start_line": piece.window.start.line,
+            "start_column": piece.window.start.column,
+            "end_line": piece.end if piece.returned else None,
+            "is_truncated": piece.next is not None,
+            "next_start_line": piece.next.line if piece.next else None,
+            "next_start_column": piece.next.column if piece.next else None,
+            "map": section.map or None,
+            "content": piece.text,
+        }
+
+    def _path(self, path: str) -> str:
+        return name_text(path, self._path_width)
+
+
+def _lines_text(piece: Piece) -> str:
+    window, start = piece.window, piece.window.start
+    if not piece.end_column:
+        return f"lines {start.line:,}-{piece.end:,} of {window.total:,}"
+    columns = f"columns {start.column:,}-{piece.end_column:,} of {window.columns:,}"
+    return f"line {start.line:,} of {window.total:,}, {columns}"
+
+
+def _pieces(sections: Sections) -> list[Piece]:
+    return [section.piece for section in sections if isinstance(section, Section)]

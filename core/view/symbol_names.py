@@ -1,0 +1,54 @@
+"""How a request names a symbol of a file, and how a view names one so that a request finds it."""
+
+from collections.abc import Mapping, Sequence
+
+from keyhole.core.errors import QueryError
+from keyhole.core.types import Outline, Symbol
+from keyhole.core.view.text import name_text
+
+_LONGEST_REFERENCE = 60
+_LINES_LISTED = 5
+
+
+class SymbolNames:
+    """Finds the symbols of one file by dotted name, by name, or by the line that they start on."""
+
+    def __init__(self, outline: Outline) -> None:
+        by_dotted: dict[str, list[Symbol]] = {}
+        by_name: dict[str, list[Symbol]] = {}
+        by_line: dict[str, list[Symbol]] = {}
+        for symbol in outline.walk():
+            by_dotted.setdefault(dotted_name(symbol), []).append(symbol)
+            by_name.setdefault(symbol.name, []).append(symbol)
+            by_line.setdefault(str(symbol.start_line), []).append(symbol)
+        self._tables: Sequence[Mapping[str, list[Symbol]]] = (by_dotted, by_name, by_line)
+
+    def find(self, reference: str, path: str) -> tuple[Symbol, list[str]]:
+        """Return the symbol that is meant, and what to say when there are several."""
+        found = self._matches(reference)
+        if not found:
+            raise QueryError(
+                f"{name_text(path)} has no symbol {name_text(reference)!r}; map it without symbol to see what it has"
+            )
+        if len(found) == 1:
+            return found[0], []
+        lines = ", ".join(str(symbol.start_line) for symbol in found[1 : _LINES_LISTED + 1])
+        note = f"{len(found):,} symbols are called that; the first is shown, symbol=LINE shows others, such as {lines}"
+        return found[0], [note]
+
+    def reference(self, symbol: Symbol) -> str:
+        """Name a symbol so that `find` returns it; empty when only its lines can."""
+        name = dotted_name(symbol)
+        is_plain = name.isprintable() and " " not in name and len(name) <= _LONGEST_REFERENCE
+        for candidate in ([name] if is_plain else []) + [str(symbol.start_line)]:
+            if self._matches(candidate)[0] is symbol:
+                return candidate
+        return ""
+
+    def _matches(self, reference: str) -> list[Symbol]:
+        return next((table[reference] for table in self._tables if reference in table), [])
+
+
+def dotted_name(symbol: Symbol) -> str:
+    """Name a symbol with all that enclose it."""
+    return f"{symbol.parent}.{symbol.name}" if symbol.parent else symbol.name

@@ -1,0 +1,421 @@
+"""Maps of files: levels, budgets, pages, and ranges that can be followed."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keyhole.core import service as service_module
+from keyhole.core.errors import PathError, QueryError
+from keyhole.core.service import Service
+from keyhole.core.syntax import analyse
+from keyhole.core.types import Format, Import, MapLevel, MapRequest, Outline, ReadRequest, SourceFile, Symbol
+from keyhole.core.view.budget import Budget, measure
+from keyhole.core.view.file_map import CAPS, map_view
+from keyhole.core.view.listing import View
+from keyhole.core.view.map_writer import FOOTER, MapShown
+from keyhole.core.view.symbol_names import SymbolNames
+
+Check = Callable[[str, str], None]
+FIXTURES = Path(__file__).parent / "fixtures" / "languages"
+SAMPLES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.glob("*/*"))
+LEVELS = [level for level in MapLevel if level != MapLevel.AUTO]
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """Open an empty workspace."""
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "project").mkdir()
+    return Service.open(tmp_path / "project")
+
+
+@pytest.fixture(scope="module")
+def samples() -> Service:
+    return Service.open(FIXTURES)
+
+
+def write(service: Service, name: str, text: str) -> str:
+    (service.root / name).write_text(text)
+    return name
+
+
+def functions(count: int, *, name: str = "function_{}", indent: str = "") -> str:
+    made = (
+        f'{indent}def {name.format(number)}(first, second=None):\n{indent}    """Do step {number}."""\n\n'
+        for number in range(count)
+    )
+    return "".join(made)
+
+
+def listed(view: View) -> list[str]:
+    """Name the functions that a text lists, in order."""
+    return re.findall(r"^ +def (\w+)", view.text, re.MULTILINE)
+
+
+# The same bytes, always
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_map_of_every_language(samples: Service, sample: str, check_golden: Check) -> None:
+    check_golden(f"maps/{sample}.txt", samples.map_view(MapRequest(sample)).text)
+
+
+@pytest.mark.parametrize("form", list(Format))
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_level(samples: Service, level: MapLevel, form: Format, check_golden: Check) -> None:
+    request = MapRequest("python/sample.py", level, symbols_each=3, format=form)
+    check_golden(f"maps/levels/{level}.{form}", samples.map_view(request).text)
+
+
+def test_levels_differ_visibly(samples: Service) -> None:
+    texts = {samples.map_view(MapRequest("python/sample.py", level, symbols_each=3)).text for level in LEVELS}
+    assert len(texts) == len(LEVELS)
+
+
+# Which level
+
+
+def test_auto_is_the_first_level_that_fits(service: Service) -> None:
+    seen: list[str] = []
+    for count in (10, 150, 450, 700, 1_500, 4_000):
+        text = "import os\n" + functions(count) + "class Last:\n" + functions(3, indent="    ")
+        view = service.map_view(MapRequest(write(service, "many.py", text), max_tokens=25_000))
+        level = MapLevel(view.truncation.detail_applied)
+        assert len(view.text.encode()) <= CAPS[level]
+        seen.append(level)
+    assert list(dict.fromkeys(seen)) == LEVELS
+
+
+def test_five_thousand_functions(service: Service) -> None:
+    view = service.map_view(MapRequest(write(service, "many.py", functions(5_000))))
+    assert view.banner.startswith("Showing 100 of 5,000 symbols (outline is over 50 KB): offset=50 goes on")
+    assert "15,000 lines │ " in view.text
+    assert "[Truncated: showing 100 of 5,000 symbols]\n" in view.text
+    assert "  ─ ─ ─ 4,900 more symbols ─ ─ ─\n  lines 151-14849: offset=50 goes on here\n" in view.text
+    assert listed(view) == [f"function_{n}" for n in (*range(50), *range(4_950, 5_000))]
+    assert view.text.endswith(f"\n\n{FOOTER}\n")
+    assert len(view.text.encode()) < 10_000
+
+
+def test_a_class_with_five_thousand_methods(service: Service) -> None:
+    text = 'class Big:\n    """Large."""\n' + functions(5_000, indent="    ")
+    view = service.map_view(MapRequest(write(service, "big.py", text)))
+    assert view.banner.startswith("Showing 101 of 5,001 symbols at compact (minimal is over 20 KB): symbol=Big expands")
+    assert "    ─ ─ ─ 4,900 more symbols ─ ─ ─\n    lines 153-14851: symbol=Big offset=50 goes on here\n" in view.text
+    page = service.map_view(MapRequest("big.py", symbol="Big", offset=50))
+    assert listed(page)[:2] == ["function_50", "function_51"]
+    expanded = service.map_view(MapRequest("big.py", symbol="Big"))
+    assert "class Big: [1-15001]\n    Large.\n\nInside\n  def function_0(" in expanded.text
+    assert expanded.banner.startswith("Showing 100 of 5,000 symbols inside Big (outline is over 50 KB)")
+
+
+@pytest.mark.parametrize(("count", "length", "level"), [(10_000, 200, MapLevel.TRUNCATED), (10, 10_000, MapLevel.FULL)])
+def test_long_names(service: Service, count: int, length: int, level: MapLevel) -> None:
+    name = "x" * (length - 5) + "{:05}"
+    view = service.map_view(MapRequest(write(service, "long.py", functions(count, name=name))))
+    assert view.truncation.detail_applied == level
+    assert len(view.text.encode()) < min(CAPS[level], 50_000)
+    assert len(listed(view)) == min(count, 100)
+    assert all("…" in line for line in view.text.splitlines() if line.startswith("  def "))
+
+
+@pytest.mark.parametrize("form", list(Format))
+@pytest.mark.parametrize("each", [1, 50, 150])
+def test_small_counts_are_never_truncated(service: Service, each: int, form: Format) -> None:
+    path = write(service, "some.py", functions(2 * each, name="x" * 30 + "_{}"))
+    for level in (MapLevel.AUTO, MapLevel.TRUNCATED):
+        view = service.map_view(MapRequest(path, level, symbols_each=each, format=form, max_tokens=25_000))
+        assert (view.truncation.reason, view.truncation.returned_count) == (None, 2 * each)
+
+
+def test_fewer_symbols_at_each_end_when_they_do_not_fit_but_ten(service: Service) -> None:
+    path = write(service, "long.py", functions(3_000, name="a_rather_long_name_of_a_function_{}"))
+    counts = [len(listed(service.map_view(MapRequest(path, max_tokens=tokens)))) for tokens in (1_000, 2_000, 20_000)]
+    assert 20 <= counts[0] < counts[1] < counts[2] == 100
+    view = service.map_view(MapRequest(path, symbols_each=5_000, max_tokens=2_000))
+    assert len(listed(view)) >= counts[1]
+
+
+def test_imports_are_counted_where_they_are_not_listed(samples: Service) -> None:
+    assert "Imports\n  import asyncio" in samples.map_view(MapRequest("python/sample.py", MapLevel.COMPACT)).text
+    minimal = samples.map_view(MapRequest("python/sample.py", MapLevel.MINIMAL)).text
+    assert re.search(r"\n\d imports: \[\d+-\d+\]\n", minimal)
+
+
+# What follows from it
+
+
+@pytest.mark.parametrize("level", [MapLevel.AUTO, *LEVELS[:-1]])
+@pytest.mark.parametrize("form", list(Format))
+def test_following_the_banner_gives_the_rest(service: Service, level: MapLevel, form: Format) -> None:
+    path = write(service, "many.py", functions(300))
+    request = MapRequest(path, level, max_tokens=1_000, format=form)
+    names: list[str] = []
+    for _ in range(200):
+        view = service.map_view(request)
+        found = names_of(view)
+        # Of a sample, the first end counts: its banner goes on after that.
+        names += found[: len(found) // 2] if "omitted_symbols" not in view.text and "─ ─ ─" in view.text else found
+        if form == Format.JSON and json.loads(view.text)["omitted"]:
+            names = names[: len(found) // 2]
+        way = re.search(r"(?:next page |: )offset=(\d+)", view.banner)
+        assert (f"offset={way.group(1)}" if way else "") == view.truncation.next
+        if way is None:
+            break
+        request = replace(request, offset=int(way.group(1)))
+    assert names == [f"function_{number}" for number in range(300)]
+
+
+def names_of(view: View) -> list[str]:
+    if view.text.startswith("{"):
+        return [result["name"] for result in json.loads(view.text)["results"]]
+    return listed(view)
+
+
+def test_the_symbol_that_the_banner_names_can_be_expanded(service: Service) -> None:
+    text = functions(400) + "class Store:\n    def add(self): ...\n" + functions(400, name="other_{}")
+    for level in (MapLevel.OUTLINE, MapLevel.TRUNCATED):
+        view = service.map_view(MapRequest(write(service, "many.py", text), level))
+        reference = re.search(r"symbol=(\S+) expands one", view.banner)
+        assert reference
+        expanded = service.map_view(MapRequest("many.py", symbol=reference.group(1)))
+        way = re.fullmatch(r"Showing .*: read_file start_line=(\d+) max_lines=(\d+) reads it\.", expanded.banner)
+        if way is None:
+            assert (reference.group(1), expanded.banner) == ("Store", "Showing the only symbol inside Store.")
+        else:
+            read = ReadRequest(("many.py",), start_line=int(way.group(1)), max_lines=int(way.group(2)))
+            assert f"def {reference.group(1)}(" in service.read_view(read).text
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_each_range_reads_back_exactly_its_symbol(samples: Service, sample: str) -> None:
+    found = json.loads(samples.map_view(MapRequest(sample, MapLevel.FULL, format=Format.JSON)).text)["results"]
+    lines = (FIXTURES / sample).read_bytes().decode().split("\n")
+    for symbol in every(found):
+        start, end = symbol["start_line"], symbol["end_line"]
+        read = ReadRequest((sample,), start_line=start, max_lines=end - start + 1, format=Format.JSON)
+        (result,) = json.loads(samples.read_view(read).text)["results"]
+        assert result["content"].removesuffix("\n") == "\n".join(lines[start - 1 : end])
+        assert all(word in result["content"] for word in re.findall(r"\w+", symbol["name"]))
+
+
+def every(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for symbol in found:
+        yield symbol
+        yield from every(symbol.get("children", []))
+
+
+def test_a_symbol_is_found_by_name_dotted_name_or_line(service: Service) -> None:
+    text = "class A:\n    def run(self): ...\nclass B:\n    def run(self):\n        pass\n"
+    path = write(service, "two.py", text)
+    assert "[4-5]" in service.map_view(MapRequest(path, symbol="B.run")).text
+    assert "[4-5]" in service.map_view(MapRequest(path, symbol="4")).text
+    ambiguous = service.map_view(MapRequest(path, symbol="run"))
+    assert "[2-2]" in ambiguous.text
+    assert (
+        "Note: 2 symbols are called that; the first is shown, symbol=LINE shows others, such as 4.\n" in ambiguous.text
+    )
+    with pytest.raises(QueryError, match=r"two\.py has no symbol 'walk'; map it without symbol to see what it has"):
+        service.map_view(MapRequest(path, symbol="walk"))
+
+
+def test_past_the_end(service: Service) -> None:
+    path = write(service, "few.py", functions(3))
+    view = service.map_view(MapRequest(path, offset=7))
+    assert view.banner == "Nothing at offset=7: there are 3 symbols, from offset=0 on."
+
+
+# Properties
+
+texts = st.text(max_size=40) | st.text(alphabet="🙂検é\x1b\u202e aA1_(\n\t", max_size=40)
+names = texts | st.integers(1, 300).map(lambda n: "🙂" * n) | st.integers(1, 12_000).map(lambda n: "n" * n)
+
+
+def make_symbol(name: str, start: int, length: int, doc: str, children: tuple[Symbol, ...]) -> Symbol:
+    return Symbol(
+        name, "function", f"def {name}(a)", doc, "", start, start + length, start, "", True, ("@x",), children
+    )
+
+
+leaves = st.builds(make_symbol, names, st.integers(1, 10**6), st.integers(0, 10**4), texts, st.just(()))
+symbols = st.recursive(
+    leaves,
+    lambda inner: st.builds(
+        make_symbol, names, st.integers(1, 10**6), st.integers(0, 10**4), texts, st.lists(inner, max_size=4).map(tuple)
+    ),
+    max_leaves=6,
+)
+lists = st.builds(lambda some, times: tuple(some) * times, st.lists(symbols, max_size=8), st.integers(1, 60))
+outlines = st.builds(
+    Outline,
+    st.just("python"),
+    lists,
+    st.lists(st.builds(Import, texts, texts, st.integers(1, 99)), max_size=5).map(tuple),
+    st.booleans(),
+)
+shown = st.builds(
+    MapShown,
+    st.sampled_from(MapLevel),
+    st.integers(1, 60),
+    st.just(0) | st.integers(0, 500),
+    st.sampled_from(Format),
+    st.builds(Budget, st.integers(1_000, 25_000)),
+)
+paths = st.text(min_size=1, max_size=300) | st.integers(1, 400).map(lambda n: "🙂" * n)
+
+
+@given(outlines, shown, paths)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_a_map_keeps_its_promises(outline: Outline, how: MapShown, path: str) -> None:
+    source = SourceFile(path, 10**6, 0, "", "utf-8", "x\n" * 100)
+    view = map_view(source, outline, how)
+    info, size = view.truncation, measure(view.text)
+    assert how.budget.admits(size)
+    assert size.bytes <= CAPS[MapLevel(info.detail_applied)]
+    assert (info.estimated_tokens, info.estimated_chars) == (size.tokens, size.chars)
+    total = sum(1 for _ in outline.walk())
+    assert info.original_count == total
+    assert len(view.banner.splitlines()) == 1
+    # Never empty while there is something to show, and what is left out is said.
+    if how.offset < len(outline.symbols):
+        assert info.returned_count > 0
+    if info.returned_count < total:
+        assert re.search(r"Showing [\d,]+(-[\d,]+)? of [\d,]+ symbols?|Nothing at offset", view.banner)
+    if how.format == Format.TEXT:
+        assert view.text.startswith(f"{view.banner}\n")
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", view.text)
+    else:
+        told = json.loads(view.text)
+        assert told["banner"] == view.banner
+        assert told["total_symbols"] == total == told["shown_symbols"] + told["omitted_symbols"]
+        assert told["shown_symbols"] == sum(1 for _ in every(told["results"])) == info.returned_count
+        assert told["truncated"] == (info.reason is not None) == (told["truncation_info"]["reason"] is not None)
+
+
+@given(outlines)
+def test_every_reference_leads_to_its_symbol(outline: Outline) -> None:
+    finder = SymbolNames(outline)
+    for symbol in outline.walk():
+        if reference := finder.reference(symbol):
+            assert finder.find(reference, "")[0] is symbol
+
+
+# Files that are not code, or not served
+
+
+def test_a_table_is_mapped_by_its_header(service: Service) -> None:
+    write(service, "a.csv", 'id,"full\nname",,städte\n1,2,3,4\n')
+    found = json.loads(service.map_view(MapRequest("a.csv", format=Format.JSON)).text)
+    columns = [(result["name"], result["kind"], result["end_line"]) for result in found["results"]]
+    assert columns == [(name, "column", 2) for name in ("id", "full\nname", "column 3", "städte")]
+    assert "  b c: [1-1]\n" in service.map_view(MapRequest(write(service, "b.tsv", "a\tb c\n1\t2\n"))).text
+    assert "  y: [1-1]\n" in service.map_view(MapRequest(write(service, "c.csv", "x;y\r\n1,5;2\r\n"))).text
+    huge = service.map_view(MapRequest(write(service, "d.csv", "x" * 180_000)))
+    assert "There are no symbols, since its first line is no header" in huge.text
+    assert service.map_view(MapRequest(write(service, "e.csv", ""))).truncation.original_count == 0
+
+
+def test_plain_text_says_how_to_read_it(service: Service) -> None:
+    view = service.map_view(MapRequest(write(service, "notes.txt", "one\ntwo\n")))
+    assert view.banner == "No symbols to show: read_file start_line=1 reads the file."
+    assert "2 lines │ 8 B │ Text\n\nNo symbols found.\n" in view.text
+    assert view.truncation.reason is None
+
+
+def test_a_file_too_large_to_be_indexed_is_mapped(service: Service) -> None:
+    path = write(service, "large.py", functions(2) + "#" * 1_000_000)
+    assert service.settings.index.max_file_bytes < (service.root / path).stat().st_size
+    assert service.map_view(MapRequest(path)).truncation.returned_count == 2
+
+
+def test_what_cannot_be_parsed_is_said(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(service, "a.py", functions(2))
+    monkeypatch.setattr(analyse, "MAPPED_BYTES", 10)
+    assert (
+        "There are no symbols, since files over 10 bytes are not parsed.\n" in service.map_view(MapRequest(path)).text
+    )
+    monkeypatch.undo()
+    monkeypatch.setattr(analyse, "parse", lambda *_: None)
+    assert "There are no symbols, since the parser gave up on it.\n" in service.map_view(MapRequest(path)).text
+
+
+def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = service.root
+    (root / ".gitignore").write_text("private/\n")
+    (root / "private").mkdir()
+    for name in (".env", "key.pem", "private/a.py", "large.py"):
+        write(service, name, "SECRET = 1\n")
+    (root / "binary.py").write_bytes(b"\0\1\2")
+    (root.parent / "outside.py").write_text("x = 1\n")
+    (root / "link.py").symlink_to(root.parent / "outside.py")
+    monkeypatch.setattr(service_module, "SERVED_BYTES", 10)
+    for path, why in {
+        ".env": "secret",
+        "key.pem": "secret",
+        "private/a.py": "ignored",
+        "binary.py": "binary",
+        "link.py": "symlink: leads out",
+        "large.py": "files over 10 bytes are not",
+        "../outside.py": "outside the workspace",
+        ".git/config": "not a file in the workspace",
+    }.items():
+        with pytest.raises(PathError, match=why):
+            service.map_view(MapRequest(path))
+        with pytest.raises(PathError, match=why):
+            service.read_view(ReadRequest((path,)))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files")
+def test_a_pipe_is_not_opened(service: Service) -> None:
+    os.mkfifo(service.root / "pipe.py")
+    with pytest.raises(PathError):
+        service.map_view(MapRequest("pipe.py"))
+
+
+# Requests
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"offset": -1}, "offset must be 0 or more, not -1"),
+        ({"symbols_each": 0}, "symbols_each must be 1 or more, not 0"),
+        ({"max_tokens": 999}, "max_tokens must be from 1,000 to 25,000, not 999"),
+    ],
+)
+def test_nonsense_is_an_error(service: Service, changes: dict[str, Any], message: str) -> None:
+    write(service, "a.py", "x = 1\n")
+    with pytest.raises(QueryError, match=message):
+        service.map_view(replace(MapRequest("a.py"), **changes))
+
+
+def test_a_budget_over_the_maximum_is_clamped_and_said(service: Service) -> None:
+    view = service.map_view(MapRequest(write(service, "a.py", functions(1)), max_tokens=99_999))
+    assert "\nNote: max_tokens=99999 is over the maximum; max_tokens=25000 is used.\n" in view.text
+
+
+def test_maps_are_counted(service: Service) -> None:
+    path = write(service, "many.py", functions(3_000))
+    service.map_view(MapRequest(path))
+    service.map_view(MapRequest(path, symbol="function_1"))
+    counts = service.metrics.by_view["map_file"]
+    assert (counts.views, counts.truncated) == (2, 1)
+
+
+def test_the_map_is_the_same_through_the_command_line(service: Service) -> None:
+    path = write(service, "many.py", functions(300))
+    options = ["--level", "minimal", "--offset", "20", "--symbols-each", "9", "--budget", "1500", "--json"]
+    command = [sys.executable, "-c", "from keyhole.tui.main import main; main()", "map", path, *options]
+    done = subprocess.run(command, cwd=service.root, capture_output=True, text=True, check=True)
+    request = MapRequest(path, MapLevel.MINIMAL, "", 9, 20, 1_500, Format.JSON)
+    assert done.stdout == service.map_view(request).text
