@@ -3,7 +3,7 @@ VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
 
-.PHONY: run test lint format bench clean
+.PHONY: run test lint conformance format bench clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -18,6 +18,10 @@ lint: $(READY)
 	$(VENV)/bin/mypy tests bench
 	$(VENV)/bin/lint-imports
 
+# The official MCP clients against our server; `make test` runs them too, where npm is there.
+conformance: $(READY)
+	$(VENV)/bin/pytest tests/test_mcp.py -k official -rs
+
 format: $(READY)
 	$(VENV)/bin/ruff format
 	$(VENV)/bin/ruff check --fix
@@ -28,10 +32,11 @@ bench: $(READY)
 	$(VENV)/bin/python bench/quality.py --ablation --record
 	$(VENV)/bin/python bench/search.py --record
 	$(VENV)/bin/python bench/views.py --record
+	$(VENV)/bin/python bench/mcp.py --record
 	$(VENV)/bin/python bench/tokens.py --record
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .conformance dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(READY): pyproject.toml constraints.txt
 	@if command -v uv >/dev/null 2>&1; then \

@@ -172,11 +172,15 @@ class Service:
 
         return read_status(self.root, self.folder / INDEX_FILE, max_bytes=self.settings.index.max_file_bytes)
 
+    def has_index(self) -> bool:
+        """Tell whether there is anything to search."""
+        return (self.folder / INDEX_FILE).exists()
+
     def clear(self) -> bool:
         """Delete the index; False when there was none."""
         from keyhole.core.index.lock import writer_lock
 
-        if not (self.folder / INDEX_FILE).exists():
+        if not self.has_index():
             return False
         self.close()
         with writer_lock(self.folder, wait=False):

@@ -5,6 +5,8 @@ import sys
 
 def main() -> None:
     """Run Keyhole and exit with its code."""
-    from keyhole.core.cli import run  # each door is imported only when it is used
+    from keyhole.core.cli import cli, run
+    from keyhole.mcp_server.command import mcp  # the command only; what it runs is imported when it runs
 
+    cli.add_command(mcp)
     sys.exit(run(sys.argv[1:]))

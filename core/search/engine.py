@@ -170,8 +170,10 @@ class Engine:
     def _notes(self, query: Query, mode: Mode, ranking: Ranking) -> Iterable[str]:
         if query.mode == Mode.AUTO:
             yield f"mode auto chose {mode}"
-        pending = self.store.meta("pending", 0)
-        if pending:
+        pending = self.store.meta("pending")
+        if pending is None:
+            yield "the index is being built: nothing is in it yet"
+        elif pending:
             yield f"the index is being built: {pending:,} files are still missing"
         if not ranking.total:
             yield from self._suggestions(query, mode)

@@ -1,0 +1,29 @@
+"""`keyhole mcp`: the server from the command line."""
+
+import secrets
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=7777, show_default=True, help="Port; 0: any.")
+@click.option("--token", help="What clients must send; default: a new one, printed once.")
+@click.option("--no-token", is_flag=True, help="Let anyone on this machine ask.")
+@click.option("--force", is_flag=True, help="Allow the home folder and the file system root.")
+def mcp(path: Path, *, http: bool, host: str, port: int, token: str | None, no_token: bool, force: bool) -> None:
+    """Serve the workspace PATH to agents over MCP, on stdio or with --http."""
+    from keyhole.core.service import Service
+    from keyhole.mcp_server.run import run_http, run_stdio
+
+    service = Service.open(path, force=force)
+    if not http:
+        run_stdio(service)
+        return
+    if no_token and token:
+        raise click.UsageError("give either --token or --no-token")
+    is_new = not token and not no_token
+    run_http(service, host, port, secrets.token_urlsafe(24) if is_new else token)

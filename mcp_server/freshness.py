@@ -1,0 +1,67 @@
+"""Keeping the index current for agents: in the background, with progress, and never at the cost of an answer."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Awaitable, Callable
+
+from keyhole.core.errors import KeyholeError, StoreError
+from keyhole.core.service import Service
+from keyhole.core.types import Progress
+
+log = logging.getLogger("keyhole.mcp")
+
+# How long a first search waits for the index, and how long a later one waits for a look at what changed.
+FIRST_PATIENCE = 5.0
+LATER_PATIENCE = 0.5
+# Looking again sooner finds nothing that the check of the hits does not find.
+_PAUSE = 2.0
+_POLL = 0.1
+
+Report = Callable[[Progress], Awaitable[None]]
+
+
+class Freshness:
+    """Runs at most one update at a time."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._thread: threading.Thread | None = None
+        self._progress = Progress(0, 0, 0, "")
+        self._ended = float("-inf")
+        self._has_ended = False
+        self._failure: KeyholeError | None = None
+
+    async def catch_up(self, report: Report) -> None:
+        """Start an update if one is due, and wait for it as long as patience lasts."""
+        patience = LATER_PATIENCE if self._has_ended else FIRST_PATIENCE
+        if self._thread is None and time.monotonic() - self._ended > _PAUSE:
+            self._thread = threading.Thread(target=self._update, name="keyhole-index", daemon=True)
+            self._thread.start()
+        deadline = time.monotonic() + patience
+        told = None
+        while self._thread is not None and time.monotonic() < deadline:
+            await asyncio.sleep(_POLL if told else 0.005)
+            if self._progress != told and self._progress.total:
+                told = self._progress
+                await report(told)
+        if not self._service.has_index():
+            raise self._failure or StoreError("the index is being built; ask again in a few seconds")
+
+    def _update(self) -> None:
+        self._failure = None
+        try:
+            self._service.index(on_progress=self._note, on_message=log.info)
+        except KeyholeError as error:
+            self._failure = error
+            log.warning("the index could not be updated: %s", error)
+        except Exception:
+            log.exception("the index could not be updated")
+        finally:
+            self._has_ended = True
+            self._ended = time.monotonic()
+            self._thread = None
+
+    def _note(self, progress: Progress) -> None:
+        self._progress = progress

@@ -1,0 +1,124 @@
+"""Running the server: on stdio for a client that starts it, or on HTTP for any number of them."""
+
+import hmac
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+from keyhole.core.errors import WorkspaceError
+from keyhole.core.service import Service
+
+if TYPE_CHECKING:
+    from fastmcp.server.auth import TokenVerifier
+
+ENDPOINT = "/mcp"
+
+
+def run_stdio(service: Service) -> None:
+    """Serve one client until it closes its end."""
+    isolate()
+    from keyhole.mcp_server.server import build_server
+
+    _run(lambda: build_server(service).run_stdio_async(show_banner=False))
+
+
+def run_http(service: Service, host: str, port: int, token: str | None) -> None:
+    """Serve until told to stop; no token means that anyone on this machine may ask."""
+    if not is_loopback(host) and not token:
+        raise WorkspaceError(f"refusing to serve on {host} without a token: give --token, or stay on 127.0.0.1")
+    listener = _listen(host, port)
+    address = f"http://{_shown(host)}:{listener.getsockname()[1]}{ENDPOINT}"
+    print(connect_text(address, token), flush=True)
+    isolate()
+    from keyhole.mcp_server.server import build_server
+
+    server = build_server(service, _verifier(token) if token else None)
+    _run(
+        lambda: server.run_http_async(
+            show_banner=False,
+            path=ENDPOINT,
+            host=host,
+            port=listener.getsockname()[1],
+            sockets=[listener],
+            stateless_http=True,
+            host_origin_protection=True,
+            uvicorn_config={"log_config": None, "access_log": False, "ws": "none", "timeout_graceful_shutdown": 1},
+        )
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether an address is reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def connect_text(address: str, token: str | None) -> str:
+    """Write what to paste into a client."""
+    entry: dict[str, object] = {"type": "http", "url": address}
+    if token:
+        entry["headers"] = {"Authorization": f"Bearer {token}"}
+    return f"Keyhole serves on {address}\n" + json.dumps({"mcpServers": {"keyhole": entry}}, indent=2)
+
+
+def isolate() -> None:
+    """Keep fastmcp from reading settings out of the folder it is started in: that folder is not trusted."""
+    os.environ["FASTMCP_ENV_FILE"] = os.devnull
+    for name in [name for name in os.environ if name.startswith("FASTMCP_") and name != "FASTMCP_ENV_FILE"]:
+        del os.environ[name]
+    os.environ["FASTMCP_LOG_ENABLED"] = "false"
+    os.environ["FASTMCP_CHECK_FOR_UPDATES"] = "off"
+
+
+def _run(serve: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    import asyncio
+
+    # On HTTP, uvicorn sees a signal first, says goodbye to its clients, and raises it again.
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, lambda *_: _leave())
+    with suppress(BrokenPipeError):
+        asyncio.run(serve())
+    _leave()
+
+
+def _leave() -> None:
+    """End at once: an update that is running is cut off between two transactions, its workers end with this process."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(0)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise WorkspaceError(f"cannot listen on {host}:{port} ({error.strerror}); try another --port") from error
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _verifier(token: str) -> "TokenVerifier":
+    from fastmcp.server.auth import AccessToken, TokenVerifier
+
+    class OneToken(TokenVerifier):
+        """Knows one token."""
+
+        async def verify_token(self, given: str) -> AccessToken | None:
+            if hmac.compare_digest(given.encode(), token.encode()):
+                return AccessToken(token="…", client_id="keyhole", scopes=[])  # noqa: S106  # not the token itself
+            return None
+
+    return OneToken()

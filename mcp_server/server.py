@@ -1,0 +1,183 @@
+"""The MCP server: tools, resources and one prompt over the same views as every other door."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Annotated, Any, Literal
+
+from fastmcp import Context, FastMCP
+from fastmcp.exceptions import ResourceError
+from fastmcp.server.auth import AuthProvider
+from fastmcp.tools import Tool
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from keyhole.core.errors import KeyholeError
+from keyhole.core.service import Service
+from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, Progress, ReadRequest, SearchRequest
+from keyhole.core.view.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIMITS
+from keyhole.core.view.listing import View
+from keyhole.core.view.status import status_facts, status_text
+from keyhole.core.view.text import json_text
+from keyhole.mcp_server import texts
+from keyhole.mcp_server.errors import ReadableErrors
+from keyhole.mcp_server.freshness import Freshness
+
+FILE_ADDRESS = "keyhole://file/{path*}"
+MAP_ADDRESS = "keyhole://map/{path*}"
+STATUS_ADDRESS = "keyhole://status"
+
+FormatName = Literal["text", "json"]
+ModeName = Literal["auto", "hybrid", "semantic", "keyword", "regex", "symbol"]
+DetailName = Literal["minimal", "compact", "rich", "auto"]
+LevelName = Literal["auto", "full", "compact", "minimal", "outline", "truncated"]
+
+
+def build_server(service: Service, auth: AuthProvider | None = None) -> FastMCP:
+    """Register everything over one workspace."""
+    errors = ReadableErrors(service)
+    server: FastMCP = FastMCP(
+        "keyhole",
+        instructions=texts.INSTRUCTIONS,
+        version=version("keyhole"),
+        auth=auth,
+        middleware=[errors],
+        mask_error_details=True,
+    )
+    for tool in _tools(service, Freshness(service)):
+        server.add_tool(_described(tool))
+    _add_resources(server, service, errors)
+    _add_prompt(server)
+    return server
+
+
+def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitable[str]]]:
+    """Make the tools; their texts are in a table of their own, by the same names."""
+    defaults = service.settings.search
+
+    async def search_code(
+        context: Context,
+        query: str,
+        mode: ModeName = defaults.mode.value,
+        path: str = "",
+        language: str = "",
+        kind: str = "",
+        include_tests: bool = True,  # agents give every argument by its name
+        detail_level: DetailName = "compact",
+        limit: int = defaults.top_k,
+        offset: int = 0,
+        cursor: str = "",
+        max_tokens: int = DEFAULT_TOKENS,
+        format: FormatName = "text",
+    ) -> str:
+        await freshness.catch_up(_reporter(context))
+        request = SearchRequest(
+            query=query,
+            mode=Mode(mode),
+            path=path,
+            language=language,
+            kind=kind,
+            include_tests=include_tests,
+            detail_level=Detail(detail_level),
+            limit=limit,
+            offset=offset,
+            cursor=cursor,
+            max_tokens=max_tokens,
+            format=Format(format),
+        )
+        return await _text(service.search_view, request)
+
+    async def map_file(
+        path: str,
+        level: LevelName = "auto",
+        symbol: str = "",
+        symbols_each: int = 50,
+        offset: int = 0,
+        max_tokens: int = DEFAULT_TOKENS,
+        format: FormatName = "text",
+    ) -> str:
+        request = MapRequest(path, MapLevel(level), symbol, symbols_each, offset, max_tokens, Format(format))
+        return await _text(service.map_view, request)
+
+    async def read_file(
+        path: str = "",
+        paths: list[str] = [],  # noqa: B006  # never changed, and what a schema can tell
+        start_line: int = 1,
+        start_column: int = 1,
+        max_lines: int = LIMITS["read_file"].default,
+        max_tokens: int = DEFAULT_TOKENS,
+        format: FormatName = "text",
+    ) -> str:
+        several = (path, *paths) if path else tuple(paths)
+        request = ReadRequest(several, start_line, start_column, max_lines, max_tokens, Format(format))
+        return await _text(service.read_view, request)
+
+    async def index_status(context: Context, format: FormatName = "text") -> str:
+        await freshness.catch_up(_reporter(context))
+        return await asyncio.to_thread(_status_text, service, Format(format))
+
+    return [search_code, map_file, read_file, index_status]
+
+
+def _described(function: Callable[..., Awaitable[str]]) -> Tool:
+    text = texts.TOOLS[function.__name__]
+    tool = Tool.from_function(
+        function,
+        title=text.title,
+        description=text.description,
+        annotations=ToolAnnotations(
+            title=text.title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
+        # Clients disagree on which copy the model sees when there are two: so there is one, of text.
+        output_schema=None,
+        meta={"anthropic/maxResultSizeChars": CHARACTER_LIMIT},
+    )
+    for name, description in text.parameters.items():
+        tool.parameters["properties"][name]["description"] = description
+    return tool
+
+
+def _status_text(service: Service, form: Format) -> str:
+    """Write the status without what is outside the workspace, or has no end."""
+    found = replace(service.status(), root=service.root.name, index_path="", skips=())
+    return json_text(status_facts(found)) + "\n" if form == Format.JSON else status_text(found)
+
+
+async def _text(view_of: Callable[[Any], View], request: object) -> str:
+    return (await asyncio.to_thread(view_of, request)).text
+
+
+def _reporter(context: Context) -> Callable[[Progress], Awaitable[None]]:
+    async def report(progress: Progress) -> None:
+        message = f"indexing: {progress.done:,} of {progress.total:,} files"
+        await context.report_progress(progress.done, progress.total, message)
+
+    return report
+
+
+def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) -> None:
+    async def served(text_of: Callable[[Any], Any], request: object) -> str:
+        try:
+            found = await asyncio.to_thread(text_of, request)
+        except KeyholeError as error:
+            raise ResourceError(errors.readable(error)) from None
+        return found.text if isinstance(found, View) else str(found)
+
+    @server.resource(FILE_ADDRESS, name="file", title="A file", description="A file of the workspace, first page.")
+    async def file(path: str) -> str:
+        return await served(service.read_view, ReadRequest((path,)))
+
+    @server.resource(MAP_ADDRESS, name="map", title="The map of a file", description="What a file defines, and where.")
+    async def map_(path: str) -> str:
+        return await served(service.map_view, MapRequest(path))
+
+    @server.resource(STATUS_ADDRESS, name="status", title="Index status", description="What the index holds.")
+    async def status() -> str:
+        return await served(lambda form: _status_text(service, form), Format.TEXT)
+
+
+def _add_prompt(server: FastMCP) -> None:
+    @server.prompt(texts.PROMPT_NAME, title=texts.PROMPT_TITLE, description=texts.PROMPT_DESCRIPTION)
+    def explore(question: Annotated[str, Field(description=texts.PROMPT_QUESTION)]) -> str:
+        return texts.PROMPT.format(question=question)
