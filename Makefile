@@ -33,6 +33,7 @@ bench: $(READY)
 	$(VENV)/bin/python bench/search.py --record
 	$(VENV)/bin/python bench/views.py --record
 	$(VENV)/bin/python bench/mcp.py --record
+	$(VENV)/bin/python bench/maps.py --record
 	$(VENV)/bin/python bench/tokens.py --record
 
 clean:

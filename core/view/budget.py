@@ -5,7 +5,7 @@ Nothing is guessed: sizes are measured on the rendered text, the frame around th
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from keyhole.core.view.limits import DEFAULT_TOKENS, EFFECTIVE_BYTES, EFFECTIVE_CHARACTERS
@@ -195,20 +195,29 @@ class Fitting:
 
 
 # Pieces are weighed many at a time first, and one at a time only where the budget ends.
-_STRIDES = (512, 64, 8, 1)
+_STRIDES = (4_096, 512, 64, 8, 1)
 
 
-def fill(budget: Budget, count: int, size_of: Callable[[int, int], Size]) -> int:
-    """Count the first pieces that fit together; `size_of` measures the pieces from one to before another."""
-    taken, used = 0, Size(0, 0)
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """How many pieces fit, what they cost together, and which limit the next one breaks."""
+
+    count: int
+    size: Size
+    reason: str | None = None
+
+
+def fill(budget: Budget, count: int, size_of: Callable[[int, int], Size]) -> Filled:
+    """Take the first pieces that fit together; `size_of` measures the pieces from one to before another."""
+    filled, too_many = Filled(0, Size(0, 0)), count + 1
     for stride in _STRIDES:
-        while taken < count:
-            end = min(taken + stride, count)
-            size = used + size_of(taken, end)
+        while (end := min(filled.count + stride, count)) > filled.count and end < too_many:
+            size = filled.size + size_of(filled.count, end)
             if not budget.admits(size):
+                filled, too_many = replace(filled, reason=budget.broken_by(size)), end
                 break
-            taken, used = end, size
-    return taken
+            filled = Filled(end, size, filled.reason)
+    return filled
 
 
 def largest(low: int, high: int, fits: Callable[[int], bool]) -> int:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from keyhole.core.types import MapLevel, MapRequest, Outline, SourceFile
-from keyhole.core.view.budget import Budget, Size, largest, measure
-from keyhole.core.view.limits import EFFECTIVE_BYTES, check_least, check_offset, clamp_tokens
+from keyhole.core.view.budget import Budget, Filled, Size, fill, largest, measure
+from keyhole.core.view.limits import check_least, check_offset, clamp_tokens
 from keyhole.core.view.listing import WIDEST, View, settle
 from keyhole.core.view.map_items import LONGEST_NAME, Style, count_shown, longest_list, pick
 from keyhole.core.view.map_writer import NO_CUT, Cut, MapShown, MapWriter, Sketch
@@ -94,26 +94,23 @@ class _Chooser:
         """Show a stretch of the list at one level, as much as fits."""
         left = max(len(self._writer.entries) - self._shown.offset, 0)
         whole = self._stretch(level, left)
-        if self._fits(whole):
+        filled = self._fill(whole)
+        if filled.count == left and self._fits(whole):
             return whole
-        cut = self._cut(whole)
-        count = self._most_of_page(level, left, cut)
-        if not count:
-            return self._first_lowered(level, cut)
-        # What the whole list breaks need not be what the next symbol would break.
-        nearer = self._stretch(level, count, cut=self._cut(self._stretch(level, count + 1)))
-        return nearer if self._fits(nearer) else self._stretch(level, count, cut=cut)
+        cut, count = self._cut_by(level, filled.reason), filled.count
+        # The banner of a page is a little longer than that of the empty one that was measured.
+        while count and not self._fits(self._stretch(level, count, cut=cut)):
+            count -= 1
+        return self._stretch(level, count, cut=cut) if count else self._first_lowered(level, cut)
 
-    def _most_of_page(self, level: MapLevel, left: int, cut: Cut) -> int:
-        """Find how many of the next symbols fit; a page is short and a list may be long, so look near its start."""
+    def _fill(self, sketch: Sketch) -> Filled:
+        """Count the symbols that fit by their lines alone: a page is short, and a list may be long."""
+        room = self._budget(sketch).less(self._measured(replace(sketch, items=())))
 
-        def fits(count: int) -> bool:
-            return self._fits(self._stretch(level, count, cut=cut))
+        def size_of(first: int, last: int) -> Size:
+            return measure("".join(self._writer.item_text(item, sketch.style) for item in sketch.items[first:last]))
 
-        bound = 1
-        while bound < left and fits(bound):
-            bound *= 2
-        return largest(bound // 2, min(bound, left), fits)
+        return fill(room, len(sketch.items), size_of)
 
     def _first_lowered(self, level: MapLevel, cut: Cut) -> Sketch:
         """Show one symbol that is too large for its level with less inside it, or with nothing."""
@@ -150,12 +147,15 @@ class _Chooser:
 
     def _cut(self, sketch: Sketch) -> Cut:
         """Say what a sketch breaks: the limit of its level, or of the view."""
-        level = sketch.style.level
-        size = Size(0, 0, EFFECTIVE_BYTES) if self._is_hopeless(sketch) else self._measured(sketch)
-        if size.bytes > CAPS[level]:
-            return Cut("character_limit", f"{level} is over {CAPS[level] // 1_000} KB")
-        reason = self._shown.budget.broken_by(size)
-        return Cut(reason, self._shown.budget.limit_text(reason))
+        if self._is_hopeless(sketch):
+            return self._cut_by(sketch.style.level, "character_limit")
+        return self._cut_by(sketch.style.level, self._shown.budget.broken_by(self._measured(sketch)))
+
+    def _cut_by(self, level: MapLevel, reason: str | None) -> Cut:
+        budget = self._shown.budget
+        if reason == "character_limit" and CAPS[level] < budget.chars:
+            return Cut(reason, f"{level} is over {CAPS[level] // 1_000} KB")
+        return Cut(reason, budget.limit_text(reason or ""))
 
     def _budget(self, sketch: Sketch) -> Budget:
         budget = self._shown.budget

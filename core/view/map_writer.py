@@ -87,6 +87,12 @@ class MapWriter:
         """Write the whole view."""
         return self._json(sketch, info) if self._shown.format == Format.JSON else self._text(sketch)
 
+    def item_text(self, item: Item | Gap, style: Style) -> str:
+        """Write one symbol of the list, as it stands in the view."""
+        if self._shown.format == Format.TEXT:
+            return "\n".join(items_lines((item,), style, "  ", self._gap_lines)) + "\n"
+        return f"{json_line(item_facts(item, style))},\n" if isinstance(item, Item) else ""
+
     def _text(self, sketch: Sketch) -> str:
         body = "\n".join([*self._head(sketch), *self._body(sketch), "", FOOTER])
         return f"{head_text(self.banner(sketch), self._notes)}{body}\n"

@@ -7,7 +7,7 @@ from functools import partial
 from keyhole.core.errors import QueryError
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.types import Outline, ReadRequest, Refusal, SourceFile
-from keyhole.core.view.budget import Budget, largest, measure
+from keyhole.core.view.budget import Budget, Size, largest, measure
 from keyhole.core.view.file_map import map_view
 from keyhole.core.view.limits import check_least, clamp_limit, clamp_tokens
 from keyhole.core.view.listing import WIDEST, View, settle
@@ -65,7 +65,7 @@ class _Sharing:
 
     def share(self, files: Files, map_text: str = "") -> Sections:
         """Give each file an equal part; what small files leave goes to the larger ones."""
-        kept = files[: max(1, largest(0, len(files), lambda count: self._leaves_room(files[:count])))]
+        kept = files[: largest(1, len(files), lambda count: self._leaves_room(files[:count]))]
         frame = self._writer.written(map_text) if map_text else ""
         room = self._budget.less(measure(self._frame(kept))).less(measure(frame))
         sections: list[Section | Refusal] = [
@@ -74,7 +74,7 @@ class _Sharing:
         waiting = [(sum(map(len, file.window.lines)), number, file) for number, file in _opened(kept)]
         for served, (_, number, file) in enumerate(sorted(waiting, key=lambda entry: entry[:2])):
             piece = cut_window(file.window, room.part(len(waiting) - served), self._writer.written)
-            room = room.less(measure(self._writer.written(piece.text)))
+            room = room.less(piece.size)
             sections[number] = Section(file, piece, map_text)
         return sections
 
@@ -92,25 +92,23 @@ def _opened(files: Files) -> Iterable[tuple[int, Opened]]:
 
 
 def _open(source: SourceFile, shown: ReadShown) -> Opened:
-    text, remarks = source.text, []
-    if not source.encoding.startswith("utf-8"):
-        remarks.append(source.encoding)
-    if "\r\n" in text:
+    language = detect_language(source.path, source.text).id
+    window = open_window(source.text, shown.start, shown.max_lines)
+    remarks = [] if source.encoding.startswith("utf-8") else [source.encoding]
+    if any(line.endswith("\r\n") for line in window.lines):
         remarks.append("CRLF line ends")
-    if text and not text.endswith("\n"):
+    if source.text and not source.text.endswith("\n"):
         remarks.append("no line feed at the end")
-    language = detect_language(source.path, text).id
-    window = open_window(text, shown.start, shown.max_lines)
     return Opened(source.path, source.size, source.encoding, language, window, tuple(remarks))
 
 
 def _widest(window: Window) -> Piece:
     """Make a piece that takes the most room to describe."""
     if not window.lines:
-        return Piece(window, "", 0, window.start.line)
+        return Piece(window, "", 0, window.start.line, Size(0, 0))
     line, column = window.total, max(window.columns, window.start.column)
     wide = replace(window, start=Place(line, column))
-    return Piece(wide, "", 1, line, Place(line, column + 1), is_cut=True, end_column=column)
+    return Piece(wide, "", 1, line, Size(0, 0), Place(line, column + 1), "character_limit", column)
 
 
 def _wants_map(section: Section | Refusal) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Format, Refusal
 from keyhole.core.view.banner import Page
-from keyhole.core.view.budget import Budget, Size, TruncationInfo, measure
+from keyhole.core.view.budget import Budget, Size, TruncationInfo
 from keyhole.core.view.listing import count_facts, head_text, json_answer, note_texts
 from keyhole.core.view.text import count_of, human_size, json_line, name_text, source_text
 from keyhole.core.view.window import Piece, Place, Window
@@ -108,12 +108,12 @@ class ReadWriter:
     def _cuts(self, piece: Piece) -> Iterator[str]:
         start = piece.window.start
         if piece.end_column:
-            yield f"{self._limit([piece])}, too small for the line"
+            yield f"{self._limit(piece.reason)}, too small for the line"
             return
         if start.column > 1:
             yield f"line {start.line:,} from column {start.column:,}"
-        if piece.is_cut:
-            yield self._limit([piece])
+        if piece.reason:
+            yield self._limit(piece.reason)
         elif piece.next:
             yield "limit of lines"
 
@@ -135,7 +135,8 @@ class ReadWriter:
         said = f"Showing {len(pieces)} of {count_of(self._count, 'file')}"
         said += f", {in_part} in part" if in_part else ""
         said += f", {refused} not served" if refused else ""
-        said += f" ({self._limit(pieces)})" if self._reason(sections) else ""
+        reason = self._reason(sections)
+        said += f" ({self._limit(reason)})" if reason else ""
         ways = ["the headings say the next start_line"] if in_part else []
         ways += [f"read the last {left_out} paths in another call"] if left_out else []
         return f"{said}{': ' if ways else ''}{', and '.join(ways)}."
@@ -144,19 +145,11 @@ class ReadWriter:
         pieces = _pieces(sections)
         if self._count == 1 and pieces and pieces[0].end_column:
             return "single_result_too_large"
-        is_cut = len(sections) < self._count or any(piece.is_cut for piece in pieces)
-        return self._nearer_limit(pieces) if is_cut else None
+        left_out = "token_limit" if len(sections) < self._count else None
+        return next((piece.reason for piece in pieces if piece.reason), left_out)
 
-    def _limit(self, pieces: Sequence[Piece]) -> str:
-        return self._shown.budget.limit_text(self._nearer_limit(pieces))
-
-    def _nearer_limit(self, pieces: Sequence[Piece]) -> str:
-        """Tell which limit cut, by how much of each the text takes."""
-        size, budget = Size(0, 0), self._shown.budget
-        for piece in pieces:
-            size += measure(self.written(piece.text))
-        is_tokens = size.tokens / budget.tokens >= max(size.chars / budget.chars, size.bytes / budget.bytes)
-        return "token_limit" if is_tokens else "character_limit"
+    def _limit(self, reason: str | None) -> str:
+        return self._shown.budget.limit_text(reason or "")
 
     def _text(self, section: Section | Refusal) -> str:
         if isinstance(section, Refusal):

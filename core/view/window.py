@@ -7,7 +7,7 @@ that follow one another through the places they name are the text.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from keyhole.core.view.budget import Budget, Size, fill, measure
+from keyhole.core.view.budget import Budget, Filled, Size, fill, measure
 from keyhole.core.view.limits import EFFECTIVE_CHARACTERS
 from keyhole.core.view.text import count_lines
 
@@ -47,9 +47,10 @@ class Piece:
     text: str
     returned: int
     end: int
+    size: Size
     next: Place | None = None
-    # Whether a limit on size cut it, and where in the line.
-    is_cut: bool = False
+    # Which limit on size cut it, if one did, and where in the line.
+    reason: str | None = None
     end_column: int = 0
 
 
@@ -76,28 +77,31 @@ def cut_window(window: Window, budget: Budget, written: Callable[[str], str]) ->
     """Take the lines that fit, or else the part of the first line that does; `written` shows text as it is sent."""
     lines, start = window.lines, window.start
     if not lines:
-        return Piece(window, "", 0, start.line)
+        return Piece(window, "", 0, start.line, Size(0, 0))
 
     def size_of(first: int, last: int) -> Size:
         return measure(written("".join(lines[first:last])))
 
-    taken = fill(budget, len(lines), size_of)
-    if not taken:
+    # That a line is too long is plain to see, but for a line end that may be written shorter.
+    is_giant = len(lines[0]) > budget.chars + 1
+    filled = Filled(0, Size(0, 0)) if is_giant else fill(budget, len(lines), size_of)
+    if not filled.count:
         return _cut_line(window, budget, written)
-    after = start.line + taken
+    after = start.line + filled.count
     following = Place(after) if after <= window.total else None
-    return Piece(window, "".join(lines[:taken]), taken, after - 1, following, is_cut=taken < window.asked)
+    return Piece(window, "".join(lines[: filled.count]), filled.count, after - 1, filled.size, following, filled.reason)
 
 
 def _cut_line(window: Window, budget: Budget, written: Callable[[str], str]) -> Piece:
     line, start = window.lines[0], window.start
-    taken = fill(budget, len(line), lambda first, last: measure(written(line[first:last])))
+    filled = fill(budget, len(line), lambda first, last: measure(written(line[first:last])))
+    taken = filled.count
     # The two characters of a line end stay together.
     if line[taken - 1 : taken + 1] == "\r\n":
         taken -= 1
     end = start.column + taken
     following = Place(start.line, end)
-    return Piece(window, line[:taken], min(taken, 1), start.line, following, is_cut=True, end_column=end - 1)
+    return Piece(window, line[:taken], min(taken, 1), start.line, filled.size, following, filled.reason, end - 1)
 
 
 def _line_start(text: str, line: int) -> int:

@@ -1,0 +1,113 @@
+"""What a map costs against parsing its file, and a read against reading it, in the same run.
+
+    .venv/bin/python bench/maps.py [--record]
+
+Reading is what the service does before it shows anything: rules, bytes, text, digest. Parsing is the tree and the
+symbols that are read from it. A map has to do both, and so has the first page of a large file, which comes with its
+map; every other read has to do the first only. The tree alone, without symbols, is there for comparison.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from record import save_record
+
+from keyhole.core.service import Service
+from keyhole.core.syntax.analyse import outline_of
+from keyhole.core.syntax.languages import detect_language
+from keyhole.core.syntax.parse import parse
+from keyhole.core.types import Format, MapRequest, ReadRequest
+
+ROUNDS, ROUNDS_OF_MAPS = 25, 5
+MOST = 2.0
+
+
+def main() -> None:
+    """Measure, print a table, and store a record when asked."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--record", action="store_true", help="store the result under bench/records")
+    chosen = options.parse_args()
+    figures: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, (path, text) in make_files().items():
+            (Path(scratch) / path).write_text(text)
+            figures |= measure_file(Service.open(Path(scratch)), name, path)
+    for figure, value in figures.items():
+        verdict = f"<= {MOST:g}  {'met' if value <= MOST else 'MISSED'}" if "against" in figure else ""
+        print(f"{figure:<68}{value:>12,.2f}  {verdict}")
+    if chosen.record:
+        print("recorded as", save_record("maps", figures))
+
+
+def make_files() -> dict[str, tuple[str, str]]:
+    """Make the files that are hard to show: many symbols, many lines, one very long line."""
+    return {
+        "5,000 functions": ("many.py", functions(5_000)),
+        "100,000 lines of code": ("long.py", functions(25_000)),
+        "100,000 lines of text": (
+            "long.txt",
+            "".join(f"{n} and what happened then, in words\n" for n in range(100_000)),
+        ),
+        "a line of 5 MB": ("line.json", '{"key": "' + "word and more; " * 330_000 + '"}\n'),
+    }
+
+
+def functions(count: int) -> str:
+    """Write functions of four lines."""
+    return "".join(
+        f'def step_{n}(first, second):\n    """Do step {n}."""\n    return first + second\n\n' for n in range(count)
+    )
+
+
+def measure_file(service: Service, name: str, path: str) -> dict[str, float]:
+    """Time each view of a file, and what it cannot do without."""
+    source = service.read(path)
+    language, content = detect_language(path, source.text), source.text.encode()
+    later = ReadRequest((path,), start_line=max(source.text.count("\n") * 9 // 10, 1), start_column=2)
+    reads: dict[str, Callable[[], object]] = {
+        "reading": lambda: service.read(path),
+        "later page": lambda: service.read_view(later),
+        "later page as JSON": lambda: service.read_view(replace(later, format=Format.JSON)),
+    }
+    maps: dict[str, Callable[[], object]] = {
+        "the tree alone": lambda: parse(language, content),
+        "parsing": lambda: outline_of(source),
+        "map": lambda: service.map_view(MapRequest(path)),
+        "map as JSON": lambda: service.map_view(MapRequest(path, format=Format.JSON)),
+        "next page of the map": lambda: service.map_view(MapRequest(path, offset=50)),
+    }
+    first = {"first page": lambda: service.read_view(ReadRequest((path,)))}
+    has_map = "File Map" in service.read_view(ReadRequest((path,))).text
+    times = time_in_turns(reads | ({} if has_map else first), ROUNDS)
+    if language.grammar:
+        times |= time_in_turns(maps | (first if has_map else {}), ROUNDS_OF_MAPS)
+    figures = {f"{name}: {step}, ms": took for step, took in times.items()}
+    for step in (*reads, *first):
+        if step != "reading" and not (step in first and has_map):
+            figures[f"{name}: {step} against reading"] = times[step] / times["reading"]
+    for step in ("map", "map as JSON", "next page of the map"):
+        if step in times:
+            figures[f"{name}: {step} against parsing"] = times[step] / times["parsing"]
+    if has_map:
+        both = times["reading"] + times["parsing"]
+        figures[f"{name}: first page with its map against reading and parsing"] = times["first page"] / both
+    return figures
+
+
+def time_in_turns(steps: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Take the fastest of several rounds, in milliseconds; what else the machine does only makes them slower."""
+    times: dict[str, list[float]] = {step: [] for step in steps}
+    for _ in range(rounds):
+        for step, do in steps.items():
+            started = time.perf_counter()
+            do()
+            times[step].append((time.perf_counter() - started) * 1e3)
+    return {step: min(took) for step, took in times.items()}
+
+
+if __name__ == "__main__":
+    main()
