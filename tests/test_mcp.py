@@ -474,6 +474,43 @@ async def test_a_clean_end(base: Path, end: str | signal.Signals) -> None:
     assert b"Traceback" not in log
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see child processes")
+@pytest.mark.parametrize("end", ["eof", signal.SIGTERM])
+async def test_no_process_is_left_behind(base: Path, tmp_path: Path, end: str | signal.Signals) -> None:
+    for number in range(800):
+        (tmp_path / f"module_{number}.py").write_text(f"def function_{number}():\n    return {number}\n" * 120)
+    process = start(base, str(tmp_path))
+    greet(process)
+    assert process.stdin is not None
+    call_ = {"name": "search_code", "arguments": {"query": "function_7"}}
+    for message in (
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call_},
+    ):
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+    process.stdin.flush()
+    children: list[str] = []
+    for _ in range(100):
+        if children := children_of(process):
+            break
+        time.sleep(0.02)
+    assert children, "the index was built without workers, so the test tests nothing"
+    if isinstance(end, signal.Signals):
+        process.send_signal(end)
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{child}").exists() for child in children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [child for child in children if Path(f"/proc/{child}").exists()]
+
+
+def children_of(process: subprocess.Popen[bytes]) -> list[str]:
+    """List the children that any thread of a process has started."""
+    threads = Path(f"/proc/{process.pid}/task").iterdir()
+    return [child for thread in threads for child in (thread / "children").read_text().split()]
+
+
 async def test_initialize_comes_before_any_index(base: Path, tmp_path: Path) -> None:
     process = start(base, str(tmp_path))
     greet(process)
