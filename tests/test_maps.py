@@ -146,6 +146,11 @@ def test_fewer_symbols_at_each_end_when_they_do_not_fit_but_ten(service: Service
     assert len(listed(view)) >= counts[1]
 
 
+def test_names_are_cut_shorter_before_fewer_than_ten_are_shown(service: Service) -> None:
+    path = write(service, "long.py", functions(300, name="very_long_" * 15 + "{}"))
+    assert len(listed(service.map_view(MapRequest(path, max_tokens=1_000)))) >= 20
+
+
 def test_imports_are_counted_where_they_are_not_listed(samples: Service) -> None:
     assert "Imports\n  import asyncio" in samples.map_view(MapRequest("python/sample.py", MapLevel.COMPACT)).text
     minimal = samples.map_view(MapRequest("python/sample.py", MapLevel.MINIMAL)).text
