@@ -151,6 +151,14 @@ def test_names_are_cut_shorter_before_fewer_than_ten_are_shown(service: Service)
     assert len(listed(service.map_view(MapRequest(path, max_tokens=1_000)))) >= 20
 
 
+def test_symbols_left_out_for_the_budget_are_a_cut(service: Service) -> None:
+    classes = "".join(f"class Holder{number}:\n{functions(12, indent='    ')}" for number in range(20))
+    view = service.map_view(MapRequest(write(service, "holders.py", classes), max_tokens=1_000))
+    assert view.truncation.detail_applied == MapLevel.OUTLINE
+    assert view.banner.startswith("Showing 20 of 260 symbols at outline (token budget 1,000)")
+    assert view.truncation.reason == "token_limit"
+
+
 def test_imports_are_counted_where_they_are_not_listed(samples: Service) -> None:
     assert "Imports\n  import asyncio" in samples.map_view(MapRequest("python/sample.py", MapLevel.COMPACT)).text
     minimal = samples.map_view(MapRequest("python/sample.py", MapLevel.MINIMAL)).text

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.types import Format, MapRequest, Outline, ReadRequest, Refusal, SourceFile
-from keyhole.core.view.budget import measure
+from keyhole.core.view.budget import Budget, measure
 from keyhole.core.view.listing import View
 from keyhole.core.view.read import READ_BYTES, read_view, understand_read
 from keyhole.core.view.text import source_text
+from keyhole.core.view.window import Place, cut_window, open_window
 
 Check = Callable[[str, str], None]
 FIXTURES = Path(__file__).parent / "fixtures" / "languages"
@@ -189,6 +190,12 @@ ends = st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\x0c"])
 stretches = st.builds(lambda piece, end, times: (piece + end) * times, pieces, ends, st.integers(1, 150))
 giants = st.builds(str.__mul__, pieces, st.integers(1, 400))
 contents = st.lists(stretches | giants, max_size=8).map("".join)
+
+
+def test_the_two_characters_of_a_line_end_stay_together() -> None:
+    window = open_window("a" * 50 + "\r\nb\r\n", Place(), 2)
+    piece = cut_window(window, Budget(25_000, 51), str)
+    assert (piece.text, piece.next) == ("a" * 50, Place(1, 51))
 
 
 def open_source(path: str, text: str) -> SourceFile:
