@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from keyhole.core.errors import QueryError, StoreError
 from keyhole.core.files.read import read_source
+from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.store import Store
 from keyhole.core.search import lexical, regex
+from keyhole.core.search.passages import load_passages
 from keyhole.core.search.rank import DEFINITION_SIGNALS, MATCH_SIGNALS, PATH_SIGNALS, WEIGHTS
 from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
@@ -156,6 +158,25 @@ def test_passages_are_the_source_with_lines_around_it(service: Service) -> None:
     assert passage.match_lines[:3] == (5, 6, 7)
     assert passage.before + passage.text + passage.after in FILES[hit.path]
     assert passage.text.count("\n") == hit.end_line - hit.start_line + 1
+
+
+def test_no_passage_is_taken_from_a_file_that_has_changed(own: Service) -> None:
+    result = own.search(Query("next_delay attempt", Mode.KEYWORD))
+    (own.root / "src/net/retry.py").write_text("edited = True\n" * 40)
+    with Store(own.folder / INDEX_FILE) as store:
+        passages, stale = load_passages(store, own.root, result.hits, "next_delay", max_bytes=10**6)
+    assert stale == {"src/net/retry.py"}
+    assert passages.keys() == {hit.chunk_id for hit in result.hits if hit.path not in stale}
+
+
+def test_a_symbol_on_a_line_of_several_chunks_is_shown_from_its_start(own: Service) -> None:
+    (own.root / "src/long.py").write_text(f"ENDLESS_LINE = [{'1, ' * 10_000}]\n")
+    own.index()
+    (hit,) = own.search(Query("ENDLESS_LINE", Mode.SYMBOL), needs_source=lambda _: True).hits
+    with Store(own.folder / INDEX_FILE) as store:
+        chunks = store.query("SELECT chunk.id FROM chunk JOIN file ON file.id = file_id WHERE path = 'src/long.py'")
+    assert len(chunks) > 1
+    assert hit.chunk_id == min(chunks)[0]
 
 
 def test_common_words_count_but_do_not_choose(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
