@@ -20,12 +20,14 @@ from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.shared.exceptions import MCPError
 
+from keyhole.core.errors import CorruptStoreError
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.store import Store
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, MapRequest, ReadRequest, SearchRequest
 from keyhole.mcp_server import texts
 from keyhole.mcp_server.docs import tools_text
+from keyhole.mcp_server.errors import ReadableErrors
 from keyhole.mcp_server.run import connect_text, is_loopback
 from keyhole.mcp_server.server import build_server
 
@@ -294,6 +296,11 @@ async def test_a_failure_inside_is_masked(server: FastMCP, service: Service, mon
         text, is_error = await call(client, "search_code", query="weigh")
     assert is_error
     assert text == "search_code failed inside keyhole (RuntimeError); its log has the details"
+
+
+def test_errors_name_no_folder_of_the_machine(service: Service) -> None:
+    error = CorruptStoreError(f"the index {service.folder}/index.db is damaged; {service.root} cannot be searched")
+    assert ReadableErrors(service).readable(error) == "the index index.db is damaged; proj cannot be searched"
 
 
 # Security

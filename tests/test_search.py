@@ -437,6 +437,15 @@ def test_an_index_that_was_replaced_is_opened_anew(own: Service) -> None:
     assert own.search(Query("RetryPolicy")).total
 
 
+def test_an_index_that_was_replaced_unnoticed_is_opened_anew(own: Service) -> None:
+    assert not own.search(Query("brand_new")).total
+    (own.root / "src/brand.py").write_text("def brand_new(): ...\n")
+    other = Service(own.root, own.settings)
+    other.clear()
+    other.index()
+    assert own.search(Query("brand_new")).total == 1
+
+
 def test_many_threads_may_search_at_once(own: Service) -> None:
     queries = ["RetryPolicy", "next_delay", "/return/", "paint canvas"] * 10
     expected = [paths(own.search(Query(text))) for text in queries]
