@@ -24,6 +24,7 @@ from keyhole.core.types import (
     Explanation,
     Hit,
     IndexReport,
+    Inventory,
     MapRequest,
     Mode,
     Progress,
@@ -84,6 +85,10 @@ class Service:
 
     def search_view(self, request: SearchRequest) -> "ListView":
         """Answer a search with the text that every door gives out."""
+        return self.search_page(request)[1]
+
+    def search_page(self, request: SearchRequest) -> "tuple[SearchResult, ListView]":
+        """Answer a search with that text, and with the hits it was written from."""
         from keyhole.core.view.cursor import check_generation, read_cursor, request_key
         from keyhole.core.view.hit import needs_source
         from keyhole.core.view.search import search_view, understand
@@ -102,7 +107,7 @@ class Service:
         latency = (time.perf_counter() - started) * 1e3
         view = search_view(result, shown, project=self.root.name, request=key, latency_ms=latency)
         self.metrics.record("search_code", query.text, view.truncation)
-        return view
+        return result, view
 
     def search(self, query: Query, *, needs_source: Callable[[Hit], bool] = lambda _: False) -> SearchResult:
         """Answer a query from files as they are now: hits in files that changed are looked up again."""
@@ -175,6 +180,13 @@ class Service:
     def has_index(self) -> bool:
         """Tell whether there is anything to search."""
         return (self.folder / INDEX_FILE).exists()
+
+    def inventory(self) -> Inventory:
+        """List what the index knows: its files, what it passes over, and the kinds of symbols."""
+        from keyhole.core.index.status import read_inventory
+
+        with self._searching() as engine:
+            return read_inventory(engine.store)
 
     def clear(self) -> bool:
         """Delete the index; False when there was none."""

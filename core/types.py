@@ -206,6 +206,25 @@ class Status:
     skips: tuple[Skip, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """A file that the index holds."""
+
+    path: str
+    language: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Every path the index knows, the ones it passes over included, and the kinds of what it found in them."""
+
+    files: tuple[IndexedFile, ...] = ()
+    skips: tuple[Skip, ...] = ()
+    kinds: tuple[str, ...] = ()
+    generation: int = 0
+
+
 class Mode(StrEnum):
     """How a query is understood; `auto` looks at its shape."""
 

@@ -11,7 +11,7 @@ import pytest
 from keyhole.core.errors import StoreError
 from keyhole.core.index.location import INDEX_FILE, index_folder
 from keyhole.core.index.schema import VERSION
-from keyhole.core.index.status import read_status
+from keyhole.core.index.status import read_inventory, read_status
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
 from keyhole.core.types import IndexReport, Progress
@@ -176,6 +176,23 @@ def test_status_tells_what_is_there_and_what_has_changed(root: Path) -> None:
     put(root, "src/module_0.py", "changed = 1\n")
     (root / "src/module_1.py").unlink()
     assert read_status(root, database(root), max_bytes=1_000_000).stale == 2
+
+
+def test_the_inventory_lists_every_path_that_is_known(root: Path) -> None:
+    run(root)
+    with Store(database(root)) as store:
+        inventory = read_inventory(store)
+    assert [file.path for file in inventory.files] == [
+        ".gitignore",
+        "README.md",
+        *(f"src/module_{n}.py" for n in range(8)),
+    ]
+    assert (inventory.files[1].language, inventory.files[1].lines) == ("markdown", 3)
+    assert [(skip.path, skip.reason.value) for skip in inventory.skips] == [
+        ("data.bin.txt", "binary"),
+        ("debug.log", "ignored"),
+    ]
+    assert inventory.kinds == ("function", "section")
 
 
 def test_two_workspaces_have_two_indexes(tmp_path: Path) -> None:

@@ -398,3 +398,10 @@ def test_the_view_is_the_same_through_the_command_line(service: Service) -> None
     )
     request = SearchRequest("weigh total", detail_level=Detail.RICH, max_tokens=1_500)
     assert done.stdout == service.search_view(request).text
+
+
+def test_a_page_comes_with_the_hits_it_was_written_from(service: Service) -> None:
+    request = SearchRequest("weigh total", limit=7, max_tokens=1_000)
+    result, view = service.search_page(request)
+    assert view == service.search_view(request)
+    assert shown_paths(view) == [hit.path for hit in result.hits][: len(view.plan.levels)]

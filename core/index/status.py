@@ -7,7 +7,7 @@ from typing import Any
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.walk import Known, Scan, scan
 from keyhole.core.index.store import Store
-from keyhole.core.types import LanguageCount, Status
+from keyhole.core.types import IndexedFile, Inventory, LanguageCount, Skip, SkipReason, Status
 
 _COUNTS = """
 SELECT f.language, count(*), sum(f.size), sum(c.n), sum(s.n) FROM file f
@@ -47,6 +47,19 @@ def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
         languages=languages,
         skipped=dict(Counter(skip.reason.value for skip in skips)),
         skips=tuple(skips),
+    )
+
+
+def read_inventory(store: Store) -> Inventory:
+    """List what the index knows, without a look at the files."""
+    skips = store.query("SELECT path, reason, detail, is_dir FROM skip ORDER BY path")
+    return Inventory(
+        files=tuple(IndexedFile(*row) for row in store.query("SELECT path, language, lines FROM file ORDER BY path")),
+        skips=tuple(Skip(path, SkipReason(reason), detail, bool(is_dir)) for path, reason, detail, is_dir in skips),
+        kinds=tuple(
+            row[0] for row in store.query("SELECT kind FROM symbol GROUP BY kind ORDER BY count(*) DESC, kind")
+        ),
+        generation=store.meta("generation", 0),
     )
 
 
