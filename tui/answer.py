@@ -1,0 +1,132 @@
+"""What a search gave, with what each result costs: facts for the list, computed outside of the interface's thread."""
+
+from dataclasses import dataclass, replace
+from difflib import unified_diff
+from typing import TYPE_CHECKING
+
+from keyhole.core.types import Detail, Format, Hit, Passage, SearchRequest, SearchResult
+from keyhole.core.view.hit import hit_text, ladders
+from keyhole.core.view.listing import ListView, View
+from keyhole.core.view.text import name_text
+from keyhole.core.view.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+
+# From here on the gauge warns: the next page or a little more detail may not fit.
+FULL_FROM = 0.7
+_CONTEXT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One result of a page: what it costs as it is shown, or what it would have cost."""
+
+    hit: Hit
+    label: str
+    level: str
+    asked: str
+    tokens: int
+    is_cut: bool
+
+    @property
+    def is_lowered(self) -> bool:
+        """Whether the budget took some of its detail."""
+        return not self.is_cut and self.level != self.asked
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one request; `number` tells a late one from the latest."""
+
+    number: int
+    request: SearchRequest
+    result: SearchResult
+    view: ListView
+    rows: tuple[Row, ...]
+
+    @property
+    def shown(self) -> tuple[Row, ...]:
+        """The results that an agent gets."""
+        return tuple(row for row in self.rows if not row.is_cut)
+
+    @property
+    def cut(self) -> tuple[Row, ...]:
+        """The results of the page that no longer fitted."""
+        return tuple(row for row in self.rows if row.is_cut)
+
+    @property
+    def next_offset(self) -> int | None:
+        """Where the next page starts, if there is one."""
+        return self.view.page.after(len(self.view.plan.levels))
+
+
+def answer(service: "Service", number: int, request: SearchRequest) -> Answer:
+    """Search, and weigh every result of the page."""
+    result, view = service.search_page(request)
+    asked = [ladder[0] for ladder in ladders(request.detail_level, len(result.hits))]
+    rows = []
+    for position, hit in enumerate(result.hits):
+        is_cut = position >= len(view.plan.levels)
+        level = asked[position] if is_cut else view.plan.levels[position]
+        passage = result.passages.get(hit.chunk_id)
+        tokens = estimate_tokens(hit_text(hit, passage, level))
+        rows.append(Row(hit, _label(hit, passage), level, asked[position], tokens, is_cut))
+    return Answer(number, request, result, view, tuple(rows))
+
+
+def _label(hit: Hit, passage: Passage | None) -> str:
+    """Say on one line what a hit is, as the view does."""
+    first_line = hit_text(hit, passage, Detail.COMPACT).partition("\n")[0]
+    return first_line.partition(") ")[2] if not hit.signature else name_text(hit.signature)
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """Another way to ask the same: a detail or a budget to compare with."""
+
+    detail: Detail | None = None
+    max_tokens: int | None = None
+
+    def of(self, request: SearchRequest) -> SearchRequest:
+        """Ask that way."""
+        if self.detail:
+            request = replace(request, detail_level=self.detail)
+        return replace(request, max_tokens=self.max_tokens) if self.max_tokens else request
+
+    def __str__(self) -> str:
+        return str(self.detail) if self.detail else f"budget {self.max_tokens:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two ways to ask the same, line by line, and what they cost."""
+
+    text: str
+    here: int
+    there: int
+
+    @property
+    def difference(self) -> str:
+        """Say what the other way costs in comparison."""
+        return f"{self.here:,} → {self.there:,} tokens ({self.there - self.here:+,})"
+
+
+def compare(service: "Service", request: SearchRequest, versus: Versus) -> Comparison:
+    """Write what changes when the same is asked another way."""
+    other = versus.of(request)
+    here, there = service.search_view(request), service.search_view(other)
+    lines = unified_diff(
+        here.text.splitlines(), there.text.splitlines(), _named(request), _named(other), lineterm="", n=_CONTEXT
+    )
+    text = "\n".join(lines) or "Both say the same, byte for byte."
+    return Comparison(f"{text}\n", here.truncation.estimated_tokens, there.truncation.estimated_tokens)
+
+
+def as_json(service: "Service", request: SearchRequest) -> View:
+    """Write the same answer as JSON."""
+    return service.search_view(replace(request, format=Format.JSON))
+
+
+def _named(request: SearchRequest) -> str:
+    return f"detail_level={request.detail_level} max_tokens={request.max_tokens}"

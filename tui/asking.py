@@ -1,0 +1,68 @@
+"""What the Explore screen asks for: the line as typed, the detail, the budget and the page."""
+
+from dataclasses import dataclass, replace
+
+from keyhole.core.types import Detail, SearchRequest
+from keyhole.core.view.limits import DEFAULT_TOKENS
+from keyhole.tui.answer import Versus
+from keyhole.tui.query import read_query
+
+DETAILS = (Detail.MINIMAL, Detail.COMPACT, Detail.RICH, Detail.AUTO)
+BUDGETS = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 15_000, 20_000, 25_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One way to ask; every change makes a new one."""
+
+    line: str = ""
+    detail: Detail = Detail.COMPACT
+    max_tokens: int = DEFAULT_TOKENS
+    # Where each page up to this one starts: pages have as many results as the budget let through.
+    offsets: tuple[int, ...] = (0,)
+
+    @property
+    def request(self) -> SearchRequest:
+        """Write it as every door would."""
+        return replace(
+            read_query(self.line), detail_level=self.detail, max_tokens=self.max_tokens, offset=self.offsets[-1]
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to look for yet."""
+        return not read_query(self.line).query
+
+    @property
+    def page(self) -> int:
+        """Which page this is, from 1."""
+        return len(self.offsets)
+
+    def with_line(self, line: str) -> "Asking":
+        """Ask for something else, from its first page."""
+        return replace(self, line=line, offsets=(0,))
+
+    def with_detail(self, step: int) -> "Asking":
+        """Ask for the next level of detail, around in a circle."""
+        detail = DETAILS[(DETAILS.index(self.detail) + step) % len(DETAILS)]
+        return replace(self, detail=detail, offsets=(0,))
+
+    def with_budget(self, step: int) -> "Asking":
+        """Ask for more or less, up to what is allowed."""
+        place = min(max(BUDGETS.index(self.max_tokens) + step, 0), len(BUDGETS) - 1)
+        return replace(self, max_tokens=BUDGETS[place], offsets=(0,))
+
+    def with_next_page(self, offset: int) -> "Asking":
+        """Go on where the answer ended."""
+        return replace(self, offsets=(*self.offsets, offset))
+
+    def with_previous_page(self) -> "Asking":
+        """Go back to where the page before started."""
+        return replace(self, offsets=self.offsets[:-1] or (0,))
+
+    def others(self) -> list[Versus]:
+        """List the other ways to ask the same: each other detail, then the budgets next to this one."""
+        details = [Versus(detail=detail) for detail in (*DETAILS[2:], *DETAILS[:2]) if detail != self.detail]
+        place = BUDGETS.index(self.max_tokens)
+        near = [BUDGETS[there] for there in (0, place - 2, place + 2) if 0 <= there < len(BUDGETS) and there != place]
+        return details + [Versus(max_tokens=budget) for budget in dict.fromkeys(near)]

@@ -1,0 +1,17 @@
+"""The call an agent would make to get the same view, as MCP sends it."""
+
+from dataclasses import fields
+
+from keyhole.core.types import SearchRequest
+from keyhole.core.view.text import json_text
+
+
+def json_rpc(request: SearchRequest) -> str:
+    """Write a search as a JSON-RPC message; what has its default is left out."""
+    arguments = {
+        field.name: getattr(request, field.name)
+        for field in fields(request)
+        if field.name == "query" or getattr(request, field.name) != field.default
+    }
+    params = {"name": "search_code", "arguments": arguments}
+    return json_text({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})

@@ -1,0 +1,34 @@
+"""Opening a file in the user's editor, at a line: each editor has its own way to say where."""
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+_FALLBACK = "vi"
+# Editors by the name of their program; all others take `+LINE FILE`, as vi, nano and emacs do.
+_PLACES = {
+    "code": ("--wait", "--goto", "{file}:{line}"),
+    "codium": ("--wait", "--goto", "{file}:{line}"),
+    "cursor": ("--wait", "--goto", "{file}:{line}"),
+    "windsurf": ("--wait", "--goto", "{file}:{line}"),
+    "subl": ("--wait", "{file}:{line}"),
+    "zed": ("--wait", "{file}:{line}"),
+    "hx": ("{file}:{line}",),
+    "helix": ("{file}:{line}",),
+    "idea": ("--wait", "--line", "{line}", "{file}"),
+    "pycharm": ("--wait", "--line", "{line}", "{file}"),
+    "mate": ("--wait", "--line", "{line}", "{file}"),
+    "kate": ("--block", "--line", "{line}", "{file}"),
+    "notepad": ("{file}",),
+}
+_DEFAULT_PLACE = ("+{line}", "{file}")
+
+
+def editor_command(file: Path, line: int, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the command that opens a file at a line in $VISUAL or $EDITOR."""
+    wanted = environment.get("VISUAL") or environment.get("EDITOR") or _FALLBACK
+    program = shlex.split(wanted) or [_FALLBACK]
+    place = _PLACES.get(Path(program[0]).stem, _DEFAULT_PLACE)
+    # `--wait` may be part of $EDITOR already.
+    return program + [part.format(file=file, line=line) for part in place if part not in program[1:]]

@@ -1,0 +1,40 @@
+"""The tree of a workspace as the index knows it: what is in it, and what is passed over and why."""
+
+from dataclasses import dataclass, field
+
+from keyhole.core.types import IndexedFile, Inventory, Skip
+
+
+@dataclass(slots=True)
+class Folder:
+    """What a folder holds; `files` counts the indexed ones at any depth."""
+
+    path: str = ""
+    folders: dict[str, "Folder"] = field(default_factory=dict)
+    files: list[IndexedFile] = field(default_factory=list)
+    skips: list[Skip] = field(default_factory=list)
+    count: int = 0
+
+    def enter(self, name: str) -> "Folder":
+        """Return a folder in this one."""
+        if name not in self.folders:
+            self.folders[name] = Folder(f"{self.path}/{name}" if self.path else name)
+        return self.folders[name]
+
+
+def build_tree(inventory: Inventory) -> Folder:
+    """Sort every known path into its folder."""
+    root = Folder()
+    for file in inventory.files:
+        folder = root
+        folder.count += 1
+        for name in file.path.split("/")[:-1]:
+            folder = folder.enter(name)
+            folder.count += 1
+        folder.files.append(file)
+    for skip in inventory.skips:
+        folder = root
+        for name in skip.path.split("/")[:-1]:
+            folder = folder.enter(name)
+        folder.skips.append(skip)
+    return root

@@ -1,0 +1,68 @@
+"""How the index stands, in a few words that every screen shows."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from textual.content import Content
+
+from keyhole.core.types import Progress
+from keyhole.core.view.text import count_of, name_text
+
+_BAR = 12
+_LONGEST = 60
+_NOT_STARTED = Progress(0, 0, 0, "")
+
+
+class Phase(StrEnum):
+    """What is going on with the index."""
+
+    OPENING = "opening"
+    INDEXING = "indexing"
+    WAITING = "waiting"
+    CURRENT = "current"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How the index stands."""
+
+    phase: Phase = Phase.OPENING
+    progress: Progress = _NOT_STARTED
+    files: int = 0
+    is_watching: bool = False
+    text: str = ""
+
+    def content(self) -> Content:
+        """Say it with a sign and a word, so that colour is never needed."""
+        match self.phase:
+            case Phase.OPENING:
+                return Content.styled("◌ opening", "$text-muted")
+            case Phase.INDEXING:
+                return self._indexing()
+            case Phase.WAITING:
+                return Content.styled(
+                    "◌ locked: another process is indexing; results are from the last run", "$warning"
+                )
+            case Phase.FAILED:
+                return Content.styled(f"✗ index: {name_text(self.text, _LONGEST)}", "$error")
+            case _:
+                return self._current()
+
+    def _indexing(self) -> Content:
+        done, total = self.progress.done, self.progress.total
+        if not total:
+            return Content.styled("◌ looking for changes", "$text-muted")
+        filled = _BAR * done // total
+        return Content.assemble(
+            ("◌ indexing ", "$secondary"),
+            ("█" * filled, "$primary"),
+            ("░" * (_BAR - filled), "$text-muted"),
+            (f" {done:,} of {count_of(total, 'file')}", "$text-muted"),
+        )
+
+    def _current(self) -> Content:
+        watching = " · watching" if self.is_watching else f" · {self.text}" if self.text else ""
+        return Content.assemble(
+            ("✓ current", "$success"), (f"  {count_of(self.files, 'file')}{watching}", "$text-muted")
+        )

@@ -1,0 +1,110 @@
+"""Everything that reaches the interface from its workers."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from keyhole.core.errors import KeyholeError
+from keyhole.core.types import Explanation, IndexReport, Inventory, Outline, Progress, Status
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+    from keyhole.tui.answer import Answer
+
+
+@dataclass
+class Opened(Message):
+    """The workspace is open."""
+
+    service: "Service"
+
+
+@dataclass
+class Failed(Message):
+    """The workspace cannot be opened."""
+
+    error: KeyholeError
+
+
+@dataclass
+class Indexing(Message):
+    """An index run has come so far."""
+
+    progress: Progress
+
+
+@dataclass
+class Said(Message):
+    """An index run has something to say."""
+
+    text: str
+
+
+@dataclass
+class Indexed(Message):
+    """An index run has ended well; the status is what the index holds now."""
+
+    report: IndexReport
+    inventory: Inventory
+    status: Status
+
+
+@dataclass
+class NotIndexed(Message):
+    """An index run has failed."""
+
+    error: KeyholeError
+
+
+@dataclass
+class FilesChanged(Message):
+    """Files of the workspace have changed."""
+
+
+@dataclass
+class NotWatching(Message):
+    """Changes will not be noticed."""
+
+    reason: str
+
+
+@dataclass
+class Answered(Message):
+    """A search has its answer."""
+
+    answer: "Answer"
+
+
+@dataclass
+class Refused(Message):
+    """A search cannot be answered."""
+
+    number: int
+    error: KeyholeError
+
+
+@dataclass
+class Loaded(Message):
+    """A text to show has been made; `key` tells what for."""
+
+    key: object
+    text: str
+    note: str = ""
+    is_error: bool = False
+
+
+@dataclass
+class Outlined(Message):
+    """The symbols of a file are known."""
+
+    path: str
+    outline: Outline
+
+
+@dataclass
+class Explained(Message):
+    """Why a file is where it is in an answer."""
+
+    number: int
+    explanation: Explanation | KeyholeError

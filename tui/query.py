@@ -1,0 +1,96 @@
+"""The query line: words to look for, and filters among them such as `lang:py`."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from textual.suggester import Suggester
+
+from keyhole.core.errors import QueryError
+from keyhole.core.types import Inventory, Mode, SearchRequest
+
+_FILTER = re.compile(r"(?<!\S)(lang|path|kind|mode|tests|limit):(\S*)")
+_FIELDS = {"lang": "language", "tests": "include_tests"}
+_TESTS = {"yes": True, "no": False}
+
+
+def read_query(line: str) -> SearchRequest:
+    """Part a line into words and filters; a filter that is still being typed, such as `lang:`, says nothing yet."""
+    fields: dict[str, Any] = {}
+    for name, value in _FILTER.findall(line):
+        if value:
+            fields[_FIELDS.get(name, name)] = _VALUES.get(name, str)(value)
+    return SearchRequest(" ".join(_FILTER.sub("", line).split()), **fields)
+
+
+def _mode(value: str) -> Mode:
+    if value not in list(Mode):
+        raise QueryError(f"mode:{value} is not a mode; there are {', '.join(Mode)}")
+    return Mode(value)
+
+
+def _tests(value: str) -> bool:
+    if value not in _TESTS:
+        raise QueryError(f"tests:{value} is neither tests:yes nor tests:no")
+    return _TESTS[value]
+
+
+def _limit(value: str) -> int:
+    if not value.isdecimal():
+        raise QueryError(f"limit:{value} is not a number of results")
+    return int(value)
+
+
+_VALUES: Mapping[str, Callable[[str], object]] = {"mode": _mode, "tests": _tests, "limit": _limit}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What can follow each filter, likeliest first."""
+
+    by_filter: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, inventory: Inventory) -> "Words":
+        """Take the words from what the index holds."""
+        languages: dict[str, int] = {}
+        folders: set[str] = set()
+        for file in inventory.files:
+            languages[file.language] = languages.get(file.language, 0) + 1
+            parts = file.path.split("/")[:-1]
+            folders.update("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+        return cls(
+            {
+                "lang": tuple(sorted(languages, key=lambda name: (-languages[name], name))),
+                "path": tuple(sorted(folders, key=lambda folder: (folder.count("/"), folder))),
+                "kind": inventory.kinds,
+                "mode": tuple(map(str, Mode)),
+                "tests": ("no", "yes"),
+                "limit": ("20", "50"),
+            }
+        )
+
+    def complete(self, line: str) -> str | None:
+        """Finish the last word of a line, if it is the start of a filter or of its value."""
+        before, _, word = line.rpartition(" ")
+        head = f"{before} " if before else ""
+        name, colon, start = word.partition(":")
+        if not colon:
+            names = [known for known in self.by_filter if len(name) > 1 and known.startswith(name)]
+            return f"{head}{names[0]}:" if names else None
+        values = [value for value in self.by_filter.get(name, ()) if value.startswith(start) and value != start]
+        return f"{head}{name}:{values[0]}" if values else None
+
+
+class QuerySuggester(Suggester):
+    """Offers the end of a filter as one types it."""
+
+    def __init__(self) -> None:
+        # What can follow changes with the index, so nothing is remembered.
+        super().__init__(use_cache=False, case_sensitive=True)
+        self.words = Words.of(Inventory())
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Return the line as it could go on."""
+        return self.words.complete(value)

@@ -1,0 +1,93 @@
+"""Choosing one of many by typing a part of its name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+# A list that long is not read but narrowed.
+_MOST_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something to choose: its name, what else to know of it, and the value it stands for."""
+
+    name: str
+    note: str
+    value: str | int
+
+
+def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
+    """Keep what has all the typed words in its name, those that start with the first word before the others."""
+    words = typed.lower().split()
+    found = [choice for choice in choices if all(word in choice.name.lower() for word in words)]
+    if words:
+        found.sort(key=lambda choice: not choice.name.lower().rpartition("/")[2].startswith(words[0]))
+    return found[:_MOST_SHOWN]
+
+
+class PickScreen(ModalScreen[str | int | None]):
+    """A line to type into, and what matches below it."""
+
+    HELP_TITLE = "Choose"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "close", tooltip="Choose nothing"),
+        Binding("down", "move(1)", "next", show=False, tooltip="Go to the next one"),
+        Binding("up", "move(-1)", "previous", show=False, tooltip="Go to the one before"),
+    ]
+
+    def __init__(self, title: str, choices: Sequence[Choice]) -> None:
+        super().__init__()
+        self._title = title
+        self._choices = choices
+        self._shown: list[Choice] = []
+
+    def compose(self) -> ComposeResult:
+        """Make the box."""
+        with Vertical(id="pick") as box:
+            box.border_title = self._title
+            box.border_subtitle = "⏎ goes there · esc closes"
+            line = Input(id="pick-line", compact=True, placeholder="type a part of the name")
+            line.cursor_blink = False
+            yield line
+            yield OptionList(id="pick-list", markup=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Show everything at first."""
+        self.query_one("#pick-list").can_focus = False
+        self._show("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow the list."""
+        self._show(event.value)
+
+    def on_input_submitted(self) -> None:
+        """Take the choice under the cursor."""
+        number = self.query_one(OptionList).highlighted
+        if number is not None and number < len(self._shown):
+            self.dismiss(self._shown[number].value)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Take the choice that was clicked."""
+        self.dismiss(self._shown[event.option_index].value)
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor."""
+        options = self.query_one(OptionList)
+        options.action_cursor_down() if step > 0 else options.action_cursor_up()
+
+    def _show(self, typed: str) -> None:
+        self._shown = matching(self._choices, typed)
+        options = self.query_one(OptionList)
+        options.set_options(
+            Option(Content.assemble(choice.name, (f"  {choice.note}", "$text-muted"))) for choice in self._shown
+        )
+        options.highlighted = 0 if self._shown else None

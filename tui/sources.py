@@ -1,0 +1,25 @@
+"""Reading files for the eye: the one place where the explorer asks for their text, their map and their symbols."""
+
+from typing import TYPE_CHECKING
+
+from keyhole.core.types import MapRequest, Outline
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+
+
+def read_text(service: "Service", path: str) -> str:
+    """Read a file as it is now, also when it is too large to be indexed."""
+    return service.read(path).text
+
+
+def read_map(service: "Service", path: str) -> str:
+    """Write the map of a file, as an agent gets it."""
+    return service.map_view(MapRequest(path)).text
+
+
+def read_outline(service: "Service", path: str) -> Outline:
+    """Find the symbols of a file."""
+    from keyhole.core.syntax.analyse import outline_of
+
+    return outline_of(service.read(path))

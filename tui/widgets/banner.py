@@ -1,0 +1,31 @@
+"""The view's own banner, unchanged."""
+
+from textual.app import RenderResult
+from textual.content import Content
+from textual.widget import Widget
+
+from keyhole.core.view.listing import View
+
+_INVITATION = "What an agent would get appears here as you type."
+
+
+class Banner(Widget):
+    """Shows what the first line of the answer says, with a sign for how it stands."""
+
+    text = ""
+
+    def show(self, view: View | None) -> None:
+        """Show the banner of a view."""
+        self.text = view.banner if view else ""
+        self._is_cut = bool(view and view.truncation.reason)
+        self.set_class(self._is_cut, "-cut")
+        self.refresh(layout=True)
+
+    _is_cut = False
+
+    def render(self) -> RenderResult:
+        """Draw the lines."""
+        if not self.text:
+            return Content.styled(_INVITATION, "$text-muted")
+        sign = ("▲ ", "bold $error") if self._is_cut else ("● ", "$success")
+        return Content.assemble(sign, self.text)

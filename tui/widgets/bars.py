@@ -1,0 +1,129 @@
+"""The first and the last line of a screen, and other lines that are drawn whole."""
+
+from textual.app import RenderResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.screen import Screen
+from textual.style import Style
+from textual.widget import Widget
+
+from keyhole.core.view.text import name_text
+from keyhole.tui.index_state import IndexState
+
+
+def clickable(content: Content, action: str) -> Content:
+    """Make a text do something when it is clicked."""
+    return content.stylize(Style.from_meta({"@click": action}))
+
+
+def spread(left: Content, right: Content, width: int) -> Content:
+    """Put two texts at the ends of a line; when there is no room for both, the right one goes."""
+    room = width - left.cell_length - right.cell_length
+    return left + Content(" " * room) + right if room >= 0 else left.truncate(width, ellipsis=True)
+
+
+class Line(Widget):
+    """One line, drawn whole; what can be clicked keeps its own colours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.auto_links = False
+
+
+class TopBar(Line):
+    """Says where one is, what the index is doing, and which screens there are."""
+
+    def on_mount(self) -> None:
+        """Follow the index."""
+        self.watch(self.app, "index_state", self._refresh)
+
+    def _refresh(self, _: IndexState) -> None:
+        self.refresh()
+
+    def render(self) -> RenderResult:
+        """Draw the line."""
+        state: IndexState = getattr(self.app, "index_state", IndexState())
+        project = name_text(getattr(self.app, "project", ""), 30)
+        left = Content.assemble((" keyhole ", "bold $primary reverse"), "  ", (project, "bold"), "  ", state.content())
+        return spread(left, self._screens(), self.size.width)
+
+    def _screens(self) -> Content:
+        parts = []
+        for binding in self._jumps():
+            is_here = binding.action.endswith(f"'{self.app.current_mode}')")
+            style = "bold $primary underline" if is_here else "$text-muted"
+            name = Content.styled(f"{binding.key} {binding.description}", style)
+            parts.append(clickable(name, binding.action))
+        return Content("   ").join(parts) + Content(" ")
+
+    def _jumps(self) -> list[Binding]:
+        """Return the bindings that lead to screens."""
+        bindings = [found[0] for found in self.app._bindings.key_to_bindings.values()]  # noqa: SLF001
+        return [binding for binding in bindings if binding.action.startswith("app.switch_mode")]
+
+
+class KeyBar(Line):
+    """Shows what can be done here: the bindings that are in force, as many as there is room for."""
+
+    def on_mount(self) -> None:
+        """Follow the focus, which changes what keys do."""
+        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+
+    def _changed(self, _: Screen[object]) -> None:
+        self.refresh()
+
+    def render(self) -> RenderResult:
+        """Draw the line."""
+        shown = self._shown()
+        # Whoever finds no room for the rest must still find the help.
+        end = _item("help", shown.pop("help", {}))
+        line = Content(" ")
+        for description, keys in shown.items():
+            item = _item(description, keys)
+            if line.cell_length + item.cell_length + end.cell_length > self.size.width:
+                break
+            line += item
+        return spread(line, end, self.size.width) if end else line
+
+    def _shown(self) -> dict[str, dict[str, str]]:
+        """List what the line shows: each thing to do, with the names of its keys and the keys themselves."""
+        found: dict[str, dict[str, str]] = {}
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.show and active.enabled and not self._is_typed(binding):
+                keys = found.setdefault(binding.description, {})
+                keys.setdefault(self.app.get_key_display(binding), binding.key)
+        return found
+
+    def _is_typed(self, binding: Binding) -> bool:
+        """Whether the key would only write a letter into the line that has the focus."""
+        focused = self.screen.focused
+        if focused is None or binding.priority:
+            return False
+        letter = binding.key if len(binding.key) == 1 else None
+        return focused.check_consume_key(binding.key, _CHARACTERS.get(binding.key, letter))
+
+
+# Keys that Textual names in words although they write a character.
+_CHARACTERS = {
+    "slash": "/",
+    "question_mark": "?",
+    "minus": "-",
+    "plus": "+",
+    "equals_sign": "=",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+}
+
+
+def _item(description: str, keys: dict[str, str]) -> Content:
+    """Write one thing to do: each of its keys can be clicked."""
+    if not keys:
+        return Content("")
+    names = [clickable(Content.styled(name, "bold $primary"), _press(key)) for name, key in keys.items()]
+    label = clickable(Content.styled(f" {description}  ", "$text-muted"), _press(next(iter(keys.values()))))
+    return Content.styled("/", "$text-muted").join(names) + label
+
+
+def _press(key: str) -> str:
+    return f"app.simulate_key('{key}')"

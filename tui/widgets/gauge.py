@@ -1,0 +1,47 @@
+"""How much of the budget an answer uses."""
+
+from textual.app import RenderResult
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from keyhole.core.view.budget import TruncationInfo
+from keyhole.tui.answer import FULL_FROM
+
+
+class Gauge(Widget):
+    """A bar of used and free tokens, with figures and a word for how it stands."""
+
+    info: reactive[TruncationInfo | None] = reactive(None)
+
+    @property
+    def share(self) -> float:
+        """The used part of whichever limit is nearer, 0 to 1."""
+        if self.info is None:
+            return 0.0
+        tokens = self.info.estimated_tokens / self.info.limit_tokens
+        return max(tokens, self.info.estimated_chars / self.info.limit_chars)
+
+    @property
+    def standing(self) -> str:
+        """Say with a sign and a word how the answer fits its budget."""
+        if self.info is None:
+            return ""
+        if self.info.reason:
+            return "▲ cut"
+        return "◆ over 70%" if self.share > FULL_FROM else "✓ fits"
+
+    def render(self) -> RenderResult:
+        """Draw the line."""
+        if self.info is None:
+            return Content.styled("no answer yet", "$text-muted")
+        figures = f" {self.info.estimated_tokens:,} / {self.info.limit_tokens:,} tokens  {self.share:>4.0%}  "
+        style = {"▲": "$error", "◆": "$warning", "✓": "$success"}[self.standing[0]]
+        width = max(0, self.size.width - len(figures) - len(self.standing) - 1)
+        filled = min(width, round(width * self.share))
+        return Content.assemble(
+            ("█" * filled, style),
+            ("░" * (width - filled), "$text-muted"),
+            figures,
+            (self.standing, f"bold {style}"),
+        )

@@ -1,0 +1,131 @@
+"""A viewer of text of any length: only the lines on screen are coloured and rendered."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+
+from keyhole.core.view.text import visible
+from keyhole.tui.highlighting import coloured
+
+_BLOCK = 100
+_TAB = 4
+# Nobody scrolls further to the right, and a wider canvas costs memory.
+_WIDEST = 10_000
+# How much of what stands before a line is shown with it.
+_ABOVE = 0.2
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text and how to show it: coloured by a lexer, with line numbers, with some lines marked."""
+
+    text: str = ""
+    lexer: str = ""
+    is_numbered: bool = False
+    marked: range = range(0)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines, without their ends."""
+        lines = self.text.split("\n")
+        return lines[:-1] if lines[-1] == "" else lines
+
+    @cached_property
+    def longest(self) -> int:
+        """About how many cells the longest line takes."""
+        longest = max(self.lines, key=len, default="")
+        return min(_WIDEST, len(longest.expandtabs(_TAB)) + longest.count("\x1b") * 4)
+
+
+class LineView(ScrollView, can_focus=True):
+    """Shows a document, and scrolls it."""
+
+    HELP_TITLE = "In the view"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-view--number", "line-view--marked", "line-view--marked-number"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll_down", "down", show=False, tooltip="Scroll down a line"),
+        Binding("k", "scroll_up", "up", show=False, tooltip="Scroll up a line"),
+        Binding("g", "scroll_home", "top", show=False, tooltip="Go to the first line"),
+        Binding("G", "scroll_end", "end", show=False, tooltip="Go to the last line"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
+        super().__init__(id=id)
+        self.document = Document()
+        self._blocks: dict[int, list[Content]] = {}
+        self._strips: dict[int, Strip] = {}
+
+    def show(self, document: Document, *, line: int = 1) -> None:
+        """Show a document, with a line of it in view."""
+        self.document = document
+        self._blocks.clear()
+        self._strips.clear()
+        self.virtual_size = Size(self._gutter + document.longest + 1, len(document.lines))
+        self.go_to(line)
+        self.refresh()
+
+    def go_to(self, line: int) -> None:
+        """Scroll until a line is in the upper part of the view."""
+        height = self.scrollable_content_region.height
+        above = int(height * _ABOVE) if line > 1 else 0
+        self.scroll_to(0, max(0, line - 1 - above), animate=False, immediate=True, force=True)
+
+    def notify_style_update(self) -> None:
+        """Forget what was rendered in other colours."""
+        super().notify_style_update()
+        self._blocks.clear()
+        self._strips.clear()
+
+    def render_line(self, y: int) -> Strip:
+        """Render one line of the screen."""
+        left, top = self.scroll_offset
+        width = self.scrollable_content_region.width
+        number = top + y
+        if number >= len(self.document.lines):
+            return Strip.blank(width, self.rich_style)
+        if number not in self._strips:
+            self._strips[number] = self._strip(number)
+        strip = self._strips[number]
+        gutter = strip.crop(0, self._gutter)
+        text = strip.crop(self._gutter + left, left + width)
+        return Strip.join([gutter, text]).extend_cell_length(width, self._style(number).rich_style)
+
+    @property
+    def _gutter(self) -> int:
+        return len(str(len(self.document.lines))) + 2 if self.document.is_numbered else 1
+
+    def _style(self, number: int) -> Style:
+        return self.get_visual_style("line-view--marked") if self._is_marked(number) else self.visual_style
+
+    def _is_marked(self, number: int) -> bool:
+        return number + 1 in self.document.marked
+
+    def _strip(self, number: int) -> Strip:
+        content = self._content(number).expand_tabs(_TAB)
+        pieces = content.render(self._style(number), end="", parse_style=self.app.stylesheet.parse_style)
+        return Strip([self._number(number), *(Segment(text, style.rich_style) for text, style in pieces)])
+
+    def _number(self, number: int) -> Segment:
+        if not self.document.is_numbered:
+            return Segment(" ", self.rich_style)
+        name = "line-view--marked-number" if self._is_marked(number) else "line-view--number"
+        style = self.get_visual_style(name).rich_style
+        return Segment(f"{number + 1:>{self._gutter - 1}} ", style)
+
+    def _content(self, number: int) -> Content:
+        line = self.document.lines[number]
+        if not self.document.lexer:
+            return Content(visible(line))
+        block = number // _BLOCK * _BLOCK
+        if block not in self._blocks:
+            end = min(block + _BLOCK, len(self.document.lines))
+            self._blocks[block] = coloured(self.document.lines, block, end, self.document.lexer)
+        return self._blocks[block][number - block]

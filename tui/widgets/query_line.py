@@ -1,0 +1,37 @@
+"""The line in which one searches."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from keyhole.tui.query import QuerySuggester
+
+
+class QueryLine(Input):
+    """Takes words and filters, and completes filters."""
+
+    HELP_TITLE = "In the search line"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "results", tooltip="Go to the results"),
+        Binding("tab", "complete", "complete", tooltip="Take the completion, or go to the results"),
+        Binding("down", "screen.move(1)", "next result", show=False, tooltip="Look at the next result"),
+        Binding("up", "screen.move(-1)", "previous result", show=False, tooltip="Look at the result before"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
+        self.completion = QuerySuggester()
+        super().__init__(
+            id=id,
+            placeholder="a name, a few words, /a regex/, lang:py path:src",
+            suggester=self.completion,
+            select_on_focus=False,
+        )
+        self.cursor_blink = False
+
+    async def action_complete(self) -> None:
+        """Take the completion that is offered, or leave the line."""
+        if self._suggestion:
+            self.action_cursor_right()
+        else:
+            await self.action_submit()
