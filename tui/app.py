@@ -1,0 +1,250 @@
+"""The explorer: opens a workspace, keeps its index current, and shows one screen at a time."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.reactive import reactive
+from textual.screen import Screen
+
+from keyhole.core.errors import KeyholeError
+from keyhole.core.types import Inventory
+from keyhole.tui.index_state import IndexState, Phase
+from keyhole.tui.messages import (
+    Failed,
+    FilesChanged,
+    Indexed,
+    Indexing,
+    NotIndexed,
+    NotWatching,
+    Opened,
+    Said,
+)
+from keyhole.tui.themes import DARK, LIGHT, THEMES
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+    from keyhole.core.types import Status
+    from keyhole.tui.indexing import IndexRuns
+
+log = logging.getLogger("keyhole.tui")
+
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
+
+
+def explore_screen() -> Screen[None]:
+    """Make the screen one starts on."""
+    from keyhole.tui.screens.explore import ExploreScreen
+
+    return ExploreScreen()
+
+
+def files_screen() -> Screen[None]:
+    """Make the screen of files, when it is first asked for."""
+    from keyhole.tui.screens.files import FilesScreen
+
+    return FilesScreen()
+
+
+class KeyholeApp(App[None]):
+    """See your codebase the way your agent does."""
+
+    TITLE = "keyhole"
+    HELP_TITLE = "Everywhere"
+    CSS_PATH = ["styles/app.tcss", "styles/explore.tcss", "styles/files.tcss"]  # noqa: RUF012  # declared so by Textual
+    MODES = {"explore": explore_screen, "files": files_screen}  # noqa: RUF012
+    DEFAULT_MODE = "explore"
+    HORIZONTAL_BREAKPOINTS = [(0, "-too-narrow"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-too-short"), (16, "-short"), (30, "-tall")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "app.switch_mode('explore')", "Explore", show=False, tooltip="Go to Explore: search"),
+        Binding("2", "app.switch_mode('files')", "Files", show=False, tooltip="Go to Files: browse"),
+        Binding("ctrl+p", "command_palette", "palette", priority=True, tooltip="Find any command by its name"),
+        Binding("question_mark", "help", "help", key_display="?", tooltip="Show every key that works here"),
+        Binding("f1", "help", "help", tooltip="Show every key that works here"),
+        Binding("t", "toggle_theme", "theme", show=False, tooltip="Change between the dark and the light theme"),
+        Binding("q", "quit", "quit", tooltip="Close the explorer"),
+        Binding("ctrl+c", "interrupt", "quit", show=False, priority=True, tooltip="Close the explorer at once"),
+    ]
+    # Textual's own key for the palette is one of the bindings above.
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+
+    index_state: reactive[IndexState] = reactive(IndexState())
+    inventory: reactive[Inventory] = reactive(Inventory())
+
+    def __init__(self, root: Path, open_service: Callable[[], "Service"], *, watches: bool = True) -> None:
+        super().__init__()
+        self.root = root
+        self.project = root.name
+        self.service: Service | None = None
+        self.status: Status | None = None
+        self.failure: Exception | None = None
+        self._open_service = open_service
+        self._watches = watches
+        self._runs: IndexRuns | None = None
+        # What the screen of files is to open next, and at which line.
+        self.wanted_file: tuple[str, int] | None = None
+        self.animation_level = "none"
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = DARK.name
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the workspace is being opened or indexed."""
+        return self.index_state.phase in (Phase.OPENING, Phase.INDEXING)
+
+    def on_mount(self) -> None:
+        """Open the workspace once the first picture is on the screen: what that imports takes time."""
+        self._close_on_signals()
+        self.call_after_refresh(self._open)
+
+    def _close_on_signals(self) -> None:
+        """Close in an orderly way when the system asks for it, so that the terminal is restored."""
+        loop = asyncio.get_running_loop()
+        # Only the main thread can listen, and not every system has these.
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Close with a short message when something is wrong with the explorer itself; the log has the rest."""
+        if self.is_headless:
+            super()._handle_exception(error)
+            return
+        log.error("the explorer failed", exc_info=error)
+        # The short message is printed once the terminal is restored.
+        self.failure = self.failure or error
+        self.exit(return_code=EXIT_ERROR)
+
+    def _open(self) -> None:
+        self.run_worker(self._open_in_thread, thread=True, name="open")
+
+    def _open_in_thread(self) -> None:
+        try:
+            service = self._open_service()
+        except KeyholeError as error:
+            self.post_message(Failed(error))
+        else:
+            self.post_message(Opened(service))
+
+    def on_failed(self, message: Failed) -> None:
+        """Give up: without a workspace there is nothing to show."""
+        self.exit(return_code=EXIT_ERROR, message=f"keyhole: {message.error}")
+
+    def on_opened(self, message: Opened) -> None:
+        """Start to keep the index current."""
+        from keyhole.tui.indexing import IndexRuns, watch_files
+
+        self.service = message.service
+        self._runs = IndexRuns(message.service, self)
+        if self._watches:
+            self.run_worker(watch_files(message.service, self), name="watch")
+        self.index_again()
+
+    def index_again(self) -> None:
+        """Bring the index up to date."""
+        if self._runs:
+            self._runs.start()
+            if self.index_state.phase != Phase.CURRENT:
+                self.index_state = replace(self.index_state, phase=Phase.INDEXING)
+
+    def on_indexing(self, message: Indexing) -> None:
+        """Move the bar."""
+        self.index_state = replace(self.index_state, phase=Phase.INDEXING, progress=message.progress)
+
+    def on_said(self, message: Said) -> None:
+        """Pass on what an index run says; that it waits is a state of its own."""
+        if "waiting for it" in message.text:
+            self.index_state = replace(self.index_state, phase=Phase.WAITING)
+        else:
+            self.notify(message.text, title="index", markup=False)
+
+    def on_indexed(self, message: Indexed) -> None:
+        """Say that the index is current; screens follow the inventory."""
+        self.status = message.status
+        watching = self._watches and not self.index_state.text
+        self.index_state = replace(
+            self.index_state, phase=Phase.CURRENT, files=message.report.files, is_watching=watching
+        )
+        self.inventory = message.inventory
+        if self._runs:
+            self._runs.ended()
+
+    def on_not_indexed(self, message: NotIndexed) -> None:
+        """Say what is wrong with the index; what it holds can still be searched."""
+        self.index_state = replace(self.index_state, phase=Phase.FAILED, text=str(message.error))
+        if self._runs:
+            self._runs.ended()
+
+    def on_files_changed(self, _: FilesChanged) -> None:
+        """Take in what has changed."""
+        self.index_again()
+
+    def on_not_watching(self, message: NotWatching) -> None:
+        """Say that changes go unnoticed until someone asks."""
+        log.warning("not watching: %s", message.reason)
+        self.index_state = replace(self.index_state, is_watching=False, text="not watching: r looks again")
+
+    def on_unmount(self) -> None:
+        """End what runs behind the interface."""
+        if self._runs:
+            self._runs.stop()
+
+    def action_toggle_theme(self) -> None:
+        """Change between dark and light."""
+        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def action_help(self) -> None:
+        """Show the keys that work here."""
+        from keyhole.tui.screens.help import HelpScreen, sections
+
+        self.push_screen(HelpScreen(sections(self.screen)))
+
+    def action_interrupt(self) -> None:
+        """Close at once."""
+        self.exit(return_code=EXIT_INTERRUPTED)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Offer in the palette what keys do: the same bindings, by their names."""
+        from keyhole.tui.screens.help import commands
+
+        for key, binding in commands(screen):
+            title = f"{binding.description[:1].upper()}{binding.description[1:]}"
+            action = partial(self.simulate_key, binding.key)
+            yield SystemCommand(f"{title}  ({key})", binding.tooltip, action)
+
+    def copy(self, text: str, what: str) -> None:
+        """Copy to the clipboard, and say how much."""
+        self.copy_to_clipboard(text)
+        self.notify(f"Copied the {what}: {len(text.encode()):,} bytes.", timeout=3)
+
+    def edit(self, path: str, line: int) -> None:
+        """Hand the terminal to the user's editor until it ends."""
+        import subprocess
+
+        from textual.app import SuspendNotSupported
+
+        from keyhole.tui.editor import editor_command
+
+        command = editor_command(self.root / path, line)
+        try:
+            with self.suspend():
+                subprocess.run(command, cwd=self.root, check=False)  # noqa: S603  # the user's own editor
+        except (SuspendNotSupported, OSError) as error:
+            self.notify(f"{command[0]} cannot be opened: {error}", severity="error", markup=False)
+        self.index_again()
+
+    def open_file(self, path: str, line: int) -> None:
+        """Show a file on the screen of files."""
+        self.wanted_file = (path, line)
+        self.switch_mode("files")

@@ -1,0 +1,62 @@
+"""Running the explorer so that the terminal is always given back as it was, whatever happens."""
+
+import logging
+import sys
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyhole.core.errors import KeyholeError
+from keyhole.core.files.workspace import open_workspace
+from keyhole.core.view.text import one_line
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+
+EXIT_ERROR = 2
+_LOG_BYTES = 1_000_000
+
+
+def run_explorer(folder: Path, *, force: bool = False) -> int:
+    """Explore a folder, and return the exit code."""
+    try:
+        root = open_workspace(folder, force=force)
+    except KeyholeError as error:
+        return _fail(str(error))
+    from keyhole.tui.app import KeyholeApp
+
+    log_path = _log_to_file()
+    app = KeyholeApp(root, lambda: _open_service(root, force=force))
+    app.run()
+    if app.failure:
+        kind = type(app.failure).__name__
+        return _fail(f"something went wrong in the explorer ({kind}: {one_line(str(app.failure))}); see {log_path}")
+    return app.return_code or 0
+
+
+def _open_service(root: Path, *, force: bool) -> "Service":
+    from keyhole.core.service import Service
+
+    return Service.open(root, force=force)
+
+
+def _log_to_file() -> Path:
+    """Send logs to a file: the terminal belongs to the explorer."""
+    from platformdirs import user_log_path
+
+    path = user_log_path("keyhole") / "explorer.log"
+    logger = logging.getLogger("keyhole")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler: logging.Handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=1, delay=True)
+    except OSError:
+        handler = logging.NullHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger.addHandler(handler)
+    logger.propagate = False
+    return path
+
+
+def _fail(message: str) -> int:
+    print(f"keyhole: {message}", file=sys.stderr)
+    return EXIT_ERROR

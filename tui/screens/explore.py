@@ -1,0 +1,474 @@
+"""Search as an agent would, and see byte for byte what it would get, what that costs and what was cut."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Input, OptionList, Static
+
+from keyhole.core.errors import KeyholeError, StoreError
+from keyhole.core.types import Inventory, SearchRequest
+from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.answer import Answer, Row, Versus, answer, as_json, compare
+from keyhole.tui.asking import Asking
+from keyhole.tui.highlighting import lexer_of
+from keyhole.tui.index_state import IndexState, Phase
+from keyhole.tui.messages import Answered, Loaded, Refused
+from keyhole.tui.notices import nothing_found_lines, overview, waiting_lines
+from keyhole.tui.query import Words
+from keyhole.tui.screens.base import KeyholeScreen
+from keyhole.tui.sources import read_text
+from keyhole.tui.widgets.banner import Banner
+from keyhole.tui.widgets.bars import clickable
+from keyhole.tui.widgets.gauge import Gauge
+from keyhole.tui.widgets.line_view import Document, LineView
+from keyhole.tui.widgets.query_line import QueryLine
+from keyhole.tui.widgets.results import ResultList
+
+DEBOUNCE_SECONDS = 0.12
+# While the index is being built, results grow; looking more often than this would only flicker.
+_LOOK_AGAIN_SECONDS = 1.0
+TABS = ("Preview", "Text", "JSON", "Diff")
+
+
+@dataclass(frozen=True, slots=True)
+class ViewKey:
+    """What the right pane shows: a late text for anything else is dropped."""
+
+    tab: str
+    number: int
+    row: Row | None = None
+    versus: Versus | None = None
+
+
+class ExploreScreen(KeyholeScreen):
+    """Query, results, and the view of one of them or of all."""
+
+    HELP_TITLE = "Explore"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "query", "search", key_display="/", tooltip="Go to the search line"),
+        Binding("e", "edit", "editor", tooltip="Open the result in $EDITOR, at its line"),
+        Binding("y", "copy", "copy", tooltip="Copy the text an agent gets (on the JSON and Diff tabs: that)"),
+        Binding("Y", "copy_call", "copy call", show=False, tooltip="Copy the call an agent makes, as JSON-RPC"),
+        Binding("d", "detail(1)", "detail", tooltip="Next level of detail: minimal, compact, rich, auto"),
+        Binding("D", "detail(-1)", "detail", tooltip="Previous level of detail"),
+        Binding("minus", "budget(-1)", "budget", key_display="-", tooltip="Smaller budget of tokens"),
+        Binding("plus,equals_sign", "budget(1)", "budget", key_display="+", tooltip="Larger budget of tokens"),
+        Binding("n", "next_page", "page", tooltip="Next page"),
+        Binding("p", "previous_page", "page", tooltip="Previous page"),
+        Binding("c", "toggle_cut", "cut", tooltip="Show or hide what the budget cut from this page"),
+        Binding("x", "why", "why", tooltip="Explain this rank, or why another file is not there"),
+        Binding("o", "open", "open in Files", show=False, tooltip="Open the file of the result in Files"),
+        Binding("right_square_bracket", "tab(1)", "tab", key_display="]", tooltip="Next tab"),
+        Binding("left_square_bracket", "tab(-1)", "tab", key_display="[", tooltip="Previous tab"),
+        Binding("v", "versus", "versus", show=False, tooltip="Compare with another detail or budget, on the Diff tab"),
+        Binding("z", "zoom", "zoom", tooltip="Give one pane the whole width"),
+        Binding("r", "look_again", "look again", show=False, tooltip="Look for changed files now"),
+        Binding("escape", "back", "back", show=False, tooltip="Leave the search line or the zoom"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asking = Asking()
+        self.answer: Answer | None = None
+        self.tab = TABS[0]
+        self.shows_cut = False
+        self.versus = 0
+        self._number = 0
+        self._is_searching = False
+        self._typing: Timer | None = None
+        self._looking: Timer | None = None
+        self._view_key: ViewKey | None = None
+
+    def compose_body(self) -> ComposeResult:
+        """Make the panes."""
+        with Horizontal(id="head"):
+            yield QueryLine(id="query")
+            yield Gauge(id="gauge")
+        yield Static(id="problem", markup=False)
+        yield Banner(id="banner")
+        with Horizontal(id="panes"):
+            yield ResultList(id="results")
+            yield LineView(id="view")
+
+    def on_mount(self) -> None:
+        """Follow the index, and be ready to type."""
+        self.query_one("#query").border_title = "search"
+        self.query_one("#results").border_title = "results"
+        self.watch(self.app, "index_state", self._on_index_state)
+        self.watch(self.app, "inventory", self._on_inventory, init=False)
+        self._show_controls()
+        self.query_one(QueryLine).focus()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything asked for is on the screen."""
+        return self._typing is None and not self._is_searching and self._view_key is None
+
+    @property
+    def row(self) -> Row | None:
+        """The result under the cursor."""
+        return self.query_one(ResultList).row
+
+    # Asking
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Search when the typing pauses."""
+        self.asking = self.asking.with_line(event.value)
+        if self._typing:
+            self._typing.stop()
+        self._typing = self.set_timer(DEBOUNCE_SECONDS, self._typed)
+
+    def _typed(self) -> None:
+        self._typing = None
+        self._search()
+
+    def _search(self) -> None:
+        """Ask; while an earlier question is being answered, only the newest waits."""
+        self._number += 1
+        if not self._is_searching:
+            self._start_search()
+
+    def _start_search(self) -> None:
+        try:
+            if self.asking.is_empty:
+                self._show_problem("")
+                self._show_nothing_asked()
+                return
+            request = self.asking.request
+        except KeyholeError as error:
+            self._show_problem(str(error))
+            return
+        if self.explorer.service is not None:
+            self._is_searching = True
+            self.run_worker(partial(self._answer, self._number, request), thread=True, name="search")
+
+    def _answer(self, number: int, request: SearchRequest) -> None:
+        service = self.explorer.service
+        if service is None:
+            return
+        try:
+            self.post_message(Answered(answer(service, number, request)))
+        except KeyholeError as error:
+            self.post_message(Refused(number, error))
+
+    def on_answered(self, message: Answered) -> None:
+        """Show the answer, unless something else has been asked since."""
+        self._is_searching = False
+        if message.answer.number != self._number:
+            self._start_search()
+            return
+        self._show_problem("")
+        self._show_answer(message.answer)
+
+    def on_refused(self, message: Refused) -> None:
+        """Say what is wrong; what is on the screen stays."""
+        self._is_searching = False
+        if message.number != self._number:
+            self._start_search()
+        elif isinstance(message.error, StoreError) and self.explorer.is_busy:
+            self._show_nothing_asked()
+        else:
+            self._show_problem(str(message.error))
+
+    # Showing
+
+    def _show_answer(self, found: Answer) -> None:
+        place = self._place_of(self.row) if self._is_same_question(found) else None
+        self.answer = found
+        results = self.query_one(ResultList)
+        if found.rows:
+            results.show(found, with_cut=self.shows_cut)
+            self._put_cursor_on(place)
+        else:
+            results.say(nothing_found_lines(found.result))
+        self.query_one(Banner).show(found.view)
+        self.query_one(Gauge).info = found.view.truncation
+        self._show_controls()
+        self._show_view()
+
+    def _is_same_question(self, found: Answer) -> bool:
+        """Whether only the files have changed since, so that the cursor should stay where it is."""
+        return self.answer is not None and self.answer.request == found.request
+
+    def _place_of(self, row: Row | None) -> tuple[str, int] | None:
+        return (row.hit.path, row.hit.start_line) if row else None
+
+    def _put_cursor_on(self, place: tuple[str, int] | None) -> None:
+        results = self.query_one(ResultList)
+        for number, row in enumerate(results.rows):
+            if self._place_of(row) == place:
+                results.highlighted = number
+
+    def _show_nothing_asked(self) -> None:
+        app = self.explorer
+        self.answer = None
+        self.query_one(ResultList).say(waiting_lines(app.index_state, has_status=app.status is not None))
+        self.query_one(Banner).show(None)
+        self.query_one(Gauge).info = None
+        self._view_key = None
+        self.query_one(LineView).show(Document(overview(app.status)))
+        self._show_controls()
+
+    def _show_problem(self, text: str) -> None:
+        problem = self.query_one("#problem", Static)
+        problem.update(f"✗ {text}" if text else "")
+        problem.set_class(bool(text), "-shown")
+
+    def _show_controls(self) -> None:
+        """Write what can be changed into the frames of the panes."""
+        asking = self.asking
+        self.query_one(Gauge).border_title = Content.assemble(
+            "detail ",
+            clickable(Content("◂"), "screen.detail(-1)"),
+            (f" {asking.detail} ", "bold $primary"),
+            clickable(Content("▸"), "screen.detail(1)"),
+            "  budget ",
+            clickable(Content("◂"), "screen.budget(-1)"),
+            (f" {asking.max_tokens:,} ", "bold $primary"),
+            clickable(Content("▸"), "screen.budget(1)"),
+        )
+        self.query_one(ResultList).border_subtitle = self._paging()
+        self.query_one(LineView).border_title = Content(" │ ").join(self._tab_name(tab) for tab in TABS)
+
+    def _tab_name(self, tab: str) -> Content:
+        style = "bold $primary underline" if tab == self.tab else "$text-muted"
+        return clickable(Content.styled(tab, style), f"screen.show_tab('{tab}')")
+
+    def _paging(self) -> Content:
+        if self.answer is None or not self.answer.rows:
+            return Content("")
+        has_more = self.answer.next_offset is not None
+        return Content.assemble(
+            f"page {self.asking.page} · {count_of(self.answer.result.total, 'result')}  ",
+            clickable(Content.styled("◂ p", _can(self.asking.page > 1)), "screen.previous_page"),
+            "  ",
+            clickable(Content.styled("n ▸", _can(has_more)), "screen.next_page"),
+        )
+
+    # The right pane
+
+    def _show_view(self) -> None:
+        """Show what the tab is about: at once when it is there, or as soon as a worker has made it."""
+        if self.answer is None:
+            return
+        if self.tab == "Text":
+            self._view_key = None
+            self._show_document(Document(self.answer.view.text), _cost(self.answer.view.text, self.answer))
+            return
+        row = self.row if self.tab == "Preview" else None
+        versus = self._versus() if self.tab == "Diff" else None
+        self._view_key = ViewKey(self.tab, self.answer.number, row, versus)
+        if self.tab == "Preview" and row is None:
+            self._view_key = None
+            self._show_document(Document(overview(self.explorer.status)), "")
+            return
+        self.run_worker(partial(self._load, self._view_key, self.answer.request), thread=True, name="view")
+
+    def _load(self, key: ViewKey, request: SearchRequest) -> None:
+        """Make the text for a tab, in a worker."""
+        service = self.explorer.service
+        if service is None:
+            return
+        try:
+            if key.row:
+                self.post_message(Loaded(key, read_text(service, key.row.hit.path)))
+            elif key.versus:
+                compared = compare(service, request, key.versus)
+                self.post_message(Loaded(key, compared.text, note=compared.difference))
+            else:
+                self.post_message(Loaded(key, as_json(service, request).text))
+        except KeyholeError as error:
+            self.post_message(Loaded(key, f"✗ {error}\n", is_error=True))
+
+    def on_loaded(self, message: Loaded) -> None:
+        """Show a text that a worker made, if it is still wanted."""
+        key = message.key
+        if key != self._view_key or not isinstance(key, ViewKey) or self.answer is None:
+            return
+        self._view_key = None
+        if message.is_error:
+            self._show_document(Document(message.text), "")
+        elif key.row:
+            self._show_source(key.row, message.text)
+        elif key.versus:
+            subtitle = f"{self.answer.request.detail_level} → {key.versus}: {message.note} · v compares with another"
+            self._show_document(Document(message.text, lexer="diff"), subtitle)
+        else:
+            self._show_document(Document(message.text, lexer="json"), _cost(message.text, None))
+
+    def _show_source(self, row: Row, text: str) -> None:
+        hit = row.hit
+        document = Document(text, lexer_of(hit.path), is_numbered=True, marked=range(hit.start_line, hit.end_line + 1))
+        self._show_document(document, f"{name_text(hit.path, 60)}:{hit.start_line}-{hit.end_line}", line=hit.line)
+
+    def _show_document(self, document: Document, subtitle: str, *, line: int = 1) -> None:
+        view = self.query_one(LineView)
+        view.border_subtitle = Content(subtitle)
+        # The same text again, after files changed: whoever reads it must not lose the place.
+        if view.document != document:
+            view.show(document, line=line)
+
+    def _versus(self) -> Versus:
+        others = self.asking.others()
+        return others[self.versus % len(others)]
+
+    # Events
+
+    def on_option_list_option_highlighted(self, _: OptionList.OptionHighlighted) -> None:
+        """Preview the result under the cursor."""
+        if self.tab == "Preview":
+            self._show_view()
+
+    def on_option_list_option_selected(self, _: OptionList.OptionSelected) -> None:
+        """Go into the view."""
+        self.query_one(LineView).focus()
+
+    def on_input_submitted(self, _: Input.Submitted) -> None:
+        """Go to the results."""
+        self.query_one(ResultList).focus()
+
+    def on_descendant_focus(self) -> None:
+        """One pane at a time has the width when there is little of it: the one with the focus."""
+        self.set_class(self.query_one(LineView).has_focus, "-reading")
+
+    def _on_index_state(self, state: IndexState) -> None:
+        if self.answer is None and not self._is_searching:
+            self._search()
+        elif state.phase == Phase.INDEXING and self._looking is None:
+            self._looking = self.set_timer(_LOOK_AGAIN_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._looking = None
+        if self.answer is not None and self.explorer.index_state.phase == Phase.INDEXING:
+            self._search()
+
+    def _on_inventory(self, inventory: Inventory) -> None:
+        """Search again when the files have changed."""
+        self.query_one(QueryLine).completion.words = Words.of(inventory)
+        if self.answer is None or self.answer.result.generation != inventory.generation:
+            self._search()
+
+    # Actions
+
+    def action_query(self) -> None:
+        """Go to the search line."""
+        self.query_one(QueryLine).focus()
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor of the results from the search line."""
+        results = self.query_one(ResultList)
+        results.action_cursor_down() if step > 0 else results.action_cursor_up()
+
+    def action_detail(self, step: int) -> None:
+        """Tell more or less of each result."""
+        self._ask_otherwise(self.asking.with_detail(step))
+
+    def action_budget(self, step: int) -> None:
+        """Spend more or less."""
+        self._ask_otherwise(self.asking.with_budget(step))
+
+    def action_next_page(self) -> None:
+        """Go on in the list."""
+        if self.answer and self.answer.next_offset is not None:
+            self._ask_otherwise(self.asking.with_next_page(self.answer.next_offset))
+
+    def action_previous_page(self) -> None:
+        """Go back in the list."""
+        self._ask_otherwise(self.asking.with_previous_page())
+
+    def _ask_otherwise(self, asking: Asking) -> None:
+        if asking != self.asking:
+            self.asking = asking
+            self._show_controls()
+            self._search()
+
+    def action_toggle_cut(self) -> None:
+        """Show or hide what the budget cut."""
+        self.shows_cut = not self.shows_cut
+        if self.answer and self.answer.rows:
+            place = self._place_of(self.row)
+            self.query_one(ResultList).show(self.answer, with_cut=self.shows_cut)
+            self._put_cursor_on(place)
+        if self.answer and not self.answer.cut:
+            self.notify("Nothing was cut from this page.", timeout=3)
+
+    def action_tab(self, step: int) -> None:
+        """Go to the next tab."""
+        self.action_show_tab(TABS[(TABS.index(self.tab) + step) % len(TABS)])
+
+    def action_show_tab(self, tab: str) -> None:
+        """Go to a tab."""
+        self.tab = tab
+        self._show_controls()
+        self._show_view()
+
+    def action_versus(self) -> None:
+        """Compare with the next other way to ask."""
+        self.versus += self.tab == "Diff"
+        self.action_show_tab("Diff")
+
+    def action_zoom(self) -> None:
+        """Give the pane with the focus the whole width, or both their share."""
+        self.toggle_class("-zoomed")
+
+    def action_back(self) -> None:
+        """Go back one step: out of the zoom, out of the view, out of the search line."""
+        if self.has_class("-zoomed"):
+            self.remove_class("-zoomed")
+        else:
+            self.query_one(ResultList).focus()
+
+    def action_why(self) -> None:
+        """Explain the rank of the result under the cursor."""
+        from keyhole.tui.screens.why import WhyScreen
+
+        if self.answer and self.explorer.service:
+            row = self.row
+            place = f"{row.hit.path}:{row.hit.line}" if row else ""
+            paths = [file.path for file in self.explorer.inventory.files]
+            self.app.push_screen(WhyScreen(self.explorer.service, self.answer.request, place, paths))
+
+    def action_look_again(self) -> None:
+        """Look for changed files now."""
+        self.explorer.index_again()
+
+    def action_edit(self) -> None:
+        """Open the result in the user's editor."""
+        if row := self.row:
+            self.explorer.edit(row.hit.path, row.hit.line)
+
+    def action_open(self) -> None:
+        """Open the file of the result on the other screen."""
+        if row := self.row:
+            self.explorer.open_file(row.hit.path, row.hit.line)
+
+    def action_copy(self) -> None:
+        """Copy what an agent gets, or what the tab shows instead."""
+        if self.answer:
+            is_other = self.tab in ("JSON", "Diff")
+            text = self.query_one(LineView).document.text if is_other else self.answer.view.text
+            self.explorer.copy(text, self.tab if is_other else "text")
+
+    def action_copy_call(self) -> None:
+        """Copy the call that gets the same."""
+        from keyhole.tui.call import json_rpc
+
+        if self.answer:
+            self.explorer.copy(json_rpc(self.answer.request), "call")
+
+
+def _can(is_possible: bool) -> str:
+    return "bold $primary" if is_possible else "$text-muted"
+
+
+def _cost(text: str, found: Answer | None) -> str:
+    from keyhole.core.view.tokens import estimate_tokens
+
+    tokens = found.view.truncation.estimated_tokens if found else estimate_tokens(text)
+    return f"{count_of(tokens, 'token')} · {count_of(len(text), 'character')} · exactly what an agent gets"
