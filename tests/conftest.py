@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,12 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
+from keyhole.core.config import load_settings
 from keyhole.core.index.store import Store
+from keyhole.core.service import Service
+
+sys.path.append(str(Path(__file__).parent))
+from acme import write_acme  # a module of the tests, found by the line above
 
 GOLDENS = Path(__file__).parent / "goldens"
 
@@ -92,3 +98,13 @@ def make_model(folder: Path, *, dimension: int, seed: int) -> Path:
     tokenizer.pre_tokenizer = Whitespace()
     StaticModel(np.array(rows, dtype=np.float32), tokenizer, normalize=True).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def acme(tmp_path_factory: pytest.TempPathFactory) -> Service:
+    """Index a small workspace of fixed content and name, once."""
+    base = tmp_path_factory.mktemp("acme")
+    root = write_acme(base / "acme")
+    service = Service(root, load_settings(root, {"cache_dir": base / "cache"}))
+    service.index()
+    return service

@@ -11,6 +11,11 @@ DETAILS = (Detail.MINIMAL, Detail.COMPACT, Detail.RICH, Detail.AUTO)
 BUDGETS = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 15_000, 20_000, 25_000)
 
 
+def next_budget(tokens: int, step: int) -> int:
+    """Return the budget so many steps larger or smaller, up to what is allowed."""
+    return BUDGETS[min(max(BUDGETS.index(tokens) + step, 0), len(BUDGETS) - 1)]
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """One way to ask; every change makes a new one."""
@@ -49,8 +54,7 @@ class Asking:
 
     def with_budget(self, step: int) -> "Asking":
         """Ask for more or less, up to what is allowed."""
-        place = min(max(BUDGETS.index(self.max_tokens) + step, 0), len(BUDGETS) - 1)
-        return replace(self, max_tokens=BUDGETS[place], offsets=(0,))
+        return replace(self, max_tokens=next_budget(self.max_tokens, step), offsets=(0,))
 
     def with_next_page(self, offset: int) -> "Asking":
         """Go on where the answer ended."""

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from keyhole.core.types import MapRequest, Outline
+from keyhole.core.types import MapLevel, MapRequest, Outline
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
+    from keyhole.core.view.listing import View
 
 
 def read_text(service: "Service", path: str) -> str:
@@ -13,9 +14,9 @@ def read_text(service: "Service", path: str) -> str:
     return service.read(path).text
 
 
-def read_map(service: "Service", path: str) -> str:
+def read_map(service: "Service", path: str, level: MapLevel, max_tokens: int) -> "View":
     """Write the map of a file, as an agent gets it."""
-    return service.map_view(MapRequest(path)).text
+    return service.map_view(MapRequest(path, level, max_tokens=max_tokens))
 
 
 def read_outline(service: "Service", path: str) -> Outline:

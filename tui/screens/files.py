@@ -1,6 +1,5 @@
 """Browse the workspace as the index knows it, and read files as an agent would: the map, then the source."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -15,8 +14,11 @@ from textual.widgets.tree import TreeNode
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import IndexedFile, Inventory, Skip, Symbol
+from keyhole.core.types import IndexedFile, Inventory, MapLevel, Skip, Symbol
+from keyhole.core.view.limits import DEFAULT_TOKENS
+from keyhole.core.view.listing import View
 from keyhole.core.view.text import count_of, name_text, one_line
+from keyhole.tui.asking import next_budget
 from keyhole.tui.folders import Folder, build_tree
 from keyhole.tui.highlighting import lexer_of
 from keyhole.tui.messages import Loaded, Outlined
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 Entry = Folder | IndexedFile | Skip
 TABS = ("Source", "Map")
-_READERS: dict[str, Callable[["Service", str], str]] = {"Source": read_text, "Map": read_map}
+LEVELS = tuple(MapLevel)
 _WELCOME = """Choose a file: ⏎ opens it, f finds one by its name.
 
 Source shows the file; Map shows what an agent gets to see of it first:
@@ -48,6 +50,8 @@ class Opening:
 
     path: str
     tab: str
+    level: MapLevel
+    max_tokens: int
     marked: range = range(1, 1)
 
 
@@ -60,6 +64,12 @@ class FilesScreen(KeyholeScreen):
         Binding("s", "symbol", "symbol", tooltip="Go to a symbol of this file"),
         Binding("right_square_bracket", "tab(1)", "tab", key_display="]", tooltip="Next tab: source, map"),
         Binding("left_square_bracket", "tab(-1)", "tab", key_display="[", tooltip="Previous tab"),
+        Binding(
+            "d", "level(1)", "detail", tooltip="Next level of the map: auto, full, compact, minimal, outline, ends"
+        ),
+        Binding("D", "level(-1)", "detail", tooltip="Previous level of the map"),
+        Binding("minus", "budget(-1)", "budget", key_display="-", tooltip="Smaller budget of tokens for the map"),
+        Binding("plus,equals_sign", "budget(1)", "budget", key_display="+", tooltip="Larger budget of tokens"),
         Binding("e", "edit", "editor", tooltip="Open the file in $EDITOR, at the line in view"),
         Binding("y", "copy", "copy", tooltip="Copy the text of this tab"),
         Binding("z", "zoom", "zoom", tooltip="Give one pane the whole width"),
@@ -70,6 +80,8 @@ class FilesScreen(KeyholeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.tab = TABS[0]
+        self.level = MapLevel.AUTO
+        self.max_tokens = DEFAULT_TOKENS
         self.opened: Opening | None = None
         self._wanted: Opening | None = None
         self._wants_symbols = ""
@@ -142,12 +154,16 @@ class FilesScreen(KeyholeScreen):
         """Show a file on the present tab."""
         service = self.explorer.service
         if service is not None:
-            self._wanted = Opening(path, self.tab, marked)
+            self._wanted = Opening(path, self.tab, self.level, self.max_tokens, marked)
             self.run_worker(partial(self._load, service, self._wanted), thread=True, name="file")
 
     def _load(self, service: "Service", wanted: Opening) -> None:
         try:
-            self.post_message(Loaded(wanted, _READERS[wanted.tab](service, wanted.path)))
+            if wanted.tab == "Source":
+                self.post_message(Loaded(wanted, read_text(service, wanted.path)))
+            else:
+                view = read_map(service, wanted.path, wanted.level, wanted.max_tokens)
+                self.post_message(Loaded(wanted, view.text, note=_cost(view)))
         except KeyholeError as error:
             self.post_message(Loaded(wanted, f"✗ {error}\n", is_error=True))
 
@@ -162,7 +178,7 @@ class FilesScreen(KeyholeScreen):
         lexer = lexer_of(opened.path) if is_source else ""
         document = Document(message.text, lexer, is_numbered=is_source, marked=opened.marked)
         self.query_one(LineView).show(document, line=opened.marked.start)
-        self._show_frame(f"{name_text(opened.path, 60)} · {self._facts(opened.path, document)}")
+        self._show_frame(f"{name_text(opened.path, 60)} · {message.note or self._facts(opened.path, document)}")
 
     def _facts(self, path: str, document: Document) -> str:
         language = next((file.language for file in self.explorer.inventory.files if file.path == path), "")
@@ -171,8 +187,21 @@ class FilesScreen(KeyholeScreen):
 
     def _show_frame(self, subtitle: str) -> None:
         view = self.query_one(LineView)
-        view.border_title = Content(" │ ").join(self._tab_name(tab) for tab in TABS)
+        title = Content(" │ ").join(self._tab_name(tab) for tab in TABS)
+        view.border_title = title + self._controls() if self.tab == "Map" else title
         view.border_subtitle = Content(subtitle)
+
+    def _controls(self) -> Content:
+        return Content.assemble(
+            "   detail ",
+            clickable(Content("◂"), "screen.level(-1)"),
+            (f" {self.level} ", "bold $primary"),
+            clickable(Content("▸"), "screen.level(1)"),
+            "  budget ",
+            clickable(Content("◂"), "screen.budget(-1)"),
+            (f" {self.max_tokens:,} ", "bold $primary"),
+            clickable(Content("▸"), "screen.budget(1)"),
+        )
 
     def _tab_name(self, tab: str) -> Content:
         style = "bold $primary underline" if tab == self.tab else "$text-muted"
@@ -239,6 +268,16 @@ class FilesScreen(KeyholeScreen):
         if self.opened:
             self.open(self.opened.path)
 
+    def action_level(self, step: int) -> None:
+        """Tell more or less in the map."""
+        self.level = LEVELS[(LEVELS.index(self.level) + step) % len(LEVELS)]
+        self.action_show_tab("Map")
+
+    def action_budget(self, step: int) -> None:
+        """Spend more or less on the map."""
+        self.max_tokens = next_budget(self.max_tokens, step)
+        self.action_show_tab("Map")
+
     def action_zoom(self) -> None:
         """Give the pane with the focus the whole width, or both their share."""
         self.toggle_class("-zoomed")
@@ -288,6 +327,12 @@ def _fill(node: TreeNode[Entry], was_open: set[str]) -> None:
     for skip in folder.skips:
         name = one_line(skip.path.rpartition("/")[2]) + ("/" if skip.is_dir else "")
         node.add_leaf(Text(f"○ {name}  {skip.reason}", "dim"), skip)
+
+
+def _cost(view: View) -> str:
+    info = view.truncation
+    cut = "▲ cut · " if info.reason else ""
+    return f"{cut}{info.estimated_tokens:,} / {info.limit_tokens:,} tokens"
 
 
 def _all_nodes(node: TreeNode[Entry]) -> list[TreeNode[Entry]]:
