@@ -219,9 +219,9 @@ class KeyholeApp(App[None]):
         from keyhole.tui.screens.help import commands
 
         for key, binding in commands(screen):
-            title = f"{binding.description[:1].upper()}{binding.description[1:]}"
-            action = partial(self.simulate_key, binding.key)
-            yield SystemCommand(f"{title}  ({key})", binding.tooltip, action)
+            yield SystemCommand(
+                binding.tooltip, f"{binding.description}: {key}", partial(self.simulate_key, binding.key)
+            )
 
     def copy(self, text: str, what: str) -> None:
         """Copy to the clipboard, and say how much."""

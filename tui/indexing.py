@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # A bar that moves more often than this costs more than it tells.
 _TELL_EVERY = 20
 _DEBOUNCE_MS = 500
-_PATIENCE_SECONDS = 3
+_PATIENCE_SECONDS = 1
 
 
 class _StoppedError(Exception):

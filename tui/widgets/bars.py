@@ -10,6 +10,8 @@ from textual.widget import Widget
 from keyhole.core.view.text import name_text
 from keyhole.tui.index_state import IndexState
 
+_ALWAYS = ("palette", "help")
+
 
 def clickable(content: Content, action: str) -> Content:
     """Make a text do something when it is clicked."""
@@ -75,8 +77,8 @@ class KeyBar(Line):
     def render(self) -> RenderResult:
         """Draw the line."""
         shown = self._shown()
-        # Whoever finds no room for the rest must still find the help.
-        end = _item("help", shown.pop("help", {}))
+        # Whoever finds no room for the rest must still find these.
+        end = Content("").join(_item(name, dict([*shown.pop(name, {}).items()][:1])) for name in _ALWAYS)
         line = Content(" ")
         for description, keys in shown.items():
             item = _item(description, keys)

@@ -1,0 +1,202 @@
+"""The terminal is given back as it was, however the explorer ends; through a real pseudo-terminal."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ENTER_SCREEN, LEAVE_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
+# What an application turns on and has to turn off again: mouse, focus, pasting; the cursor is the other way round.
+MODES = (b"1000", b"1003", b"1006", b"1015", b"1004", b"2004")
+_PATIENCE = 60.0
+
+
+class Terminal:
+    """A pseudo-terminal with the explorer in it."""
+
+    def __init__(self, root: Path, *arguments: str, **environment: str) -> None:
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
+        self.before = termios.tcgetattr(slave)
+        self.output = b""
+        program = "from keyhole.tui.main import main; main()"
+        folders = {"KEYHOLE_CACHE_DIR": str(root.parent / "cache"), "XDG_STATE_HOME": str(root.parent / "state")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, *arguments],
+            cwd=root,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            env={
+                "PATH": os.environ["PATH"],
+                "TERM": "xterm-256color",
+                "HOME": str(root.parent),
+                **folders,
+                **environment,
+            },
+        )
+        self.slave = slave
+
+    def read_until(self, wanted: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while not wanted():
+            assert time.monotonic() < deadline, self.output[-2_000:]
+            if select.select([self.master], [], [], 0.05)[0]:
+                self.output += os.read(self.master, 65_536)
+
+    def shows(self, text: str) -> None:
+        self.read_until(lambda: text in self.text)
+
+    def send(self, keys: str) -> None:
+        os.write(self.master, keys.encode())
+
+    def end(self) -> int:
+        self.read_until(lambda: self.process.poll() is not None)
+        while select.select([self.master], [], [], 0.1)[0]:
+            self.output += os.read(self.master, 65_536)
+        return self.process.returncode
+
+    @property
+    def text(self) -> str:
+        return re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", self.output).decode(errors="replace")
+
+    def is_restored(self) -> bool:
+        assert termios.tcgetattr(self.slave) == self.before
+        assert self.output.rfind(LEAVE_SCREEN) > self.output.rfind(ENTER_SCREEN) >= 0
+        assert self.output.rfind(b"\x1b[?25h") > self.output.rfind(b"\x1b[?25l")
+        for mode in MODES:
+            assert self.output.rfind(b"\x1b[?" + mode + b"l") >= self.output.rfind(b"\x1b[?" + mode + b"h"), mode
+        return True
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "a.py").write_text("def first(): pass\n")
+    return root
+
+
+@pytest.fixture
+def start(root: Path) -> Iterator[Callable[..., Terminal]]:
+    started: list[Terminal] = []
+
+    def start(*arguments: str, **environment: str) -> Terminal:
+        started.append(Terminal(root, *arguments, **environment))
+        return started[-1]
+
+    yield start
+    for terminal in started:
+        terminal.process.kill()
+        terminal.process.wait()
+        os.close(terminal.master)
+        os.close(terminal.slave)
+
+
+def end_by_key(key: str) -> Callable[[Terminal], None]:
+    return lambda terminal: terminal.send(key)
+
+
+def end_by_signal(number: int) -> Callable[[Terminal], None]:
+    return lambda terminal: terminal.process.send_signal(number)
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        pytest.param(end_by_key("\x1bOP\x1b"), None, id="help and back, no end"),
+        pytest.param(end_by_key("\x11"), 0, id="ctrl+q"),
+        pytest.param(end_by_key("\x03"), 130, id="ctrl+c"),
+        pytest.param(end_by_signal(signal.SIGTERM), 143, id="SIGTERM"),
+        pytest.param(end_by_signal(signal.SIGHUP), 129, id="SIGHUP"),
+        pytest.param(end_by_signal(signal.SIGINT), 130, id="SIGINT"),
+    ],
+)
+def test_the_terminal_is_restored(
+    start: Callable[..., Terminal], end: Callable[[Terminal], None], code: int | None
+) -> None:
+    terminal = start()
+    terminal.shows("✓ current")
+    assert termios.tcgetattr(terminal.slave) != terminal.before
+    end(terminal)
+    if code is None:
+        terminal.send("\x03")
+        code = 130
+    assert terminal.end() == code
+    assert terminal.is_restored()
+    assert "Traceback" not in terminal.text
+
+
+def test_q_ends_it_outside_of_the_search_line(start: Callable[..., Terminal]) -> None:
+    terminal = start()
+    terminal.shows("✓ current")
+    terminal.send("first\r")
+    terminal.shows("a.py")
+    terminal.send("q")
+    assert terminal.end() == 0
+    assert terminal.is_restored()
+
+
+def test_an_exception_is_a_short_message_with_the_log(start: Callable[..., Terminal], root: Path) -> None:
+    broken = root.parent / "broken"
+    broken.mkdir()
+    (broken / "sitecustomize.py").write_text(
+        "import keyhole.tui.themes\n"
+        "from keyhole.tui.app import KeyholeApp\n"
+        "def action_toggle_theme(self): raise RuntimeError('out of paint')\n"
+        "KeyholeApp.action_toggle_theme = action_toggle_theme\n"
+    )
+    terminal = start(PYTHONPATH=str(broken))
+    terminal.shows("✓ current")
+    terminal.send("first\r")
+    terminal.shows("a.py")
+    terminal.send("t")
+    assert terminal.end() == 2
+    assert terminal.is_restored()
+    message = terminal.text[terminal.text.rindex("keyhole: ") :]
+    assert "something went wrong in the explorer (RuntimeError: out of paint); see " in message
+    assert "Traceback" not in terminal.text
+    log = Path("".join(message.partition("; see ")[2].split("\r\n")[0].split()))
+    assert "RuntimeError: out of paint" in log.read_text()
+
+
+def test_a_folder_that_is_refused_never_touches_the_terminal(start: Callable[..., Terminal]) -> None:
+    terminal = start("/")
+    assert terminal.end() == 2
+    assert "refusing to index /" in terminal.text
+    assert ENTER_SCREEN not in terminal.output
+
+
+def test_settings_that_are_wrong_end_with_a_message(start: Callable[..., Terminal], root: Path) -> None:
+    (root / "keyhole.toml").write_text("nonsense = 1\n")
+    terminal = start()
+    assert terminal.end() == 2
+    assert terminal.is_restored()
+    assert "keyhole.toml: unknown key nonsense" in terminal.text
+
+
+def test_it_can_be_left_while_another_process_holds_the_index(start: Callable[..., Terminal], root: Path) -> None:
+    from driving import make_service
+
+    from keyhole.core.index.lock import writer_lock
+
+    service = make_service(root)
+    service.index()
+    with writer_lock(service.folder, wait=False):
+        terminal = start()
+        terminal.shows("locked")
+        terminal.send("\x11")
+        assert terminal.end() == 0
+    assert terminal.is_restored()
