@@ -39,7 +39,7 @@ async def settle(pilot: Pilot[None]) -> None:
     for _ in range(_TRIES):
         await asyncio.sleep(0.003)
         screens = [screen for screen in app.screen_stack if isinstance(screen, ExploreScreen | FilesScreen)]
-        if not app.is_busy and all(screen.is_settled for screen in screens):
+        if not app.is_busy and app.wanted_file is None and all(screen.is_settled for screen in screens):
             break
     else:
         raise TimeoutError("the explorer does not come to rest")

@@ -1,0 +1,187 @@
+"""What the explorer costs: the first picture, a keystroke, and opening a file; in CPU time, without a terminal.
+
+    .venv/bin/python bench/tui.py [--record]
+
+The first picture is held against that of a bare Textual app, and a file of 100,000 lines against one of 100, each
+measured in turn with the other in the same run. Keystrokes are typed on about 10,000 chunks of the Python files of
+Django 5.2, fetched once with pip.
+"""
+
+import argparse
+import asyncio
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from record import fetch_sdist, save_record
+from search import QUERIES, python_files
+
+from keyhole.core.config import load_settings
+from keyhole.core.service import Service
+from keyhole.tui.app import KeyholeApp
+from keyhole.tui.screens.explore import ExploreScreen
+from keyhole.tui.screens.files import FilesScreen
+from keyhole.tui.widgets.query_line import QueryLine
+
+ROUNDS = 9
+CHUNKS = 10_000
+SIZE = (120, 36)
+# Name, and the most it may be.
+TARGETS = {
+    "first picture against a bare Textual app": 1.6,
+    "keystroke to results p95, ms": 100.0,
+    "opening 100,000 lines against 100": 3.0,
+}
+
+BARE = """
+import time
+from textual.app import App
+from textual.widgets import Static
+
+class Bare(App):
+    def compose(self):
+        yield Static("hello")
+
+    def on_mount(self):
+        self.call_after_refresh(self.painted)
+
+    def painted(self):
+        print(time.process_time())
+        self.exit()
+
+Bare().run(headless=True, size=(120, 36))
+"""
+EXPLORER = """
+import sys, time
+from pathlib import Path
+from keyhole.tui.app import KeyholeApp
+
+def painted(self):
+    print(time.process_time())
+    self.exit()
+
+# What comes right after the first picture.
+KeyholeApp._open = painted
+KeyholeApp(Path(sys.argv[1]), lambda: None).run(headless=True, size=(120, 36))
+"""
+
+
+def main() -> None:
+    """Measure, print a table, and store a record when asked."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--record", action="store_true", help="store the result under bench/records")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = make_tree(Path(scratch).resolve() / "tree")
+        service = Service(tree, load_settings(tree, {"cache_dir": Path(scratch) / "cache"}))
+        service.index()
+        figures = first_picture(tree) | asyncio.run(in_the_app(service))
+    for name, figure in figures.items():
+        target = f"<= {TARGETS[name]:g}  {'met' if figure <= TARGETS[name] else 'MISSED'}" if name in TARGETS else ""
+        print(f"{name:<52}{figure:>12,.2f}  {target}")
+    if chosen.record:
+        print("recorded as", save_record("tui", figures))
+
+
+def make_tree(tree: Path) -> Path:
+    """Write about 10,000 chunks of code, and a short and a long file."""
+    left = CHUNKS * 1_450
+    for number, text in enumerate(python_files(fetch_sdist("django", "5.2"))):
+        path = tree / f"part{number // 200}" / f"module_{number}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        left -= len(text)
+        if left <= 0:
+            break
+    line = "    total = total + weights[index] * scale  # line {}\n"
+    for count in (100, 100_000):
+        body = "".join(line.format(number) for number in range(count - 1))
+        (tree / f"lines_{count}.py").write_text("def weigh(total, weights, scale):\n" + body)
+    return tree
+
+
+def first_picture(tree: Path) -> dict[str, float]:
+    """Take the CPU time of new processes up to their first picture, in turn."""
+    bare, explorer = [], []
+    for _ in range(ROUNDS):
+        bare.append(printed_seconds(BARE))
+        explorer.append(printed_seconds(EXPLORER, str(tree)))
+    return {
+        "first picture of a bare Textual app, ms": statistics.median(bare) * 1e3,
+        "first picture of the explorer, ms": statistics.median(explorer) * 1e3,
+        "first picture against a bare Textual app": statistics.median(explorer) / statistics.median(bare),
+    }
+
+
+def printed_seconds(program: str, *arguments: str) -> float:
+    """Run a program that prints how long it took."""
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+async def in_the_app(service: Service) -> dict[str, float]:
+    """Type queries letter by letter, then open files."""
+    app = KeyholeApp(service.root, lambda: service, watches=False)
+    async with app.run_test(size=SIZE) as pilot:
+        while app.is_busy:
+            await asyncio.sleep(0.01)
+        await pilot.pause()
+        status = app.status
+        figures: dict[str, float] = {"chunks": float(status.chunks if status else 0)}
+        figures |= await keystrokes(app)
+        app.switch_mode("files")
+        await pilot.pause()
+        return figures | await openings(app)
+
+
+async def keystrokes(app: KeyholeApp) -> dict[str, float]:
+    """Take the CPU time from each letter to the picture with its results."""
+    screen = app.screen
+    assert isinstance(screen, ExploreScreen)
+    line = screen.query_one(QueryLine)
+    typed = [query[:end] for query in QUERIES for end in range(1, len(query) + 1)]
+    spent = [await cpu_ms(partial(setattr, line, "value", text), screen) for text in typed]
+    return {
+        "keystrokes": float(len(spent)),
+        "keystroke to results p50, ms": statistics.median(spent),
+        "keystroke to results p95, ms": statistics.quantiles(spent, n=20)[-1],
+    }
+
+
+async def openings(app: KeyholeApp) -> dict[str, float]:
+    """Take the CPU time from the wish for a file to the picture of it, in turn."""
+    screen = app.screen
+    assert isinstance(screen, FilesScreen)
+    spent: dict[int, list[float]] = {100: [], 100_000: []}
+    for _ in range(ROUNDS):
+        for count, times in spent.items():
+            times.append(await cpu_ms(partial(screen.open, f"lines_{count}.py"), screen))
+    short, long = (statistics.median(times) for times in spent.values())
+    return {
+        "opening 100 lines, ms": short,
+        "opening 100,000 lines, ms": long,
+        "opening 100,000 lines against 100": long / short,
+    }
+
+
+async def cpu_ms(act: Callable[[], object], screen: ExploreScreen | FilesScreen) -> float:
+    """Do something, wait until its outcome is painted, and return the CPU time of the whole process."""
+    started = time.process_time()
+    act()
+    # The change arrives as a message, so for a moment everything looks settled.
+    await asyncio.sleep(0.02)
+    while not screen.is_settled:
+        await asyncio.sleep(0.01)
+    painted = asyncio.Event()
+    screen.call_after_refresh(painted.set)
+    await painted.wait()
+    return (time.process_time() - started) * 1e3
+
+
+if __name__ == "__main__":
+    main()
