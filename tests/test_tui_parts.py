@@ -7,8 +7,7 @@ import pytest
 
 from keyhole.core.errors import QueryError
 from keyhole.core.types import Detail, IndexedFile, Inventory, Mode, SearchRequest, Skip, SkipReason
-from keyhole.tui.answer import Versus
-from keyhole.tui.asking import BUDGETS, DETAILS, Asking
+from keyhole.tui.asking import BUDGETS, DETAILS, Asking, Versus
 from keyhole.tui.call import json_rpc
 from keyhole.tui.editor import editor_command
 from keyhole.tui.folders import build_tree

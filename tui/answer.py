@@ -9,12 +9,11 @@ from keyhole.core.view.hit import hit_text, ladders
 from keyhole.core.view.listing import ListView, View
 from keyhole.core.view.text import name_text
 from keyhole.core.view.tokens import estimate_tokens
+from keyhole.tui.asking import Versus
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
 
-# From here on the gauge warns: the next page or a little more detail may not fit.
-FULL_FROM = 0.7
 _CONTEXT = 2
 
 
@@ -79,23 +78,6 @@ def _label(hit: Hit, passage: Passage | None) -> str:
     """Say on one line what a hit is, as the view does."""
     first_line = hit_text(hit, passage, Detail.COMPACT).partition("\n")[0]
     return first_line.partition(") ")[2] if not hit.signature else name_text(hit.signature)
-
-
-@dataclass(frozen=True, slots=True)
-class Versus:
-    """Another way to ask the same: a detail or a budget to compare with."""
-
-    detail: Detail | None = None
-    max_tokens: int | None = None
-
-    def of(self, request: SearchRequest) -> SearchRequest:
-        """Ask that way."""
-        if self.detail:
-            request = replace(request, detail_level=self.detail)
-        return replace(request, max_tokens=self.max_tokens) if self.max_tokens else request
-
-    def __str__(self) -> str:
-        return str(self.detail) if self.detail else f"budget {self.max_tokens:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class KeyholeApp(App[None]):
 
     TITLE = "keyhole"
     HELP_TITLE = "Everywhere"
-    CSS_PATH = ["styles/app.tcss", "styles/explore.tcss", "styles/files.tcss"]  # noqa: RUF012  # declared so by Textual
+    CSS_PATH = ["styles/app.tcss", "styles/explore.tcss"]  # noqa: RUF012  # declared so by Textual
     MODES = {"explore": explore_screen, "files": files_screen}  # noqa: RUF012
     DEFAULT_MODE = "explore"
     HORIZONTAL_BREAKPOINTS = [(0, "-too-narrow"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012
@@ -96,7 +96,9 @@ class KeyholeApp(App[None]):
         self.animation_level = "none"
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = DARK.name
+        # Set without its watcher, which would have every style sheet read twice.
+        self.set_reactive(App.theme, DARK.name)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     @property
     def is_busy(self) -> bool:

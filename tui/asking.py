@@ -4,11 +4,27 @@ from dataclasses import dataclass, replace
 
 from keyhole.core.types import Detail, SearchRequest
 from keyhole.core.view.limits import DEFAULT_TOKENS
-from keyhole.tui.answer import Versus
 from keyhole.tui.query import read_query
 
 DETAILS = (Detail.MINIMAL, Detail.COMPACT, Detail.RICH, Detail.AUTO)
 BUDGETS = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 15_000, 20_000, 25_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """Another way to ask the same: a detail or a budget to compare with."""
+
+    detail: Detail | None = None
+    max_tokens: int | None = None
+
+    def of(self, request: SearchRequest) -> SearchRequest:
+        """Ask that way."""
+        if self.detail:
+            request = replace(request, detail_level=self.detail)
+        return replace(request, max_tokens=self.max_tokens) if self.max_tokens else request
+
+    def __str__(self) -> str:
+        return str(self.detail) if self.detail else f"budget {self.max_tokens:,}"
 
 
 def next_budget(tokens: int, step: int) -> int:

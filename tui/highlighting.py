@@ -15,7 +15,7 @@ from keyhole.core.view.text import visible
 # The rest of a longer line is data: colouring it costs time and helps nobody.
 _LONGEST_COLOURED = 2_000
 # How far back a place is looked for where a lexer can start.
-_LOOK_BACK = 200
+_LOOK_BACK = 100
 # Text at the left margin is hardly ever inside a string or a comment.
 _OUTSIDE = re.compile(r"[A-Za-z@#_<]")
 

@@ -1,6 +1,5 @@
 """What the Explore screen says when it has no results to show."""
 
-from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import SearchResult, Status
 from keyhole.core.view.text import count_of
 from keyhole.tui.index_state import IndexState, Phase
@@ -54,6 +53,8 @@ def overview(status: Status | None) -> str:
     """Sum up what is indexed, below how to search it."""
     if status is None or not status.files:
         return HINTS
+    from keyhole.core.syntax.languages import BY_ID
+
     facts = " │ ".join(
         [count_of(status.files, "file"), count_of(status.chunks, "chunk"), count_of(status.symbols, "symbol")]
     )

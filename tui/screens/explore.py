@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,9 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types import Inventory, SearchRequest
 from keyhole.core.view.text import count_of, name_text
-from keyhole.tui.answer import Answer, Row, Versus, answer, as_json, compare
-from keyhole.tui.asking import Asking
-from keyhole.tui.highlighting import lexer_of
+from keyhole.tui.asking import Asking, Versus
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.messages import Answered, Loaded, Refused
 from keyhole.tui.notices import nothing_found_lines, overview, waiting_lines
@@ -30,6 +28,9 @@ from keyhole.tui.widgets.line_view import Document, LineView
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.results import ResultList
 
+if TYPE_CHECKING:
+    from keyhole.tui.answer import Answer, Row
+
 DEBOUNCE_SECONDS = 0.12
 # While the index is being built, results grow; looking more often than this would only flicker.
 _LOOK_AGAIN_SECONDS = 1.0
@@ -42,7 +43,7 @@ class ViewKey:
 
     tab: str
     number: int
-    row: Row | None = None
+    row: "Row | None" = None
     versus: Versus | None = None
 
 
@@ -84,6 +85,7 @@ class ExploreScreen(KeyholeScreen):
         self._typing: Timer | None = None
         self._looking: Timer | None = None
         self._view_key: ViewKey | None = None
+        self._loaded_key: ViewKey | None = None
 
     def compose_body(self) -> ComposeResult:
         """Make the panes."""
@@ -111,7 +113,7 @@ class ExploreScreen(KeyholeScreen):
         return self._typing is None and not self._is_searching and self._view_key is None
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> "Row | None":
         """The result under the cursor."""
         return self.query_one(ResultList).row
 
@@ -149,6 +151,8 @@ class ExploreScreen(KeyholeScreen):
             self.run_worker(partial(self._answer, self._number, request), thread=True, name="search")
 
     def _answer(self, number: int, request: SearchRequest) -> None:
+        from keyhole.tui.answer import answer
+
         service = self.explorer.service
         if service is None:
             return
@@ -178,7 +182,7 @@ class ExploreScreen(KeyholeScreen):
 
     # Showing
 
-    def _show_answer(self, found: Answer) -> None:
+    def _show_answer(self, found: "Answer") -> None:
         place = self._place_of(self.row) if self._is_same_question(found) else None
         self.answer = found
         results = self.query_one(ResultList)
@@ -192,11 +196,11 @@ class ExploreScreen(KeyholeScreen):
         self._show_controls()
         self._show_view()
 
-    def _is_same_question(self, found: Answer) -> bool:
+    def _is_same_question(self, found: "Answer") -> bool:
         """Whether only the files have changed since, so that the cursor should stay where it is."""
         return self.answer is not None and self.answer.request == found.request
 
-    def _place_of(self, row: Row | None) -> tuple[str, int] | None:
+    def _place_of(self, row: "Row | None") -> tuple[str, int] | None:
         return (row.hit.path, row.hit.start_line) if row else None
 
     def _put_cursor_on(self, place: tuple[str, int] | None) -> None:
@@ -211,7 +215,7 @@ class ExploreScreen(KeyholeScreen):
         self.query_one(ResultList).say(waiting_lines(app.index_state, has_status=app.status is not None))
         self.query_one(Banner).show(None)
         self.query_one(Gauge).info = None
-        self._view_key = None
+        self._view_key = self._loaded_key = None
         self.query_one(LineView).show(Document(overview(app.status)))
         self._show_controls()
 
@@ -258,20 +262,25 @@ class ExploreScreen(KeyholeScreen):
         if self.answer is None:
             return
         if self.tab == "Text":
-            self._view_key = None
+            self._view_key = self._loaded_key = None
             self._show_document(Document(self.answer.view.text), _cost(self.answer.view.text, self.answer))
             return
         row = self.row if self.tab == "Preview" else None
         versus = self._versus() if self.tab == "Diff" else None
-        self._view_key = ViewKey(self.tab, self.answer.number, row, versus)
+        key = ViewKey(self.tab, self.answer.number, row, versus)
+        if key in (self._view_key, self._loaded_key):
+            return
+        self._view_key = key
         if self.tab == "Preview" and row is None:
-            self._view_key = None
+            self._view_key = self._loaded_key = None
             self._show_document(Document(overview(self.explorer.status)), "")
             return
         self.run_worker(partial(self._load, self._view_key, self.answer.request), thread=True, name="view")
 
     def _load(self, key: ViewKey, request: SearchRequest) -> None:
         """Make the text for a tab, in a worker."""
+        from keyhole.tui.answer import as_json, compare
+
         service = self.explorer.service
         if service is None:
             return
@@ -291,7 +300,7 @@ class ExploreScreen(KeyholeScreen):
         key = message.key
         if key != self._view_key or not isinstance(key, ViewKey) or self.answer is None:
             return
-        self._view_key = None
+        self._view_key, self._loaded_key = None, key
         if message.is_error:
             self._show_document(Document(message.text), "")
         elif key.row:
@@ -302,7 +311,9 @@ class ExploreScreen(KeyholeScreen):
         else:
             self._show_document(Document(message.text, lexer="json"), _cost(message.text, None))
 
-    def _show_source(self, row: Row, text: str) -> None:
+    def _show_source(self, row: "Row", text: str) -> None:
+        from keyhole.tui.highlighting import lexer_of
+
         hit = row.hit
         document = Document(text, lexer_of(hit.path), is_numbered=True, marked=range(hit.start_line, hit.end_line + 1))
         self._show_document(document, f"{name_text(hit.path, 60)}:{hit.start_line}-{hit.end_line}", line=hit.line)
@@ -467,7 +478,7 @@ def _can(is_possible: bool) -> str:
     return "bold $primary" if is_possible else "$text-muted"
 
 
-def _cost(text: str, found: Answer | None) -> str:
+def _cost(text: str, found: "Answer | None") -> str:
     from keyhole.core.view.tokens import estimate_tokens
 
     tokens = found.view.truncation.estimated_tokens if found else estimate_tokens(text)

@@ -59,6 +59,7 @@ class FilesScreen(KeyholeScreen):
     """A tree, and the file that was chosen in it."""
 
     HELP_TITLE = "Files"
+    CSS_PATH = "../styles/files.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f,slash", "find", "find file", key_display="f", tooltip="Find a file by its name"),
         Binding("s", "symbol", "symbol", tooltip="Go to a symbol of this file"),

@@ -1,10 +1,13 @@
 """The view's own banner, unchanged."""
 
+from typing import TYPE_CHECKING
+
 from textual.app import RenderResult
 from textual.content import Content
 from textual.widget import Widget
 
-from keyhole.core.view.listing import View
+if TYPE_CHECKING:
+    from keyhole.core.view.listing import View
 
 _INVITATION = "What an agent would get appears here as you type."
 
@@ -14,7 +17,7 @@ class Banner(Widget):
 
     text = ""
 
-    def show(self, view: View | None) -> None:
+    def show(self, view: "View | None") -> None:
         """Show the banner of a view."""
         self.text = view.banner if view else ""
         self._is_cut = bool(view and view.truncation.reason)

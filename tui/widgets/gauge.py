@@ -1,18 +1,23 @@
 """How much of the budget an answer uses."""
 
+from typing import TYPE_CHECKING
+
 from textual.app import RenderResult
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from keyhole.core.view.budget import TruncationInfo
-from keyhole.tui.answer import FULL_FROM
+if TYPE_CHECKING:
+    from keyhole.core.view.budget import TruncationInfo
+
+# From here on the gauge warns: the next page or a little more detail may not fit.
+FULL_FROM = 0.7
 
 
 class Gauge(Widget):
     """A bar of used and free tokens, with figures and a word for how it stands."""
 
-    info: reactive[TruncationInfo | None] = reactive(None)
+    info: "reactive[TruncationInfo | None]" = reactive(None)
 
     @property
     def share(self) -> float:

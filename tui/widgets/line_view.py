@@ -13,9 +13,8 @@ from textual.strip import Strip
 from textual.style import Style
 
 from keyhole.core.view.text import visible
-from keyhole.tui.highlighting import coloured
 
-_BLOCK = 100
+_BLOCK = 60
 _TAB = 4
 # Nobody scrolls further to the right, and a wider canvas costs memory.
 _WIDEST = 10_000
@@ -126,6 +125,8 @@ class LineView(ScrollView, can_focus=True):
             return Content(visible(line))
         block = number // _BLOCK * _BLOCK
         if block not in self._blocks:
+            from keyhole.tui.highlighting import coloured  # not before there is something to colour
+
             end = min(block + _BLOCK, len(self.document.lines))
             self._blocks[block] = coloured(self.document.lines, block, end, self.document.lexer)
         return self._blocks[block][number - block]

@@ -1,7 +1,7 @@
 """The list of results: one page, each with its score and what it costs; what was cut stands below a line."""
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -13,13 +13,15 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from keyhole.core.view.text import count_of, name_text
-from keyhole.tui.answer import Answer, Row
+
+if TYPE_CHECKING:
+    from keyhole.tui.answer import Answer, Row
 
 
 class RowVisual(Visual):
     """One result on two lines, as wide as the list: place, score and cost, then what it is."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: "Row") -> None:
         self._row = row
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:  # noqa: ARG002
@@ -86,16 +88,16 @@ class ResultList(OptionList):
         self._rows: list[Row | None] = []
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> "Row | None":
         """The result under the cursor."""
         return self._rows[self.highlighted] if self.highlighted is not None and self._rows else None
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> "list[Row]":
         """The results in the list, in order."""
         return [row for row in self._rows if row]
 
-    def show(self, answer: Answer, *, with_cut: bool) -> None:
+    def show(self, answer: "Answer", *, with_cut: bool) -> None:
         """Show a page, the cursor on its first result."""
         rows: list[Row | None] = list(answer.shown)
         options: list[Option] = [Option(RowVisual(row)) for row in answer.shown]
@@ -114,7 +116,7 @@ class ResultList(OptionList):
         self.highlighted = None
 
 
-def _cut_line(cut: tuple[Row, ...], *, with_cut: bool) -> Content:
+def _cut_line(cut: "tuple[Row, ...]", *, with_cut: bool) -> Content:
     tokens = sum(row.tokens for row in cut)
     way = "" if with_cut else " · c shows them"
     return Content.styled(f"─ ─ ─ cut here: {count_of(len(cut), 'result')}, {tokens:,} tok{way} ─ ─ ─", "$warning")
