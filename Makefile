@@ -3,7 +3,7 @@ VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
 
-.PHONY: run test lint conformance format bench clean
+.PHONY: run test lint conformance format bench screenshots clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -35,6 +35,11 @@ bench: $(READY)
 	$(VENV)/bin/python bench/mcp.py --record
 	$(VENV)/bin/python bench/maps.py --record
 	$(VENV)/bin/python bench/tokens.py --record
+	$(VENV)/bin/python bench/tui.py --record
+
+# The pictures of the README, from the explorer as it is now.
+screenshots: $(READY)
+	$(VENV)/bin/python tests/screenshots.py
 
 clean:
 	rm -rf $(VENV) .conformance dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,6 +1,7 @@
 """The explorer: opens a workspace, keeps its index current, and shows one screen at a time."""
 
 import asyncio
+import gc
 import logging
 import signal
 from collections.abc import Callable, Iterable
@@ -179,6 +180,8 @@ class KeyholeApp(App[None]):
             self.index_state, phase=Phase.CURRENT, files=message.report.files, is_watching=watching
         )
         self.inventory = message.inventory
+        # What is loaded by now stays; looking through it again and again would make single keystrokes slow.
+        gc.freeze()
         if self._runs:
             self._runs.ended()
 

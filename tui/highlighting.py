@@ -62,7 +62,8 @@ def coloured(lines: list[str], start: int, end: int, lexer: str) -> list[Content
 def _tokens(lines: list[str], lexer: str) -> Iterator[tuple[int, int, int, str]]:
     """Yield where each coloured piece stands: its line, from, to, and how it looks."""
     number = column = 0
-    for kind, text in _lexer(lexer).get_tokens("\n".join(lines)):
+    # Some lexers know a line only by its end.
+    for kind, text in _lexer(lexer).get_tokens("\n".join(lines) + "\n"):
         style = _style_of(kind)
         for count, piece in enumerate(text.split("\n")):
             if count:

@@ -22,7 +22,7 @@ from keyhole.tui.query import Words
 from keyhole.tui.screens.base import KeyholeScreen
 from keyhole.tui.sources import read_text
 from keyhole.tui.widgets.banner import Banner
-from keyhole.tui.widgets.bars import clickable
+from keyhole.tui.widgets.bars import clickable, set_subtitle, set_title
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.line_view import Document, LineView
 from keyhole.tui.widgets.query_line import QueryLine
@@ -221,13 +221,15 @@ class ExploreScreen(KeyholeScreen):
 
     def _show_problem(self, text: str) -> None:
         problem = self.query_one("#problem", Static)
+        if not text and not problem.has_class("-shown"):
+            return
         problem.update(f"✗ {text}" if text else "")
         problem.set_class(bool(text), "-shown")
 
     def _show_controls(self) -> None:
         """Write what can be changed into the frames of the panes."""
         asking = self.asking
-        self.query_one(Gauge).border_title = Content.assemble(
+        controls = Content.assemble(
             "detail ",
             clickable(Content("◂"), "screen.detail(-1)"),
             (f" {asking.detail} ", "bold $primary"),
@@ -237,8 +239,9 @@ class ExploreScreen(KeyholeScreen):
             (f" {asking.max_tokens:,} ", "bold $primary"),
             clickable(Content("▸"), "screen.budget(1)"),
         )
-        self.query_one(ResultList).border_subtitle = self._paging()
-        self.query_one(LineView).border_title = Content(" │ ").join(self._tab_name(tab) for tab in TABS)
+        set_title(self.query_one(Gauge), controls)
+        set_subtitle(self.query_one(ResultList), self._paging())
+        set_title(self.query_one(LineView), Content(" │ ").join(self._tab_name(tab) for tab in TABS))
 
     def _tab_name(self, tab: str) -> Content:
         style = "bold $primary underline" if tab == self.tab else "$text-muted"
@@ -320,7 +323,7 @@ class ExploreScreen(KeyholeScreen):
 
     def _show_document(self, document: Document, subtitle: str, *, line: int = 1) -> None:
         view = self.query_one(LineView)
-        view.border_subtitle = Content(subtitle)
+        set_subtitle(view, Content(subtitle))
         # The same text again, after files changed: whoever reads it must not lose the place.
         if view.document != document:
             view.show(document, line=line)

@@ -19,10 +19,11 @@ class Banner(Widget):
 
     def show(self, view: "View | None") -> None:
         """Show the banner of a view."""
-        self.text = view.banner if view else ""
+        before, self.text = self.text, view.banner if view else ""
         self._is_cut = bool(view and view.truncation.reason)
         self.set_class(self._is_cut, "-cut")
-        self.refresh(layout=True)
+        # Only a banner that takes more than a line moves what stands below it.
+        self.refresh(layout=max(len(before), len(self.text)) > self.size.width - 2)
 
     _is_cut = False
 

@@ -18,6 +18,18 @@ def clickable(content: Content, action: str) -> Content:
     return content.stylize(Style.from_meta({"@click": action}))
 
 
+def set_title(widget: Widget, title: Content) -> None:
+    """Write into the frame of a widget, which is drawn anew only when that changes something."""
+    if widget.border_title != title.markup:
+        widget.border_title = title
+
+
+def set_subtitle(widget: Widget, subtitle: Content) -> None:
+    """Write into the lower frame of a widget, in the same way."""
+    if widget.border_subtitle != subtitle.markup:
+        widget.border_subtitle = subtitle
+
+
 def spread(left: Content, right: Content, width: int) -> Content:
     """Put two texts at the ends of a line; when there is no room for both, the right one goes."""
     room = width - left.cell_length - right.cell_length

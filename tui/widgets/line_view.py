@@ -14,7 +14,6 @@ from textual.style import Style
 
 from keyhole.core.view.text import visible
 
-_BLOCK = 60
 _TAB = 4
 # Nobody scrolls further to the right, and a wider canvas costs memory.
 _WIDEST = 10_000
@@ -59,13 +58,13 @@ class LineView(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__(id=id)
         self.document = Document()
-        self._blocks: dict[int, list[Content]] = {}
+        self._contents: dict[int, Content] = {}
         self._strips: dict[int, Strip] = {}
 
     def show(self, document: Document, *, line: int = 1) -> None:
         """Show a document, with a line of it in view."""
         self.document = document
-        self._blocks.clear()
+        self._contents.clear()
         self._strips.clear()
         self.virtual_size = Size(self._gutter + document.longest + 1, len(document.lines))
         self.go_to(line)
@@ -80,7 +79,7 @@ class LineView(ScrollView, can_focus=True):
     def notify_style_update(self) -> None:
         """Forget what was rendered in other colours."""
         super().notify_style_update()
-        self._blocks.clear()
+        self._contents.clear()
         self._strips.clear()
 
     def render_line(self, y: int) -> Strip:
@@ -123,10 +122,15 @@ class LineView(ScrollView, can_focus=True):
         line = self.document.lines[number]
         if not self.document.lexer:
             return Content(visible(line))
-        block = number // _BLOCK * _BLOCK
-        if block not in self._blocks:
-            from keyhole.tui.highlighting import coloured  # not before there is something to colour
+        if number not in self._contents:
+            self._colour_around(number)
+        return self._contents[number]
 
-            end = min(block + _BLOCK, len(self.document.lines))
-            self._blocks[block] = coloured(self.document.lines, block, end, self.document.lexer)
-        return self._blocks[block][number - block]
+    def _colour_around(self, number: int) -> None:
+        """Colour a screenful at a time: below the line, or above it when what is below is known already."""
+        from keyhole.tui.highlighting import coloured  # not before there is something to colour
+
+        height = max(1, self.scrollable_content_region.height)
+        start = max(0, number - height + 1) if number + 1 in self._contents else number
+        end = min(start + height, len(self.document.lines))
+        self._contents |= enumerate(coloured(self.document.lines, start, end, self.document.lexer), start)

@@ -1,0 +1,63 @@
+"""Takes the pictures for the README from the real explorer on a small workspace: `make screenshots`."""
+
+import asyncio
+import re
+import tempfile
+from pathlib import Path
+
+from acme import write_acme
+from driving import LARGE, ask, explore, explorer, make_app, make_service, press, settle
+from textual.pilot import Pilot
+
+from keyhole.core.types import Detail
+from keyhole.tui.asking import Asking
+
+FOLDER = Path(__file__).parent.parent / "assets" / "screenshots"
+# A picture must not fetch fonts from anywhere; the viewer's own will do.
+_REMOTE_FONTS = re.compile(r"@font-face\s*{[^}]*}")
+
+
+async def show_search(pilot: Pilot[None]) -> None:
+    await ask(pilot, "retry backoff", "enter")
+
+
+async def show_text(pilot: Pilot[None]) -> None:
+    explore(pilot).asking = Asking(detail=Detail.RICH, max_tokens=2_000)
+    await ask(pilot, "handle event limit:50", "enter", "]")
+
+
+async def show_diff(pilot: Pilot[None]) -> None:
+    await ask(pilot, "backoff", "enter", "v", "t")
+
+
+async def show_files(pilot: Pilot[None]) -> None:
+    explorer(pilot).open_file("src/acme/retry.py", 1)
+    await settle(pilot)
+    await press(pilot, "]")
+
+
+PICTURES = {"explore": show_search, "text": show_text, "diff-light": show_diff, "map": show_files}
+
+
+async def take_all(root: Path) -> None:
+    service = make_service(write_acme(root))
+    service.index()
+    for name, steps in PICTURES.items():
+        app = make_app(service)
+        async with app.run_test(size=LARGE) as pilot:
+            await settle(pilot)
+            await steps(pilot)
+            svg = _REMOTE_FONTS.sub("", app.export_screenshot(simplify=True))
+        # The export numbers its classes by chance of the content; a fixed number keeps differences small.
+        (FOLDER / f"{name}.svg").write_text(re.sub(r"terminal-\d+-", "terminal-", svg))
+        print(f"assets/screenshots/{name}.svg")
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        asyncio.run(take_all(Path(scratch).resolve() / "acme"))
+
+
+if __name__ == "__main__":
+    main()
