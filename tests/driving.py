@@ -15,7 +15,8 @@ from keyhole.tui.widgets.query_line import QueryLine
 
 Steps = Callable[[Pilot[None]], Awaitable[None]]
 LARGE, MIDDLE, SMALL = (120, 36), (80, 24), (50, 12)
-_TRIES = 2_000
+_TRIES = 10_000
+_CALM = 3
 
 
 def make_app(service: Service) -> KeyholeApp:
@@ -35,11 +36,15 @@ def drive(app: KeyholeApp, steps: Steps, size: tuple[int, int] = LARGE) -> None:
 
 async def settle(pilot: Pilot[None]) -> None:
     """Wait until everything that was asked for is on the screen."""
-    app = explorer(pilot)
+    app, calm = explorer(pilot), 0
     for _ in range(_TRIES):
+        await pilot.pause(0)
         await asyncio.sleep(0.003)
         screens = [screen for screen in app.screen_stack if isinstance(screen, ExploreScreen | FilesScreen)]
-        if not app.is_busy and app.wanted_file is None and all(screen.is_settled for screen in screens):
+        # What was asked for just now may still be on its way: once is not enough.
+        is_calm = not app.is_busy and app.wanted_file is None and all(screen.is_settled for screen in screens)
+        calm = calm + 1 if is_calm else 0
+        if calm == _CALM:
             break
     else:
         raise TimeoutError("the explorer does not come to rest")
