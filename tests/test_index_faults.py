@@ -284,7 +284,7 @@ def read_everything(path: Path) -> None:
 
 def test_interrupted_by_ctrl_c(root: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from keyhole.tui.main import main; main()", "index", "--workers", "2"]
-    fatten(root)
+    fatten(root, lines=2_000)
     environment = {**os.environ, "KEYHOLE_CACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path / "home")}
     process = subprocess.Popen(
         command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0

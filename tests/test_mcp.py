@@ -485,7 +485,7 @@ async def test_a_clean_end(base: Path, end: str | signal.Signals) -> None:
 @pytest.mark.parametrize("end", ["eof", signal.SIGTERM])
 async def test_no_process_is_left_behind(base: Path, tmp_path: Path, end: str | signal.Signals) -> None:
     for number in range(800):
-        (tmp_path / f"module_{number}.py").write_text(f"def function_{number}():\n    return {number}\n" * 120)
+        (tmp_path / f"module_{number}.py").write_text(f"def function_{number}():\n    return {number}\n" * 600)
     process = start(base, str(tmp_path))
     greet(process)
     assert process.stdin is not None
@@ -496,11 +496,9 @@ async def test_no_process_is_left_behind(base: Path, tmp_path: Path, end: str | 
     ):
         process.stdin.write(json.dumps(message).encode() + b"\n")
     process.stdin.flush()
-    children: list[str] = []
-    for _ in range(100):
-        if children := children_of(process):
-            break
-        time.sleep(0.02)
+    deadline = time.monotonic() + 60
+    while not (children := children_of(process)) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert children, "the index was built without workers, so the test tests nothing"
     if isinstance(end, signal.Signals):
         process.send_signal(end)
