@@ -88,14 +88,14 @@ def _fetch_debian_package(package: str, release: str, target: Path) -> None:
 
 def _fetch_debian_source(package: str, release: str, target: Path) -> None:
     """Unpack what upstream released, without Debian's own files, into the folder "upstream"."""
-    options = _source_lists(target / "apt")
+    options = source_lists(target / "apt")
     _run("apt-get", *options, "--quiet", "--quiet", "update", cwd=target)
     _run("apt-get", *options, "--quiet", "--quiet", "--download-only", "source", f"{package}={release}", cwd=target)
     _run("dpkg-source", "--skip-debianization", "-x", _only(target, "*.dsc").name, "upstream", cwd=target)
     shutil.rmtree(target / "apt")
 
 
-def _source_lists(folder: Path) -> list[str]:
+def source_lists(folder: Path) -> list[str]:
     """Copy the machine's own apt sources as sources of source packages; returns the options to use them."""
     for name in ("parts", "lists/partial", "cache/archives/partial"):
         (folder / name).mkdir(parents=True)

@@ -1,0 +1,194 @@
+"""How well models find held-out code by its description, and what they cost.
+
+    python bench/model/evaluate.py [--record] [NAME=FOLDER ...]
+
+Every language has a pool of functions of packages that no training saw; each is looked for by its doc comment, in
+the code as it is and in the code without the function's own name. "Mentions" are sentences of readmes and changelogs
+that name a function, the name left out: queries that are no doc comments, to stop training by.
+"""
+
+import argparse
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+import numpy as np
+from dataset import load_evaluation_pairs
+from mine import Pair
+from model2vec import StaticModel
+from numpy.typing import NDArray
+from record import save_record
+from scipy.sparse import csr_matrix
+from sources import DATA, HERE
+
+OURS = HERE.parent.parent / "assets" / "model"
+SMALLEST_POOL = 1_000
+DEPTH = 10
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+
+Scores = NDArray[np.float32]
+Scorer = Callable[[list[str], list[str]], Scores]
+
+
+def main() -> None:
+    """Measure every model on the same pools, print a table, and store a record when asked."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("models", nargs="*", metavar="NAME=FOLDER", help="instead of those that are here")
+    options.add_argument("--record", action="store_true", help="store the result under bench/records")
+    chosen = options.parse_args()
+    folders = dict(model.split("=", 1) for model in chosen.models) or default_folders()
+    pools = {k: p for k, p in load_evaluation_pairs(kinds=("symbol", "section")).items() if len(p) >= SMALLEST_POOL}
+    mentions = {k: p for k, p in load_evaluation_pairs(kinds=("mention",)).items() if k in pools}
+    scorers = {"random": by_chance, "BM25": by_words} | {name: by_vectors(Path(path)) for name, path in folders.items()}
+    if not chosen.models and (wordllama := load_wordllama()):
+        scorers["wordllama"] = wordllama
+    figures: dict[str, object] = {"pools": {language: len(pool) for language, pool in pools.items()}}
+    figures["mentions"] = {language: len(pairs) for language, pairs in mentions.items()}
+    for name, scorer in scorers.items():
+        figures[name] = judge(name, scorer, pools, mentions)
+    for name, path in folders.items():
+        figures[f"cost of {name}"] = cost = costs(Path(path), pools)
+        print(name, "  ".join(f"{key} {value:.2f}" for key, value in cost.items()))
+    if chosen.record:
+        print("recorded as", save_record("model", figures))
+
+
+def default_folders() -> dict[str, str]:
+    """Return our model and the plain distillation of its teacher, made the first time."""
+    distilled = DATA / "minilm-distilled"
+    if not distilled.exists():
+        from initialise import teacher_folder
+        from model2vec.distill import distill
+
+        distill(str(teacher_folder()), device="cpu", pca_dims=256).save_pretrained(distilled)
+    return {"MiniLM distilled": str(distilled), "ours": str(OURS)}
+
+
+def load_wordllama() -> Scorer | None:
+    """Return wordllama's scorer where that package is installed; its vectors come with it."""
+    try:
+        from wordllama import WordLlama
+    except ImportError:
+        return None
+    model = WordLlama.load(dim=256, disable_download=True)
+    return lambda queries, codes: model.embed(queries, norm=True) @ model.embed(codes, norm=True).T
+
+
+def judge(
+    name: str, scorer: Scorer, pools: dict[str, list[Pair]], mentions: dict[str, list[Pair]]
+) -> dict[str, dict[str, float]]:
+    """Score one model on all pools."""
+    results: dict[str, dict[str, float]] = {}
+    for variant, text_of in (("plain", plain), ("nameless", nameless)):
+        scores = {k: scorer([p["doc"] for p in pool], [text_of(p) for p in pool]) for k, pool in pools.items()}
+        measured = {k: measure(score, np.arange(len(score))) for k, score in scores.items()}
+        results[f"{variant} MRR@10"] = _with_mean({k: mrr for k, (mrr, _) in measured.items()})
+        results[f"{variant} NDCG@10"] = _with_mean({k: ndcg for k, (_, ndcg) in measured.items()})
+    places: list[tuple[float, int]] = []
+    for language, pairs in mentions.items():
+        codes = [plain(pair) for pair in pairs] + [plain(pair) for pair in pools[language]]
+        mrr, _ = measure(scorer([pair["doc"] for pair in pairs], codes), np.arange(len(pairs)))
+        places.append((mrr, len(pairs)))
+    results["mentions MRR@10"] = {"all": sum(m * n for m, n in places) / max(1, sum(n for _, n in places))}
+    for title, row in results.items():
+        cells = "  ".join(f"{language[:6]} {value:.3f}" for language, value in row.items())
+        print(f"{name:<18}{title:<18}{cells}", flush=True)
+    return results
+
+
+def measure(scores: Scores, right: NDArray[np.int64]) -> tuple[float, float]:
+    """Return MRR@10 and NDCG@10; ties share their places."""
+    own = scores[np.arange(len(right)), right][:, None]
+    places = 1 + (scores > own).sum(axis=1) + ((scores == own).sum(axis=1) - 1) / 2
+    found = places <= DEPTH
+    return float((found / places).mean()), float((found / np.log2(1 + places)).mean())
+
+
+def by_chance(queries: list[str], codes: list[str]) -> Scores:
+    """Score without looking."""
+    return np.random.default_rng(0).random((len(queries), len(codes)), np.float32)
+
+
+def by_words(queries: list[str], codes: list[str], k1: float = 1.5, b: float = 0.75) -> Scores:
+    """Score by BM25 over the parts of words and identifiers."""
+    columns: dict[str, int] = {}
+    rows = [Counter(_parts(code)) for code in codes]
+    entries = [
+        (row, columns.setdefault(word, len(columns)), n) for row, words in enumerate(rows) for word, n in words.items()
+    ]
+    places, words, counts = (np.array(values) for values in zip(*entries, strict=True))
+    lengths = np.bincount(places, counts, len(codes))
+    holding = np.bincount(words, minlength=len(columns))
+    rarity = np.log(1 + (len(codes) - holding + 0.5) / (holding + 0.5))
+    values = rarity[words] * counts * (k1 + 1) / (counts + k1 * (1 - b + b * lengths[places] / lengths.mean()))
+    matrix = csr_matrix((values, (places, words)), (len(codes), len(columns)))
+    asked = [
+        (row, columns[word]) for row, query in enumerate(queries) for word in set(_parts(query)) if word in columns
+    ]
+    query_rows, query_words = zip(*asked, strict=True)
+    wanted = csr_matrix((np.ones(len(asked)), (query_rows, query_words)), (len(queries), len(columns)))
+    scores: Scores = (wanted @ matrix.T).toarray().astype(np.float32)
+    return scores
+
+
+def by_vectors(folder: Path) -> Scorer:
+    """Score by the closeness of a model's vectors."""
+    model = StaticModel.from_pretrained(folder)
+
+    def encode(texts: list[str]) -> Scores:
+        vectors = model.encode(texts, max_length=None, use_multiprocessing=False).astype(np.float32)
+        unit: Scores = vectors / (np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9)
+        return unit
+
+    return lambda queries, codes: encode(queries) @ encode(codes).T
+
+
+def costs(folder: Path, pools: dict[str, list[Pair]]) -> dict[str, float]:
+    """Measure what a model weighs, and how fast it loads and encodes."""
+    started = time.perf_counter()
+    model = StaticModel.from_pretrained(folder)
+    loaded = time.perf_counter()
+    codes = [pair["code"] for pool in pools.values() for pair in pool]
+    docs = [pair["doc"] for pool in pools.values() for pair in pool][:500]
+    model.encode(docs[:10], use_multiprocessing=False)
+    before, cpu = time.perf_counter(), time.process_time()
+    model.encode(codes, max_length=None, use_multiprocessing=False)
+    cpu = time.process_time() - cpu
+    between = time.perf_counter()
+    for doc in docs:
+        model.encode([doc], max_length=None, use_multiprocessing=False)
+    return {
+        "MB": sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) / 1e6,
+        "load, s": loaded - started,
+        "MB per second": sum(map(len, codes)) / 1e6 / (between - before),
+        "MB per CPU second": sum(map(len, codes)) / 1e6 / cpu,
+        "ms per query": (time.perf_counter() - between) / len(docs) * 1e3,
+    }
+
+
+def plain(pair: Pair) -> str:
+    """Return the code as it is."""
+    return pair["code"]
+
+
+def nameless(pair: Pair) -> str:
+    """Return the code without the name of what it defines."""
+    name = pair["name"].split(".")[-1]
+    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", pair["code"]) if len(name) > 2 else pair["code"]
+
+
+def _parts(text: str) -> list[str]:
+    return [part.lower() for part in _PART.findall(text)]
+
+
+def _with_mean(values: dict[str, float]) -> dict[str, float]:
+    return {"mean": sum(values.values()) / len(values), **values}
+
+
+if __name__ == "__main__":
+    main()
