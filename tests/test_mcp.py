@@ -20,11 +20,11 @@ from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.shared.exceptions import MCPError
 
-from keyhole.core.errors import CorruptStoreError
+from keyhole.core.errors import CorruptStoreError, KeyholeError
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.store import Store
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, MapRequest, ReadRequest, SearchRequest
+from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, ReadRequest, SearchRequest
 from keyhole.mcp_server import texts
 from keyhole.mcp_server.docs import tools_text
 from keyhole.mcp_server.errors import ReadableErrors
@@ -221,6 +221,7 @@ FILES: list[tuple[str, dict[str, Any]]] = [
     ("read_file", {"path": "README.md", "format": "json"}),
     ("read_file", {"path": "../proj2/secret.py"}),
 ]
+CHOICES: dict[str, Any] = {"mode": Mode, "detail_level": Detail, "format": Format, "level": MapLevel}
 VERBS = {"search_code": "search", "map_file": "map", "read_file": "read"}
 REQUESTS = [*(("search_code", arguments) for arguments in SEARCHES + SEARCH_ERRORS), *FILES]
 
@@ -246,10 +247,24 @@ def command_line(base: Path, tool: str, arguments: dict[str, Any]) -> subprocess
     return subprocess.run(command, env=environment(base), capture_output=True, text=True, check=False, timeout=60)
 
 
-async def test_every_door_gives_the_same_bytes(base: Path) -> None:
+def from_service(service: Service, tool: str, arguments: dict[str, Any]) -> str:
+    """Ask the same of the service itself; an error is its message."""
+    chosen = {name: CHOICES[name](value) if name in CHOICES else value for name, value in arguments.items()}
+    try:
+        if tool == "search_code":
+            return service.search_view(SearchRequest(**chosen)).text
+        if tool == "map_file":
+            return service.map_view(MapRequest(**chosen)).text
+        return service.read_view(ReadRequest((chosen.pop("path"),), **chosen)).text
+    except KeyholeError as error:
+        return str(error)
+
+
+async def test_every_door_gives_the_same_bytes(base: Path, service: Service) -> None:
     async with over_stdio(base) as client:
         for tool, arguments in REQUESTS:
             text, is_error = await call(client, tool, **arguments)
+            assert masked(from_service(service, tool, arguments)) == masked(text), arguments
             done = command_line(base, tool, arguments)
             if is_error:
                 assert (done.stdout, done.returncode) == ("", 2), arguments

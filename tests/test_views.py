@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 
 from keyhole.core.errors import CursorError, QueryError
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, Hit, Mode, Passage, Query, SearchRequest, SearchResult, Signal
+from keyhole.core.types import (
+    Detail,
+    Format,
+    Hit,
+    Mode,
+    Passage,
+    Query,
+    ReadRequest,
+    SearchRequest,
+    SearchResult,
+    Signal,
+)
 from keyhole.core.view.budget import Budget, measure
 from keyhole.core.view.cursor import read_cursor, request_key, write_cursor
 from keyhole.core.view.hit import ladders
@@ -284,6 +295,20 @@ def test_every_way_in_the_banner_works(service: Service, request_: SearchRequest
         assert followed.banner.startswith(f"Showing {number}-")
         assert followed.plan.levels[0] != view.plan.levels[number - 1]
         assert len(followed.text) > 0
+
+
+def test_the_ways_out_of_an_end_and_of_a_result_too_large_work(service: Service) -> None:
+    beyond = service.search_view(SearchRequest("weigh total", limit=7, offset=999))
+    (offset,) = re.findall(r"the last page is (offset=\d+)", beyond.banner)
+    last = service.search_view(SearchRequest("weigh total", limit=7, **parameters(offset)))
+    assert last.banner == "Showing 36-40 of 40."
+
+    result = make_result((make_hit(0, path="src/part_39.py", start_line=3, end_line=9),))
+    result = replace(result, passages={0: LONG})
+    too_large = search_view(result, Shown(Detail.RICH, budget=Budget(1_000)))
+    (start,) = re.findall(r"read_file (start_line=\d+) reads it", too_large.banner)
+    read = service.read_view(ReadRequest(("src/part_39.py",), **parameters(start), max_lines=7))
+    assert "".join((service.root / "src/part_39.py").read_text().splitlines(keepends=True)[2:9]) in read.text
 
 
 def test_a_cursor_goes_on_where_the_answer_ended(service: Service) -> None:
