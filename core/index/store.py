@@ -224,9 +224,10 @@ def json_ids(ids: Iterable[int]) -> str:
     return f"[{','.join(map(str, ids))}]"
 
 
-def _matched_phrases(row: apsw.FTS5ExtensionApi, *_: object) -> str:
-    """Return, for each phrase of the query, 1 when the row has it and 0 when not."""
-    return "".join("1" if row.phrase_columns(number) else "0" for number in range(row.phrase_count))
+def _matched_phrases(row: apsw.FTS5ExtensionApi, *arguments: Any) -> str:
+    """Return, for each phrase of the query from a given one on, 1 when the row has it and 0 when not."""
+    (first,) = arguments
+    return "".join(["1" if row.phrase_columns(number) else "0" for number in range(first, row.phrase_count)])
 
 
 def check_integrity(store: Store) -> list[str]:

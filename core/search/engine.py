@@ -9,7 +9,7 @@ from keyhole.core.index.store import Store, json_ids
 from keyhole.core.index.words import stem
 from keyhole.core.search.filters import Filter, role_of
 from keyhole.core.search.hits import label_hits
-from keyhole.core.search.lexical import WordSearch
+from keyhole.core.search.lexical import Vocabulary, WordSearch
 from keyhole.core.search.query import check_query, choose_mode, is_identifier, names_of, pattern_of, words_of
 from keyhole.core.search.rank import HYBRID_VECTORS, POOL_SIZE, SEMANTIC_VECTORS, Candidate, Wanted, letters_of, rank
 from keyhole.core.search.regex import find_matches
@@ -35,6 +35,7 @@ class Engine:
         self._max_bytes = max_bytes
         self._model = embedder if embedder and store.load_vectors() else None
         self._names = Names(store)
+        self._vocabulary = Vocabulary(store)
         store.prepare_search()
 
     @property
@@ -70,7 +71,7 @@ class Engine:
             return self._by_regex(query, admitted)
         if mode == Mode.SYMBOL:
             return self._by_symbol(query, admitted)
-        search = WordSearch(self.store, query.text, admitted)
+        search = WordSearch(self._vocabulary, query.text, admitted)
         lexical = search.pool(POOL_SIZE) if mode != Mode.SEMANTIC else []
         nearest: list[int] = []
         if mode in (Mode.HYBRID, Mode.SEMANTIC):
@@ -150,7 +151,7 @@ class Engine:
     def _beyond_pool(self, text: str, admitted: Filter, ranking: Ranking, start: int, count: int) -> list[Candidate]:
         """Go on below the pool, in the order of the words alone, without what the pool has already."""
         ranked = {candidate.chunk_id for candidate in ranking.candidates}
-        matches = WordSearch(self.store, text, admitted).pool(start + count + len(ranked), POOL_SIZE)
+        matches = WordSearch(self._vocabulary, text, admitted).pool(start + count + len(ranked), POOL_SIZE)
         below = [match.chunk_id for match in matches if match.chunk_id not in ranked]
         found = {candidate.chunk_id: candidate for candidate in self.candidates(below[start : start + count])}
         for number, chunk_id in enumerate(below[start : start + count], len(ranked) + start + 1):

@@ -19,6 +19,7 @@ _MAX_PHRASE = 10
 # Scoring a chunk is what costs, so only the rarest words choose chunks, up to so many; commoner words
 # still count in the chunks chosen.
 _MOST_CHUNKS = 1_000
+_MOST_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,33 @@ class _Term:
     chunks: int
 
 
+class Vocabulary:
+    """In how many chunks a word stands, remembered until the index changes: queries grow word by word."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._generation = -1
+        self._chunks: dict[str, int] = {}
+
+    def chunks_with(self, words: set[str]) -> dict[str, int]:
+        """Count the chunks of each word; 0 for one that is not there."""
+        generation = self.store.meta("generation", 0)
+        if generation != self._generation or len(self._chunks) > _MOST_REMEMBERED:
+            self._generation, self._chunks = generation, {}
+        if new := words - self._chunks.keys():
+            rows = self.store.query(
+                "SELECT term, doc FROM json_each(?) JOIN vocabulary ON term = value", json.dumps(sorted(new))
+            )
+            self._chunks |= dict.fromkeys(new, 0) | dict(rows)
+        return self._chunks
+
+
 class WordSearch:
     """One query's words, matched against the index."""
 
-    def __init__(self, store: Store, text: str, admitted: Filter, *, is_raw: bool = False) -> None:
-        self._store = store
+    def __init__(self, vocabulary: Vocabulary, text: str, admitted: Filter, *, is_raw: bool = False) -> None:
+        self._vocabulary = vocabulary
+        self._store = vocabulary.store
         self._filter = admitted
         words = words_of(text)
         if is_raw:
@@ -66,8 +89,9 @@ class WordSearch:
             return []
         source, values = self._source()
         rows = self._store.query(
-            f"SELECT chunk_words.rowid, matched_phrases(chunk_words) FROM {source}"  # noqa: S608
+            f"SELECT chunk_words.rowid, matched_phrases(chunk_words, ?) FROM {source}"  # noqa: S608
             f" AND rank MATCH 'bm25({self._weights})' ORDER BY rank LIMIT ? OFFSET ?",
+            self._repeated,
             *values,
             limit,
             offset,
@@ -99,11 +123,15 @@ class WordSearch:
         parts = [chosen, *([f"({chosen}) AND ({counted})"] if common else []), _any_of(self._phrases)]
         return " OR ".join(f"({part})" for part in parts if part)
 
+    @property
+    def _repeated(self) -> int:
+        """How many words stand twice in the expression: those that are asked for beside common ones."""
+        if self._choosing == len(self._terms):
+            return 0
+        return sum(len(term.variants) for term in self._terms[: self._choosing])
+
     def _judge(self, matched: str) -> tuple[float, float]:
         """Turn the pattern of phrases that a row has into its coverage and closeness."""
-        rare = sum(len(term.variants) for term in self._terms[: self._choosing])
-        if self._choosing < len(self._terms):
-            matched = matched[rare:]  # the rare words stand twice in the expression
         position, found, total = 0, 0.0, 0.0
         for term in self._terms:
             worth = 1 / (1 + term.chunks) ** 0.25
@@ -118,13 +146,9 @@ class WordSearch:
     def _terms_of(self, words: list[str]) -> Iterator[_Term]:
         """Find the forms of each word that the index has, the word itself first and then the commonest."""
         forms = {word: forms_of(word) for word in words}
-        rows = self._store.query(
-            "SELECT term, doc FROM json_each(?) JOIN vocabulary ON term = value",
-            json.dumps(list({form for several in forms.values() for form in several})),
-        )
-        chunks = dict(rows)
+        chunks = self._vocabulary.chunks_with({form for several in forms.values() for form in several})
         for word, several in forms.items():
-            known = sorted((form for form in several if form in chunks), key=lambda f: (f != word, -chunks[f], f))
+            known = sorted((form for form in several if chunks[form]), key=lambda f: (f != word, -chunks[f], f))
             if kept := known[:_MAX_VARIANTS]:
                 yield _Term(word, tuple(kept), sum(chunks[form] for form in kept))
 

@@ -7,8 +7,9 @@ of one file count less, and nothing here knows about pages.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from math import prod
-from typing import Any
+from math import sqrt
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.filters import role_of
@@ -79,6 +80,8 @@ class Wanted:
 
 def rank(candidates: list[Candidate], wanted: Wanted, *, without: frozenset[str] = frozenset()) -> list[Candidate]:
     """Order the pool; `without` leaves signals out, to measure what each is worth."""
+    # Sorting is stable, so that this order decides between equal scores.
+    candidates = sorted(candidates, key=attrgetter("path", "start_line", "chunk_id"))
     # Many candidates share a path, or define nothing.
     of_definitions = cache(_applied(DEFINITION_SIGNALS, wanted, without))
     of_path = cache(_applied(PATH_SIGNALS, wanted, without))
@@ -92,7 +95,9 @@ def rank(candidates: list[Candidate], wanted: Wanted, *, without: frozenset[str]
         candidate.signals = fused + defining + placed + matched
     if "good chunks in file" not in without:
         _reward_good_files(candidates)
-    return _spread(_in_order(candidates), without)
+    if "further chunk of file" not in without:
+        _spread(_in_order(candidates))
+    return _in_order(candidates)
 
 
 def _applied(
@@ -102,12 +107,12 @@ def _applied(
     weighted = [(name, WEIGHTS[name], strength_of) for name, strength_of in signals.items() if name not in without]
 
     def judge(thing: Any) -> tuple[float, list[Effect]]:
-        effects = [
-            (name, weight * strength, "")
-            for name, weight, strength_of in weighted
-            if (strength := strength_of(thing, wanted))
-        ]
-        return prod(1 + effect for _, effect, _ in effects), effects
+        factor, effects = 1.0, []
+        for name, weight, strength_of in weighted:
+            if strength := strength_of(thing, wanted):
+                factor *= 1 + weight * strength
+                effects.append((name, weight * strength, ""))
+        return factor, effects
 
     return judge
 
@@ -124,13 +129,13 @@ def _fusion(candidate: Candidate, wanted: Wanted) -> list[Effect]:
 
 
 def _defines_name(definitions: str, wanted: Wanted) -> float:
-    return float(bool(wanted.names) and any(name in wanted.names for name, _ in _definitions(definitions)))
+    return float(not wanted.names.isdisjoint(_definitions(definitions).names))
 
 
 def _defines_similar_name(definitions: str, wanted: Wanted) -> float:
     if not wanted.names:
         return 0.0
-    names = [name for name, _ in _definitions(definitions) if len(name) > 3]
+    names = [name for name in _definitions(definitions).names if len(name) > 3]
     if not wanted.names.isdisjoint(names):
         return 0.0
     return float(any(asked in name or name in asked for asked in wanted.names for name in names))
@@ -138,11 +143,11 @@ def _defines_similar_name(definitions: str, wanted: Wanted) -> float:
 
 def _words_in_definitions(definitions: str, wanted: Wanted) -> float:
     """Compare the query's words with the best definition's: how many of either are in both."""
-    best = 0.0
-    for _, parts in _definitions(definitions):
-        if shared := len(parts & wanted.words):
-            best = max(best, shared / len(wanted.words) * (shared / len(parts)) ** 0.5)
-    return best
+    defined = _definitions(definitions)
+    if wanted.words.isdisjoint(defined.words):
+        return 0.0
+    shares = ((len(words & wanted.words), len(words)) for words in defined.words_of_each)
+    return max(shared / len(wanted.words) * sqrt(shared / count) for shared, count in shares if shared)
 
 
 def _words_in_file_name(path: str, wanted: Wanted) -> float:
@@ -196,10 +201,8 @@ def _reward_good_files(candidates: list[Candidate]) -> None:
             candidate.signals.append(("good chunks in file", effect, ""))
 
 
-def _spread(ordered: list[Candidate], without: frozenset[str]) -> list[Candidate]:
+def _spread(ordered: list[Candidate]) -> None:
     """Let further chunks of a file count less, so that the first page shows several files."""
-    if "further chunk of file" in without:
-        return ordered
     seen: dict[int, int] = {}
     for candidate in ordered:
         count = seen[candidate.file_id] = seen.get(candidate.file_id, -1) + 1
@@ -207,18 +210,25 @@ def _spread(ordered: list[Candidate], without: frozenset[str]) -> list[Candidate
             factor = WEIGHTS["further chunk of file"] ** min(count, 3)
             candidate.score *= factor
             candidate.signals.append(("further chunk of file", factor - 1, f"number {count + 1}"))
-    return _in_order(ordered)
 
 
 def _in_order(candidates: list[Candidate]) -> list[Candidate]:
-    return sorted(candidates, key=lambda c: (-round(c.score, 12), c.path, c.start_line, c.chunk_id))
+    return sorted(candidates, key=lambda candidate: -round(candidate.score, 12))
+
+
+class _Definitions(NamedTuple):
+    """The names a chunk defines, as letters only, and their words, of all together and of each."""
+
+    names: frozenset[str]
+    words: frozenset[str]
+    words_of_each: tuple[frozenset[str], ...]
 
 
 @lru_cache(maxsize=50_000)
-def _definitions(definitions: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return each defined name, as letters only and as words."""
+def _definitions(definitions: str) -> _Definitions:
     names = [part.split(" ", 1)[-1] for part in definitions.split(", ")] if definitions else []
-    return tuple((letters_of(name), frozenset(split_words(name).split())) for name in names)
+    words = tuple(frozenset(split_words(name).split()) for name in names)
+    return _Definitions(frozenset(map(letters_of, names)), frozenset().union(*words), words)
 
 
 @lru_cache(maxsize=50_000)
