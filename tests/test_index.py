@@ -277,3 +277,17 @@ def test_another_way_of_reading_code_reads_everything_again(root: Path, monkeypa
     monkeypatch.setattr("keyhole.core.index.update.ANALYSIS_VERSION", 99)
     assert counts(run(root)) == (0, 10, 0, 0)
     assert counts(run(root)) == (0, 0, 0, 10)
+
+
+def test_a_run_that_wrote_much_leaves_the_words_in_one_part(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keyhole.core.index.update._BATCH_FILES", 1)
+    run(root)
+    assert parts_of_words(root) == 1
+    put(root, "src/module_1.py", "def another():\n    pass\n")
+    run(root)
+    assert parts_of_words(root) > 1, "one changed file is not worth merging all"
+
+
+def parts_of_words(root: Path) -> int:
+    with Store(root.parent / "cache" / INDEX_FILE) as store:
+        return int(store.value("SELECT count(DISTINCT segid) FROM chunk_words_idx"))

@@ -25,6 +25,8 @@ from keyhole.core.types import Candidate, IndexReport, Progress, Skip
 # A transaction is small enough to lose little, and large enough to cost little.
 _BATCH_FILES = 200
 _BATCH_BYTES = 3_000_000
+# Merging costs as much as the whole index is large, so it waits for a run that wrote a good part of it.
+_MERGE_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,8 @@ class _Update:
             # Only what is indexed can have a digest: a first run asks for none.
             digests = self._store.digests(c.path for c in found.candidates if c.path in known.files)
             self._take_in(found, news, digests)
+            if self._counts["chunks"] > _MERGE_SHARE * self._store.value("SELECT count(*) FROM chunk"):
+                self._store.merge_words()
         return self._report(found)
 
     def refresh(self, paths: Iterable[str]) -> None:
