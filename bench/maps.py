@@ -67,7 +67,8 @@ def measure_file(service: Service, name: str, path: str) -> dict[str, float]:
     """Time each view of a file, and what it cannot do without."""
     source = service.read(path)
     language, content = detect_language(path, source.text), source.text.encode()
-    later = ReadRequest((path,), start_line=max(source.text.count("\n") * 9 // 10, 1), start_column=2)
+    lines = source.text.count("\n")
+    later = ReadRequest((path,), start_line=lines * 9 // 10) if lines > 1 else ReadRequest((path,), start_column=2)
     reads: dict[str, Callable[[], object]] = {
         "reading": lambda: service.read(path),
         "later page": lambda: service.read_view(later),

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.core.view.tokens import DEFAULT_TOKENIZER, MILLI, TERMS, TOKENIZERS, estimate_tokens, token_weight
+from keyhole.core.view.tokens import (
+    DEFAULT_TOKENIZER,
+    MILLI,
+    TERMS,
+    TOKENIZERS,
+    estimate_tokens,
+    most_weight,
+    token_weight,
+)
 
 FIXTURES = Path(__file__).parent / "fixtures"
 # True counts of the files under fixtures/languages; bench/tokens.py --count-fixtures writes them.
@@ -60,3 +68,8 @@ def test_near_the_true_counts_of_small_files_in_each_language(tokenizer: str) ->
     ]
     assert sum(map(abs, errors)) / len(errors) <= 0.08
     assert max(map(abs, errors)) <= 0.20
+
+
+@given(st.text())
+def test_no_text_weighs_more_than_the_most_that_its_length_allows(text: str) -> None:
+    assert token_weight(text) <= most_weight(text)

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from keyhole.core.view.limits import DEFAULT_TOKENS, EFFECTIVE_BYTES, EFFECTIVE_CHARACTERS
-from keyhole.core.view.tokens import MILLI, token_weight
+from keyhole.core.view.tokens import MILLI, most_weight, token_weight
 
 # The best results keep the detail that was asked for as long as they fit together.
 HEAD = 3
+# Of a character in UTF-8.
+_MOST_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,10 @@ class Budget:
     def admits(self, size: Size) -> bool:
         """Tell whether a text of this size may be sent."""
         return size.tokens <= self.tokens and size.chars <= self.chars and size.bytes <= self.bytes
+
+    def surely_admits(self, text: str) -> bool:
+        """Tell whether a text is so short that it need not be measured."""
+        return self.admits(Size(len(text), most_weight(text), len(text) * _MOST_BYTES))
 
     def broken_by(self, size: Size) -> str:
         """Name the limit that a size breaks; one of bytes counts as one of characters."""

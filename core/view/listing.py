@@ -1,7 +1,7 @@
 """A page of any list: fitted into its budget, with its banner, as text or as JSON."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from keyhole.core.types import Detail, Format
@@ -78,11 +78,21 @@ def settle(
 ) -> tuple[str, TruncationInfo]:
     """Write a text that may tell its own size, and return what it tells."""
     text = write(truncation(WIDEST))
-    info = truncation(measure(text))
+    size = measure(text)
+    info = truncation(size)
     # Only JSON tells its own size, which may change by a digit.
     while (told := write(info)) != text:
-        text, info = told, truncation(measure(told))
+        size += _difference(text, told)
+        text, info = told, truncation(size)
     return text, info
+
+
+def _difference(text: str, other: str) -> Size:
+    """Measure what a text of as many lines costs more; most lines are the same, and sizes of lines add up."""
+    pairs = zip(text.split("\n"), other.split("\n"), strict=True)
+    changed = [pair for pair in pairs if pair[0] != pair[1]]
+    old, new = ("".join(f"{line}\n" for line in side) for side in zip(*changed, strict=True))
+    return measure(new) - measure(old)
 
 
 def head_text(banner: str, notes: Sequence[str]) -> str:
@@ -100,7 +110,7 @@ def json_answer(
 ) -> str:
     """Write the one object that every view is in JSON; results are written already, one to a line."""
     written = "".join(f"{result}\n" for result in (*(f"{result}," for result in results[:-1]), *results[-1:]))
-    rest = [f"{json_line(key)}: {json_line(value)}" for key, value in facts.items()]
+    rest = [f'"{key}": {json_line(value)}' for key, value in facts.items()]
     if latency_ms is not None:
         # Always as long, so that the size of an answer does not depend on how long it took.
         rest.append(f'"latency_ms": {latency_ms:.2e}')
@@ -121,7 +131,7 @@ def count_facts(page: Page, shown: int, info: TruncationInfo, cursor: str | None
             "cursor": cursor,
         },
         "truncated": info.reason is not None,
-        "truncation_info": asdict(info),
+        "truncation_info": {name: getattr(info, name) for name in TruncationInfo.__slots__},
     }
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from keyhole.core.errors import QueryError
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.types import Outline, ReadRequest, Refusal, SourceFile
-from keyhole.core.view.budget import Budget, Size, largest, measure
+from keyhole.core.view.budget import Budget, largest, measure
 from keyhole.core.view.file_map import map_view
 from keyhole.core.view.limits import check_least, clamp_limit, clamp_tokens
 from keyhole.core.view.listing import WIDEST, View, settle
@@ -52,7 +52,7 @@ def read_view(
     sections = _Sharing(writer, shown.budget).share(opened)
     if only and _wants_map(sections[0]):
         sections = _Sharing(writer, shown.budget).share(opened, _map_text(only, outline_of, shown.budget))
-    text, info = settle(partial(writer.write, sections), partial(writer.truncation, sections))
+    text, info = settle(writer.writing(sections), partial(writer.truncation, sections))
     return View(text, writer.banner(sections), info)
 
 
@@ -72,10 +72,12 @@ class _Sharing:
             file if isinstance(file, Refusal) else Section(file, _widest(file.window)) for file in kept
         ]
         waiting = [(sum(map(len, file.window.lines)), number, file) for number, file in _opened(kept)]
-        for served, (_, number, file) in enumerate(sorted(waiting, key=lambda entry: entry[:2])):
-            piece = cut_window(file.window, room.part(len(waiting) - served), self._writer.written)
-            room = room.less(piece.size)
+        waiting.sort(key=lambda entry: entry[:2])
+        for left, (_, number, file) in zip(range(len(waiting), 0, -1), waiting, strict=True):
+            piece = cut_window(file.window, room.part(left), self._writer.written)
             sections[number] = Section(file, piece, map_text)
+            if left > 1:
+                room = room.less(measure(self._writer.written(piece.text)))
         return sections
 
     def _leaves_room(self, files: Files) -> bool:
@@ -84,7 +86,7 @@ class _Sharing:
     def _frame(self, files: Files) -> str:
         """Write everything but the text of the files, at its longest."""
         sections = [file if isinstance(file, Refusal) else Section(file, _widest(file.window)) for file in files]
-        return self._writer.write(sections, self._writer.truncation(sections, WIDEST))
+        return self._writer.writing(sections)(self._writer.truncation(sections, WIDEST))
 
 
 def _opened(files: Files) -> Iterable[tuple[int, Opened]]:
@@ -95,7 +97,7 @@ def _open(source: SourceFile, shown: ReadShown) -> Opened:
     language = detect_language(source.path, source.text).id
     window = open_window(source.text, shown.start, shown.max_lines)
     remarks = [] if source.encoding.startswith("utf-8") else [source.encoding]
-    if any(line.endswith("\r\n") for line in window.lines):
+    if "\r\n" in "".join(window.lines):
         remarks.append("CRLF line ends")
     if source.text and not source.text.endswith("\n"):
         remarks.append("no line feed at the end")
@@ -105,10 +107,10 @@ def _open(source: SourceFile, shown: ReadShown) -> Opened:
 def _widest(window: Window) -> Piece:
     """Make a piece that takes the most room to describe."""
     if not window.lines:
-        return Piece(window, "", 0, window.start.line, Size(0, 0))
+        return Piece(window, "", 0, window.start.line)
     line, column = window.total, max(window.columns, window.start.column)
     wide = replace(window, start=Place(line, column))
-    return Piece(wide, "", 1, line, Size(0, 0), Place(line, column + 1), "character_limit", column)
+    return Piece(wide, "", 1, line, Place(line, column + 1), "character_limit", column)
 
 
 def _wants_map(section: Section | Refusal) -> bool:

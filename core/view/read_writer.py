@@ -1,6 +1,6 @@
 """Pieces of files written out: banner, a heading for each file, its text; or the same facts as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from keyhole.core.syntax.languages import BY_ID
@@ -65,12 +65,17 @@ class ReadWriter:
         has_room = count == 1 and shown.budget.tokens >= _ROOM_FOR_LONG_PATH
         self._path_width = _LONGEST_PATH if has_room else _LONGEST_PATH_WHEN_NARROW
 
-    def write(self, sections: Sections, info: TruncationInfo) -> str:
-        """Write the whole view."""
-        if self._is_json:
-            facts = {**count_facts(Page(0, MOST_PATHS, self._count), len(sections), info), "notes": self._notes}
-            return json_answer(self.banner(sections), [json_line(self._facts(section)) for section in sections], facts)
-        return head_text(self.banner(sections), self._notes) + "".join(map(self._text, sections))
+    def writing(self, sections: Sections) -> Callable[[TruncationInfo], str]:
+        """Return what writes the whole view; the files are written once, however often their size is told anew."""
+        banner = self.banner(sections)
+        if not self._is_json:
+            text = head_text(banner, self._notes) + "".join(map(self._text, sections))
+            return lambda _: text
+        results = [json_line(self._facts(section)) for section in sections]
+        page = Page(0, MOST_PATHS, self._count)
+        return lambda info: json_answer(
+            banner, results, {**count_facts(page, len(sections), info), "notes": self._notes}
+        )
 
     def written(self, text: str) -> str:
         """Write a text of a file as the view shows it."""

@@ -8,7 +8,7 @@ weigh together: whoever fits a page into a budget may weigh its lines one by one
 text before or behind never makes the whole lighter.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from string import ascii_letters, ascii_uppercase, digits
 from types import MappingProxyType
 
@@ -113,17 +113,23 @@ def estimate_tokens(text: str, tokenizer: str = DEFAULT_TOKENIZER) -> int:
 
 def token_weight(text: str, tokenizer: str = DEFAULT_TOKENIZER) -> int:
     """Estimate in thousandths of a token; the weights of whole lines add up exactly."""
-    weights = TOKENIZERS[tokenizer]
-    return sum(weights[term] * count for term, count in count_terms(text))
+    weights = _HEAVY[tokenizer]
+    return sum(weights[term] * count for term, count in count_terms(text, weights))
 
 
-def count_terms(text: str) -> Iterator[tuple[str, int]]:
-    """Count each term that can occur in a text."""
+def most_weight(text: str) -> int:
+    """Say what a text of so many characters weighs at most, without looking at what it says."""
+    return len(text) * (_HEAVIEST_ASCII if text.isascii() else _HEAVIEST)
+
+
+def count_terms(text: str, asked: Container[str] = TERMS) -> Iterator[tuple[str, int]]:
+    """Count each term that is asked for and can occur in a text."""
     # A lone surrogate cannot be shown, but it can be weighed.
     encoded = text.encode("utf-8", "surrogatepass")
     # Deleting bytes, or blanking them out and splitting, is faster than a regular expression that finds the pieces.
     for term, mask in _RUN_MASKS.items():
-        yield term, len(encoded.translate(mask).split())
+        if term in asked:
+            yield term, len(encoded.translate(mask).split())
     for term, members in _CHARACTERS.items():
         yield term, _count_bytes(encoded, members)
     yield _LINE_ENDS_AFTER_WORDS, encoded.translate(_WORDS_AND_LINE_ENDS).count(b"x\n")
@@ -144,3 +150,18 @@ def _mask(members: bytes, kept: bytes = b"") -> bytes:
 
 _RUN_MASKS = {term: _mask(members) for term, members in _RUNS.items()}
 _WORDS_AND_LINE_ENDS = _mask(_LETTERS + _DIGITS, kept=b"\n")
+
+# A term of no weight need not be counted.
+_HEAVY = {name: {term: weight for term, weight in weights.items() if weight} for name, weights in TOKENIZERS.items()}
+
+
+def _heaviest(weights: Mapping[str, int], term_members: Mapping[str, bytes], byte: int) -> int:
+    """Weigh a character that stands alone, so that it begins every run it can be in."""
+    return sum(weights[term] for term, members in term_members.items() if byte in members)
+
+
+_HEAVIEST_ASCII = max(
+    _heaviest(TOKENIZERS[DEFAULT_TOKENIZER], {**_RUNS, **_CHARACTERS, _LINE_ENDS_AFTER_WORDS: b"\n"}, byte)
+    for byte in _ASCII
+)
+_HEAVIEST = max(_HEAVIEST_ASCII, *(TOKENIZERS[DEFAULT_TOKENIZER][term] for term in _OTHER_CHARACTERS))
