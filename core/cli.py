@@ -88,7 +88,7 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 @_force
 def clear(path: Path, *, force: bool) -> None:
-    """Delete the index of the workspace PATH; the files themselves stay."""
+    """Delete the index and the journal of the workspace PATH; the files themselves stay."""
     from keyhole.core.service import Service
 
     service = Service.open(path, force=force)

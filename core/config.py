@@ -18,8 +18,8 @@ WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
-# A workspace is not trusted to say where Keyhole writes, or what it loads.
-_USER_ONLY = frozenset(["cache_dir", "index.model"])
+# A workspace is not trusted to say where Keyhole writes, what it loads, or what people get to see of agents.
+_USER_ONLY = frozenset(["cache_dir", "index.model", "journal.enabled", "journal.max_bytes", "journal.max_days"])
 
 
 ExpandedPath = Annotated[Path, AfterValidator(Path.expanduser)]
@@ -48,6 +48,14 @@ class SearchSettings(_Section):
     mode: Mode = Field(default=Mode.AUTO, description="how a query is understood")
 
 
+class JournalSettings(_Section):
+    """What is kept of the calls of agents."""
+
+    enabled: bool = Field(default=True, description="whether calls of agents are recorded")
+    max_bytes: int = Field(default=50_000_000, ge=1_000_000, description="beyond this the oldest calls are deleted")
+    max_days: int = Field(default=30, gt=0, le=3_650, description="older calls are deleted")
+
+
 class Settings(_Section):
     """Every setting, with its default."""
 
@@ -56,6 +64,7 @@ class Settings(_Section):
     )
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()
+    journal: JournalSettings = JournalSettings()
 
 
 def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Settings:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from keyhole.core.index.embedder import Embedder
     from keyhole.core.index.store import Store
     from keyhole.core.index.update import Request
+    from keyhole.core.journal.reader import JournalReader
+    from keyhole.core.journal.writer import Journal
     from keyhole.core.search.engine import Engine
     from keyhole.core.view.listing import ListView, View
 
@@ -189,18 +191,35 @@ class Service:
             return read_inventory(engine.store)
 
     def clear(self) -> bool:
-        """Delete the index; False when there was none."""
+        """Delete the index and the journal; False when there was neither."""
         from keyhole.core.index.lock import writer_lock
+        from keyhole.core.journal.file import delete
 
+        is_deleted = delete(self.folder)
         if not self.has_index():
-            return False
+            return is_deleted
         self.close()
         with writer_lock(self.folder, wait=False):
-            # The lock itself stays: another process may be waiting for it.
+            # The locks themselves stay: another process may be waiting for them. So does a journal that is new.
             for path in self.folder.iterdir():
-                if path.name != LOCK_FILE:
+                if path.name != LOCK_FILE and not path.name.startswith("journal."):
                     path.unlink(missing_ok=True)
         return True
+
+    def journal(self) -> "Journal | None":
+        """Make what a server writes the calls of agents to, unless the settings say not to."""
+        from keyhole.core.journal.writer import Journal
+
+        limits = self.settings.journal
+        if not limits.enabled:
+            return None
+        return Journal(self.folder, max_bytes=limits.max_bytes, max_seconds=limits.max_days * 86_400)
+
+    def journal_reader(self) -> "JournalReader":
+        """Make what people look at the calls of agents with."""
+        from keyhole.core.journal.reader import JournalReader
+
+        return JournalReader(self.folder)
 
     def read(self, path: str) -> SourceFile:
         """Read one file as it is now, also when it is too large to be indexed."""

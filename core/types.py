@@ -394,3 +394,39 @@ class Explanation:
     page: int = 0
     total: int = 0
     hit: Hit | None = None
+
+
+class CallStatus(StrEnum):
+    """How a call of an agent ended, if it has; `truncated` is an answer that its budget cut."""
+
+    PENDING = "pending"
+    OK = "ok"
+    TRUNCATED = "truncated"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of an agent as the journal keeps it, without the answer.
+
+    `change` grows with every call that starts or ends. `started` is in seconds since 1970, `arguments` is JSON in ASCII
+    (empty when too long to keep), `budget` in tokens (0: none), `utilisation` the share of the budget that was used.
+    """
+
+    id: int
+    change: int
+    started: float
+    process: int
+    transport: str
+    client: str
+    client_version: str
+    tool: str
+    arguments: str
+    status: CallStatus = CallStatus.PENDING
+    ms: float = 0.0
+    tokens: int = 0
+    budget: int = 0
+    utilisation: float = 0.0
+    response_bytes: int = 0
+    # Why an answer was cut, or why there is none.
+    note: str = ""

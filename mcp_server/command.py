@@ -13,13 +13,24 @@ import click
 @click.option("--port", type=click.IntRange(0, 65_535), default=7777, show_default=True, help="Port; 0: any.")
 @click.option("--token", help="What clients must send; default: a new one, printed once.")
 @click.option("--no-token", is_flag=True, help="Let anyone on this machine ask.")
+@click.option("--no-journal", is_flag=True, help="Do not record what agents ask and get.")
 @click.option("--force", is_flag=True, help="Allow the home folder and the file system root.")
-def mcp(path: Path, *, http: bool, host: str, port: int, token: str | None, no_token: bool, force: bool) -> None:
+def mcp(
+    path: Path,
+    *,
+    http: bool,
+    host: str,
+    port: int,
+    token: str | None,
+    no_token: bool,
+    no_journal: bool,
+    force: bool,
+) -> None:
     """Serve the workspace PATH to agents over MCP, on stdio or with --http."""
     from keyhole.core.service import Service
     from keyhole.mcp_server.run import run_http, run_stdio
 
-    service = Service.open(path, force=force)
+    service = Service.open(path, force=force, flags={"journal.enabled": False if no_journal else None})
     if not http:
         run_stdio(service)
         return

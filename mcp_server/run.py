@@ -17,6 +17,8 @@ from keyhole.core.service import Service
 if TYPE_CHECKING:
     from fastmcp.server.auth import TokenVerifier
 
+    from keyhole.core.journal.writer import Journal
+
 ENDPOINT = "/mcp"
 
 
@@ -25,7 +27,8 @@ def run_stdio(service: Service) -> None:
     isolate()
     from keyhole.mcp_server.server import build_server
 
-    _run(lambda: build_server(service).run_stdio_async(show_banner=False))
+    journal = service.journal()
+    _run(lambda: build_server(service, journal=journal).run_stdio_async(show_banner=False), journal)
 
 
 def run_http(service: Service, host: str, port: int, token: str | None) -> None:
@@ -38,7 +41,8 @@ def run_http(service: Service, host: str, port: int, token: str | None) -> None:
     isolate()
     from keyhole.mcp_server.server import build_server
 
-    server = build_server(service, _verifier(token) if token else None)
+    journal = service.journal()
+    server = build_server(service, _verifier(token) if token else None, journal)
     _run(
         lambda: server.run_http_async(
             show_banner=False,
@@ -49,7 +53,8 @@ def run_http(service: Service, host: str, port: int, token: str | None) -> None:
             stateless_http=True,
             host_origin_protection=True,
             uvicorn_config={"log_config": None, "access_log": False, "ws": "none", "timeout_graceful_shutdown": 1},
-        )
+        ),
+        journal,
     )
 
 
@@ -80,19 +85,21 @@ def isolate() -> None:
     os.environ["FASTMCP_CHECK_FOR_UPDATES"] = "off"
 
 
-def _run(serve: Callable[[], Coroutine[Any, Any, None]]) -> None:
+def _run(serve: Callable[[], Coroutine[Any, Any, None]], journal: "Journal | None") -> None:
     import asyncio
 
     # On HTTP, uvicorn sees a signal first, says goodbye to its clients, and raises it again.
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, lambda *_: _leave())
+        signal.signal(number, lambda *_: _leave(journal))
     with suppress(BrokenPipeError):
         asyncio.run(serve())
-    _leave()
+    _leave(journal)
 
 
-def _leave() -> None:
+def _leave(journal: "Journal | None") -> None:
     """End at once: an update that is running is cut off between two transactions, its workers end with this process."""
+    if journal:
+        journal.close()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()

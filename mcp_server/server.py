@@ -14,6 +14,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.journal.writer import Journal
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, Progress, ReadRequest, SearchRequest
 from keyhole.core.view.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIMITS
@@ -23,6 +24,7 @@ from keyhole.core.view.text import json_text
 from keyhole.mcp_server import texts
 from keyhole.mcp_server.errors import ReadableErrors
 from keyhole.mcp_server.freshness import Freshness
+from keyhole.mcp_server.recording import Recording
 
 FILE_ADDRESS = "keyhole://file/{path*}"
 MAP_ADDRESS = "keyhole://map/{path*}"
@@ -34,15 +36,16 @@ DetailName = Literal["minimal", "compact", "rich", "auto"]
 LevelName = Literal["auto", "full", "compact", "minimal", "outline", "truncated"]
 
 
-def build_server(service: Service, auth: AuthProvider | None = None) -> FastMCP:
-    """Register everything over one workspace."""
+def build_server(service: Service, auth: AuthProvider | None = None, journal: Journal | None = None) -> FastMCP:
+    """Register everything over one workspace; calls are recorded in the journal, if there is one."""
     errors = ReadableErrors(service)
     server: FastMCP = FastMCP(
         "keyhole",
         instructions=texts.INSTRUCTIONS,
         version=version("keyhole"),
         auth=auth,
-        middleware=[errors],
+        # The journal stands outside, to see each answer as it is sent.
+        middleware=[*([Recording(journal)] if journal else []), errors],
         mask_error_details=True,
     )
     for tool in _tools(service, Freshness(service)):

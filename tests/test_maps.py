@@ -23,6 +23,7 @@ from keyhole.core.view.budget import Budget, measure
 from keyhole.core.view.file_map import CAPS, map_view
 from keyhole.core.view.listing import View
 from keyhole.core.view.map_writer import FOOTER, MapShown
+from keyhole.core.view.metrics import observed
 from keyhole.core.view.symbol_names import SymbolNames
 
 Check = Callable[[str, str], None]
@@ -417,12 +418,12 @@ def test_a_budget_over_the_maximum_is_clamped_and_said(service: Service) -> None
     assert "\nNote: max_tokens=99999 is over the maximum; max_tokens=25000 is used.\n" in view.text
 
 
-def test_maps_are_counted(service: Service) -> None:
+def test_what_the_budget_did_to_a_map_is_told(service: Service) -> None:
     path = write(service, "many.py", functions(3_000))
-    service.map_view(MapRequest(path))
-    service.map_view(MapRequest(path, symbol="function_1"))
-    counts = service.metrics.by_view["map_file"]
-    assert (counts.views, counts.truncated) == (2, 1)
+    with observed() as seen:
+        service.map_view(MapRequest(path))
+        service.map_view(MapRequest(path, symbol="function_1"))
+    assert [info.reason is None for info in seen] == [False, True]
 
 
 def test_the_map_is_the_same_through_the_command_line(service: Service) -> None:

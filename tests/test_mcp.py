@@ -392,6 +392,12 @@ async def test_stdio_in_both_eras(base: Path, service: Service, era: str) -> Non
         text, _ = await call(client, "search_code", query="RetryPolicy")
         assert [tool.name for tool in await client.list_tools()] == list(texts.TOOLS)
     assert text == service.search_view(SearchRequest("RetryPolicy")).text
+    # What was written when the client left is there, although the process ends at once.
+    newest = service.journal_reader().calls(limit=1)[0]
+    assert (newest.transport, newest.status, newest.client) == ("stdio", "ok", "mcp")
+    whole = service.journal_reader().whole(newest.id)
+    assert whole is not None
+    assert whole.response == text
 
 
 async def test_a_first_search_indexes_with_progress(base: Path, tmp_path: Path) -> None:
@@ -601,6 +607,10 @@ async def test_http_in_both_eras_with_a_token(base: Path, service: Service) -> N
         assert process.returncode == 0
         token = authorization.removeprefix("Bearer ").encode()
         assert token not in rest + log
+    recorded = [call for call in service.journal_reader().each() if call.process == process.pid]
+    assert [(call.transport, call.tool, call.status) for call in recorded] == [("http", "search_code", "ok")] * 2
+    assert all(call.client not in ("", "unknown") for call in recorded)
+    assert token not in b"".join(path.read_bytes() for path in service.folder.glob("journal*"))
 
 
 async def test_http_without_a_token_on_this_machine_only(base: Path) -> None:

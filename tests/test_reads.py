@@ -18,6 +18,7 @@ from keyhole.core.service import Service
 from keyhole.core.types import Format, MapRequest, Outline, ReadRequest, Refusal, SourceFile
 from keyhole.core.view.budget import Budget, measure
 from keyhole.core.view.listing import View
+from keyhole.core.view.metrics import observed
 from keyhole.core.view.read import READ_BYTES, read_view, understand_read
 from keyhole.core.view.text import source_text
 from keyhole.core.view.window import Place, cut_window, open_window
@@ -387,11 +388,11 @@ def test_a_refusal_cannot_break_the_budget() -> None:
     assert measure(view.text).bytes <= READ_BYTES
 
 
-def test_reads_are_counted(service: Service) -> None:
-    read(service, write(service, "many.txt", numbered(400)), max_tokens=1_000)
-    read(service, "many.txt", max_lines=3)
-    counts = service.metrics.by_view["read_file"]
-    assert (counts.views, counts.truncated) == (2, 1)
+def test_what_the_budget_did_to_a_read_is_told(service: Service) -> None:
+    with observed() as seen:
+        read(service, write(service, "many.txt", numbered(400)), max_tokens=1_000)
+        read(service, "many.txt", max_lines=3)
+    assert [info.reason for info in seen] == ["token_limit", None]
 
 
 def test_the_read_is_the_same_through_the_command_line(service: Service) -> None:

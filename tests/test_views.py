@@ -31,6 +31,7 @@ from keyhole.core.view.cursor import read_cursor, request_key, write_cursor
 from keyhole.core.view.hit import ladders
 from keyhole.core.view.limits import EFFECTIVE_CHARACTERS
 from keyhole.core.view.listing import ListView, Shown
+from keyhole.core.view.metrics import observed, utilisation
 from keyhole.core.view.search import search_view
 from keyhole.core.view.tokens import estimate_tokens
 
@@ -397,16 +398,15 @@ def parameters(text: str) -> dict[str, Any]:
 # Metrics
 
 
-def test_truncation_and_utilisation_are_counted(service: Service, caplog: pytest.LogCaptureFixture) -> None:
-    own = Service(service.root, service.settings)
+def test_truncation_and_utilisation_are_told(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "keyhole.view")
-    own.search_view(SearchRequest("weigh total", limit=50, max_tokens=1_000))
-    own.search_view(SearchRequest("weigh total", limit=1))
-    counts = own.metrics.by_view["search_code"]
-    assert (counts.views, counts.truncated, counts.truncation_rate) == (2, 1, 0.5)
-    assert sum(counts.histogram) == 2
-    assert counts.histogram[9] == counts.histogram[0] == 1
-    assert 0.4 < counts.utilisation < 0.6
+    with observed() as seen:
+        service.search_view(SearchRequest("weigh total", limit=50, max_tokens=1_000))
+        service.search_view(SearchRequest("weigh total", limit=1))
+    assert [info.reason for info in seen] == ["token_limit", None]
+    full, empty = map(utilisation, seen)
+    assert full > 0.9
+    assert empty < 0.1
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert "'weigh total' was cut (token_limit)" in record.message

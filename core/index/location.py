@@ -5,6 +5,8 @@ from pathlib import Path
 
 INDEX_FILE = "index.db"
 LOCK_FILE = "writer.lock"
+JOURNAL_FILE = "journal.db"
+JOURNAL_LOCK_FILE = "journal.lock"
 
 
 def index_folder(cache_dir: Path, root: Path) -> Path:

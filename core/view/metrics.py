@@ -1,7 +1,9 @@
-"""What the budget did over time: how often views were cut, and how full they were."""
+"""What the budget did to a view: told to the log, and to whoever serves the call that asked for it."""
 
 import logging
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from keyhole.core.view.budget import TruncationInfo
 
@@ -9,46 +11,31 @@ log = logging.getLogger("keyhole.view")
 # Whoever wants the log attaches a handler; a terminal has the banner.
 logging.getLogger("keyhole").addHandler(logging.NullHandler())
 
-_BINS = 10
 _HIGH = 0.7
 _QUERY_SHOWN = 100
+_seen: ContextVar[list[TruncationInfo] | None] = ContextVar("seen", default=None)
 
 
-@dataclass(slots=True)
-class ViewMetrics:
-    """Counts for one view; the histogram has ten bins of utilisation, 0-10% first."""
-
-    views: int = 0
-    truncated: int = 0
-    utilisation_sum: float = 0.0
-    histogram: list[int] = field(default_factory=lambda: [0] * _BINS)
-
-    @property
-    def truncation_rate(self) -> float:
-        """The share of views that the budget cut."""
-        return self.truncated / self.views if self.views else 0.0
-
-    @property
-    def utilisation(self) -> float:
-        """The average share of its budget that a view used."""
-        return self.utilisation_sum / self.views if self.views else 0.0
+@contextmanager
+def observed() -> Iterator[list[TruncationInfo]]:
+    """Collect what the budget does to the views that are made inside, also in threads that are waited for."""
+    seen: list[TruncationInfo] = []
+    token = _seen.set(seen)
+    try:
+        yield seen
+    finally:
+        _seen.reset(token)
 
 
 class Metrics:
-    """Counts for every view, by its name."""
-
-    def __init__(self) -> None:
-        self.by_view: dict[str, ViewMetrics] = {}
+    """Takes note of every view."""
 
     def record(self, view: str, subject: str, info: TruncationInfo) -> None:
-        """Count a view, and log what people should know about it."""
-        used = utilisation(info)
-        counts = self.by_view.setdefault(view, ViewMetrics())
-        counts.views += 1
-        counts.truncated += info.reason is not None
-        counts.utilisation_sum += used
-        counts.histogram[min(int(used * _BINS), _BINS - 1)] += 1
-        _log(view, subject[:_QUERY_SHOWN], info, used)
+        """Tell of a view, and log what people should know about it."""
+        seen = _seen.get()
+        if seen is not None:
+            seen.append(info)
+        _log(view, subject[:_QUERY_SHOWN], info, utilisation(info))
 
 
 def utilisation(info: TruncationInfo) -> float:

@@ -1,0 +1,140 @@
+"""The journal's file: its tables, and how it is opened and deleted while other processes use it.
+
+Version 1: calls, their answers apart (so that a list never reads them), and a counter of changes that never
+falls, with a number that tells one journal from the next.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+
+import apsw
+
+from keyhole.core.errors import LockedStoreError, NewerStoreError, StoreError
+from keyhole.core.index.connection import transaction
+from keyhole.core.index.location import JOURNAL_FILE, JOURNAL_LOCK_FILE
+from keyhole.core.types import Call
+
+VERSION = 1
+APPLICATION_ID = 0x4B484A4C
+_OWNER_ONLY = 0o600
+_LARGEST_LOG = 4_000_000
+_PATIENCE = 2.0
+
+_TABLES = """
+CREATE TABLE call (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    change INTEGER NOT NULL,
+    started REAL NOT NULL,
+    process INTEGER NOT NULL,
+    transport TEXT NOT NULL,
+    client TEXT NOT NULL,
+    client_version TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    arguments TEXT NOT NULL,
+    status TEXT NOT NULL,
+    ms REAL NOT NULL,
+    tokens INTEGER NOT NULL,
+    budget INTEGER NOT NULL,
+    utilisation REAL NOT NULL,
+    response_bytes INTEGER NOT NULL,
+    note TEXT NOT NULL
+);
+CREATE INDEX call_by_change ON call (change);
+CREATE TABLE answer (
+    call_id INTEGER PRIMARY KEY REFERENCES call (id) ON DELETE CASCADE,
+    response BLOB NOT NULL,
+    truncation TEXT NOT NULL
+);
+CREATE TABLE counter (journal INTEGER NOT NULL, value INTEGER NOT NULL);
+INSERT INTO counter VALUES (abs(random()), 0);
+"""
+CALL_COLUMNS = tuple(column.name for column in fields(Call))
+
+# Which file is there: another process may delete the one that is open, and make a new one. Only while a file is open
+# is its number not given to another.
+Identity = tuple[int, int]
+
+
+def identity(folder: Path) -> Identity | None:
+    """Tell which journal is there now, if any."""
+    try:
+        status = (folder / JOURNAL_FILE).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def open_for_writing(folder: Path, *, busy_ms: int) -> apsw.Connection:
+    """Open the journal, making it if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / JOURNAL_FILE
+    with _alone(folder):
+        # What agents read is for the owner's eyes; SQLite gives the files beside it the same mode.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, _OWNER_ONLY))
+        return _opened(path, busy_ms, is_writer=True)
+
+
+def open_for_reading(folder: Path, *, busy_ms: int) -> apsw.Connection:
+    """Open a journal that is there."""
+    with _alone(folder):
+        return _opened(folder / JOURNAL_FILE, busy_ms, is_writer=False)
+
+
+def delete(folder: Path, only: Identity | None = None) -> bool:
+    """Delete the journal, or one that is still there; who has it open notices, and opens the next one."""
+    found = identity(folder)
+    if found is None:
+        return False
+    with _alone(folder):
+        if only in (None, identity(folder)):
+            for suffix in ("", "-wal", "-shm"):
+                (folder / f"{JOURNAL_FILE}{suffix}").unlink(missing_ok=True)
+    return True
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep others from opening the journal meanwhile: two that are made at once must not share a file beside it."""
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(folder / JOURNAL_LOCK_FILE, timeout=_PATIENCE):
+            yield
+    except Timeout:
+        raise LockedStoreError("the journal is being opened by another process; try again") from None
+
+
+def _opened(path: Path, busy_ms: int, *, is_writer: bool) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if is_writer else 0)
+    db = apsw.Connection(str(path), flags=flags)
+    try:
+        db.set_busy_timeout(busy_ms)
+        if is_writer and not db.pragma("user_version"):
+            _create(db)
+        _check(db, path)
+        db.pragma("journal_size_limit", _LARGEST_LOG)
+        db.pragma("synchronous", "normal")
+        db.pragma("foreign_keys", True)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _create(db: apsw.Connection) -> None:
+    db.pragma("auto_vacuum", "incremental")
+    db.pragma("journal_mode", "wal")
+    with transaction(db):
+        db.execute(_TABLES)
+        db.pragma("application_id", APPLICATION_ID)
+        db.pragma("user_version", VERSION)
+
+
+def _check(db: apsw.Connection, path: Path) -> None:
+    if int(db.pragma("user_version")) > VERSION:
+        raise NewerStoreError(f"the journal {path} was made by a newer keyhole; update keyhole, or run keyhole clear")
+    if db.pragma("application_id") != APPLICATION_ID:
+        raise StoreError(f"{path} is not a journal; run keyhole clear")

@@ -1,0 +1,200 @@
+"""Reading the journal while others write it."""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from keyhole.core.errors import StoreError
+from keyhole.core.journal.file import CALL_COLUMNS, Identity, identity, open_for_reading
+from keyhole.core.types import Call, CallStatus
+
+_BUSY_MS = 1_000
+_MOST_AT_ONCE = 1_000
+# No call takes that long: what is still pending then has lost its process, whatever has its number now.
+_LOST_AFTER = 600.0
+_SELECT = f"SELECT {', '.join(CALL_COLUMNS)} FROM call "  # noqa: S608  # the columns are ours
+_ANSWER = "SELECT response, truncation FROM answer WHERE call_id = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a reader has come in which journal."""
+
+    journal: int = 0
+    change: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The calls that started or ended since a mark, in that order; `mark` is where to go on."""
+
+    calls: tuple[Call, ...]
+    mark: Mark
+    is_reset: bool = False
+    has_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WholeCall:
+    """A call with everything there is to know: `response` is the exact text that was sent."""
+
+    call: Call
+    response: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    truncation: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which calls to show: all of what is set must hold; `text` is looked for in tool, client and arguments."""
+
+    tool: str = ""
+    client: str = ""
+    status: CallStatus | None = None
+    text: str = ""
+
+    def admits(self, call: Call) -> bool:
+        """Tell whether a call is shown."""
+        return (
+            self.tool in ("", call.tool)
+            and self.client in ("", call.client)
+            and self.status in (None, call.status)
+            and (not self.text or self.text.casefold() in _searched(call))
+        )
+
+
+def _searched(call: Call) -> str:
+    arguments = json.dumps(parameters(call), ensure_ascii=False)
+    return f"{call.tool} {call.client} {arguments}".casefold()
+
+
+def parameters(call: Call) -> dict[str, object]:
+    """Return the arguments of a call; none when they were too long to keep."""
+    found = json.loads(call.arguments) if call.arguments else {}
+    return found if isinstance(found, dict) else {}
+
+
+def is_lost(call: Call) -> bool:
+    """Tell whether a pending call will never end, because its process is gone."""
+    if call.status != CallStatus.PENDING:
+        return False
+    return time.time() - call.started > _LOST_AFTER or not _is_running(call.process)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+class JournalReader:
+    """The journal of one workspace, as people look at it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._db: apsw.Connection | None = None
+        self._opened: Identity | None = None
+        self._journal = 0
+        # The mark after which there was nothing more, in which version of the file.
+        self._read_up: tuple[Mark, int] | None = None
+
+    def poll(self, since: Mark | None = None) -> Changes:
+        """Return what happened since a mark; without one, the newest calls."""
+        with self._reading() as db:
+            is_reset = since is None or since.journal != self._journal
+            if db is None:
+                return Changes((), Mark(), is_reset)
+            version = int(db.pragma("data_version"))
+            if since is not None and (since, version) == self._read_up:
+                return Changes((), since)
+            after = since.change if since is not None and not is_reset else self._beginning(db)
+            found = _calls(db, "WHERE change > ? ORDER BY change LIMIT ?", after, _MOST_AT_ONCE)
+            mark = Mark(self._journal, found[-1].change if found else after)
+            has_more = len(found) == _MOST_AT_ONCE
+            if not has_more:
+                self._read_up = mark, version
+            return Changes(tuple(found), mark, is_reset, has_more)
+
+    def calls(self, wanted: Filter = Filter(), *, before: int | None = None, limit: int = 200) -> list[Call]:  # noqa: B008  # frozen
+        """Return calls that a filter admits, newest first, from before an id."""
+        found: list[Call] = []
+        for call in self._each("WHERE id < ? ORDER BY id DESC", 2**62 if before is None else before):
+            if wanted.admits(call):
+                found.append(call)
+                if len(found) == limit:
+                    break
+        return found
+
+    def each(self, *, since: float = 0.0) -> Iterator[Call]:
+        """Stream the calls that started since a time, oldest first."""
+        return self._each("WHERE started >= ? ORDER BY id", since)
+
+    def whole(self, call_id: int) -> WholeCall | None:
+        """Return one call with its answer; None when it is no longer there."""
+        with self._reading() as db:
+            found = _calls(db, "WHERE id = ?", call_id) if db else []
+            if db is None or not found:
+                return None
+            rows: list[tuple[Any, ...]] = db.execute(_ANSWER, (call_id,)).fetchall()
+            response, truncation = rows[0] if rows else (b"", "")
+        facts = json.loads(truncation) if truncation else {}
+        return WholeCall(found[0], response.decode("utf-8", "surrogatepass"), parameters(found[0]), facts)
+
+    def close(self) -> None:
+        """Close the file, if it is open."""
+        if self._db is not None:
+            self._db.close(True)
+        self._db = None
+        self._journal = 0
+        self._read_up = None
+
+    def _each(self, where: str, value: float) -> Iterator[Call]:
+        with self._reading() as db:
+            for row in db.execute(_SELECT + where, (value,)) if db else ():
+                yield _call(row)
+
+    def _beginning(self, db: apsw.Connection) -> int:
+        """Find the change after which the newest calls lie, as many as one poll gives."""
+        newest = "SELECT change FROM call ORDER BY change DESC LIMIT 1 OFFSET ?"
+        return int(db.execute(newest, (_MOST_AT_ONCE - 1,)).get or 0)
+
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection | None]:
+        """Lend the open journal, or None when there is none."""
+        try:
+            yield self._connected()
+        except (apsw.BusyError, apsw.LockedError) as error:
+            raise StoreError("the journal is being written; try again") from error
+        except (apsw.Error, OSError, ValueError) as error:
+            self.close()
+            raise StoreError(f"the journal cannot be read ({error}); keyhole clear deletes it") from error
+
+    def _connected(self) -> apsw.Connection | None:
+        now = identity(self._folder)
+        if now is None or now != self._opened:
+            self.close()
+        if now is not None and self._db is None:
+            self._db = open_for_reading(self._folder, busy_ms=_BUSY_MS)
+            self._journal = int(self._db.execute("SELECT journal FROM counter").get)
+        self._opened = now
+        return self._db
+
+
+def _calls(db: apsw.Connection, where: str, *values: int) -> list[Call]:
+    return [_call(row) for row in db.execute(_SELECT + where, values)]
+
+
+def _call(row: tuple[Any, ...]) -> Call:
+    facts = dict(zip(CALL_COLUMNS, row, strict=True))
+    return Call(**facts | {"status": CallStatus(facts["status"])})

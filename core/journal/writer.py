@@ -1,0 +1,246 @@
+"""Writing the journal: in a thread of its own, so that no answer waits for a disk, and no failure reaches a caller."""
+
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+import apsw
+
+from keyhole.core.index.connection import transaction
+from keyhole.core.journal.file import Identity, delete, identity, open_for_writing
+from keyhole.core.types import CallStatus
+
+log = logging.getLogger("keyhole.journal")
+
+LONGEST_ARGUMENTS = 100_000
+# What waits to be written is bounded too: beyond it calls go unrecorded.
+_MOST_WAITING = 256
+_MOST_AT_ONCE = 64
+_BUSY_MS = 2_000
+_PRUNE_EVERY = 64
+_COMPLAIN_EVERY = 60.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Started:
+    """A call that has begun."""
+
+    transport: str
+    client: str
+    client_version: str
+    tool: str
+    arguments: Mapping[str, object]
+    at: float = field(default_factory=time.time)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a call ended; `response` is the exact text that was sent, `truncation` what the budget did to it."""
+
+    status: CallStatus
+    response: str
+    ms: float
+    tokens: int = 0
+    budget: int = 0
+    utilisation: float = 0.0
+    note: str = ""
+    truncation: Mapping[str, object] | None = None
+
+
+_Event = tuple[Started, Ended | None]
+
+
+class Journal:
+    """The journal of one workspace as a server process writes it; no method raises or waits, but `close`."""
+
+    def __init__(self, folder: Path, *, max_bytes: int, max_seconds: float) -> None:
+        self._folder = folder
+        self._max_bytes = max_bytes
+        self._max_seconds = max_seconds
+        # Unlike a bounded queue, this one can be used by a signal handler that interrupts its user.
+        self._queue: SimpleQueue[_Event | threading.Event] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._db: apsw.Connection | None = None
+        self._opened: Identity | None = None
+        self._ids: dict[Started, int] = {}
+        self._until_prune = 0
+        self._complained = float("-inf")
+
+    def started(self, call: Started) -> None:
+        """Note that a call has begun."""
+        self._put((call, None))
+
+    def ended(self, call: Started, outcome: Ended) -> None:
+        """Note how a call ended."""
+        self._put((call, outcome))
+
+    def flush(self, timeout: float = 5.0) -> bool:
+        """Wait until everything so far is written, or given up; False when that takes too long."""
+        if self._thread is None:
+            return True
+        done = threading.Event()
+        self._queue.put(done)
+        return done.wait(timeout)
+
+    def close(self, timeout: float = 1.0) -> None:
+        """Write what waits, as far as time allows."""
+        self.flush(timeout)
+
+    def _put(self, event: _Event) -> None:
+        if self._queue.qsize() >= _MOST_WAITING:
+            self._complain("it is not written fast enough")
+            return
+        self._queue.put(event)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="keyhole-journal", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            events, waiting = self._next()
+            if events:
+                self._try_to_write(events)
+            for done in waiting:
+                done.set()
+
+    def _next(self) -> tuple[list[_Event], list[threading.Event]]:
+        """Wait for something to write, and take what else is there."""
+        events: list[_Event] = []
+        waiting: list[threading.Event] = []
+        item = self._queue.get()
+        while True:
+            if isinstance(item, threading.Event):
+                waiting.append(item)
+            else:
+                events.append(item)
+            if len(events) >= _MOST_AT_ONCE:
+                return events, waiting
+            try:
+                item = self._queue.get_nowait()
+            except Empty:
+                return events, waiting
+
+    def _try_to_write(self, events: list[_Event]) -> None:
+        try:
+            self._write(events)
+        except (apsw.CorruptError, apsw.NotADBError):
+            self._begin_anew(events)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it costs the record and not the answer
+            self._give_up(error)
+        for call, outcome in events:
+            if outcome:
+                self._ids.pop(call, None)
+
+    def _begin_anew(self, events: list[_Event]) -> None:
+        """Write to a new journal in the place of a damaged one."""
+        try:
+            self._disconnect()
+            delete(self._folder, only=self._opened)
+            self._write(events)
+            log.warning("the journal was damaged; a new one is begun")
+        except Exception as error:  # noqa: BLE001  # as above
+            self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        self._complain(f"{type(error).__name__}: {error}")
+        self._disconnect()
+
+    def _write(self, events: list[_Event]) -> None:
+        db = self._connected()
+        is_pruned = self._until_prune <= 0
+        ids = dict(self._ids)
+        with transaction(db):
+            _write(db, events, ids)
+            if is_pruned:
+                prune(db, max_bytes=self._max_bytes, before=time.time() - self._max_seconds)
+        self._ids = ids
+        self._until_prune = (_PRUNE_EVERY if is_pruned else self._until_prune) - len(events)
+        if is_pruned:
+            db.execute("PRAGMA incremental_vacuum").fetchall()
+
+    def _connected(self) -> apsw.Connection:
+        """Open the journal, again when another process has deleted it."""
+        if self._db is None or identity(self._folder) != self._opened:
+            self._disconnect()
+            self._ids.clear()
+            self._opened = identity(self._folder)
+            self._db = open_for_writing(self._folder, busy_ms=_BUSY_MS)
+            self._opened = identity(self._folder)
+        return self._db
+
+    def _disconnect(self) -> None:
+        if self._db is not None:
+            self._db.close(True)
+        self._db = None
+
+    def _complain(self, reason: str) -> None:
+        """Log, but not with every call, that calls go unrecorded."""
+        if time.monotonic() - self._complained > _COMPLAIN_EVERY:
+            self._complained = time.monotonic()
+            log.warning("calls are not recorded: %s", reason)
+
+
+def prune(db: apsw.Connection, *, max_bytes: int, before: float) -> None:
+    """Delete what is too old, and then the oldest until the rest is small enough."""
+    db.execute("DELETE FROM call WHERE started < ?", (before,))
+    while _used_bytes(db) > max_bytes and (count := db.execute("SELECT count(*) FROM call").get):
+        oldest = max(1, int(count) // 20)
+        db.execute("DELETE FROM call WHERE id IN (SELECT id FROM call ORDER BY id LIMIT ?)", (oldest,))
+
+
+def _used_bytes(db: apsw.Connection) -> int:
+    pages = int(db.pragma("page_count")) - int(db.pragma("freelist_count"))
+    return pages * int(db.pragma("page_size"))
+
+
+def _write(db: apsw.Connection, events: Iterable[_Event], ids: dict[Started, int]) -> None:
+    change = int(db.execute("SELECT value FROM counter").get)
+    for call, outcome in events:
+        change += 1
+        call_id = ids.get(call)
+        # It may have been pruned since, or never written.
+        if call_id is None or not db.execute("SELECT 1 FROM call WHERE id = ?", (call_id,)).get:
+            call_id = ids[call] = _insert(db, call, change)
+        if outcome:
+            _finish(db, call_id, outcome, change)
+    db.execute("UPDATE counter SET value = ?", (change,))
+
+
+def _insert(db: apsw.Connection, call: Started, change: int) -> int:
+    arguments = json.dumps(call.arguments, default=str)
+    kept = arguments if len(arguments) <= LONGEST_ARGUMENTS else ""
+    facts = (change, call.at, os.getpid(), call.transport, call.client, call.client_version, call.tool, kept)
+    db.execute(
+        """INSERT INTO call (change, started, process, transport, client, client_version, tool, arguments, status, ms,
+            tokens, budget, utilisation, response_bytes, note)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, 0, 0, 0, '')""",
+        facts,
+    )
+    return db.last_insert_rowid()
+
+
+def _finish(db: apsw.Connection, call_id: int, outcome: Ended, change: int) -> None:
+    response = outcome.response.encode("utf-8", "surrogatepass")
+    db.execute(
+        """UPDATE call SET change = ?, status = ?, ms = ?, tokens = ?, budget = ?, utilisation = ?, response_bytes = ?,
+            note = ? WHERE id = ?""",
+        (
+            change,
+            str(outcome.status),
+            outcome.ms,
+            outcome.tokens,
+            outcome.budget,
+            outcome.utilisation,
+            len(response),
+            outcome.note,
+            call_id,
+        ),
+    )
+    truncation = json.dumps(outcome.truncation) if outcome.truncation else ""
+    db.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, ?)", (call_id, response, truncation))

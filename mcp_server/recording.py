@@ -1,0 +1,108 @@
+"""Recording what agents ask and get: every call goes to the journal, and none waits for it."""
+
+import re
+import time
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from fastmcp.server.dependencies import get_http_headers
+from fastmcp.server.middleware import Middleware
+
+from keyhole.core.journal.writer import Ended, Journal, Started
+from keyhole.core.types import CallStatus
+from keyhole.core.view.budget import TruncationInfo, measure
+from keyhole.core.view.metrics import observed, utilisation
+from keyhole.core.view.text import name_text
+
+READ_RESOURCE = "resources/read"
+_LONGEST_NAME = 80
+# Only this much of a header is ever looked at: the name and version that a program gives itself.
+_PRODUCT = re.compile(r"([\w.-]{1,60})/([\w.+-]{1,30})")
+
+Answer = TypeVar("Answer")
+
+
+class Recording(Middleware):
+    """Writes each call when it starts and when it ends."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        """Run a tool."""
+        call = _started(context, str(context.message.name), context.message.arguments or {})
+        return await self._recorded(call, lambda: call_next(context), _tool_text)
+
+    async def on_read_resource(self, context: Any, call_next: Any) -> Any:
+        """Read a resource."""
+        call = _started(context, READ_RESOURCE, {"uri": str(context.message.uri)})
+        return await self._recorded(call, lambda: call_next(context), _resource_text)
+
+    async def _recorded(
+        self, call: Started, ask: Callable[[], Awaitable[Answer]], text_of: Callable[[Answer], str]
+    ) -> Answer:
+        self._journal.started(call)
+        began = time.perf_counter()
+
+        def end(status: CallStatus, text: str, seen: list[TruncationInfo], note: str = "") -> None:
+            milliseconds = (time.perf_counter() - began) * 1e3
+            self._journal.ended(call, _ended(status, text, milliseconds, seen, note))
+
+        with observed() as seen:
+            try:
+                answer = await ask()
+            except CancelledError:
+                end(CallStatus.ERROR, "", [], "cancelled by the client")
+                raise
+            except Exception as error:
+                end(CallStatus.ERROR, str(error), [])
+                raise
+        end(CallStatus.TRUNCATED if any(info.reason for info in seen) else CallStatus.OK, text_of(answer), seen)
+        return answer
+
+
+def _started(context: Any, tool: str, arguments: Mapping[str, object]) -> Started:
+    name, version = client_of(context.fastmcp_context)
+    return Started(
+        transport="http" if get_http_headers() else context.fastmcp_context.transport or "memory",
+        client=name_text(name, _LONGEST_NAME),
+        client_version=name_text(version, _LONGEST_NAME),
+        tool=name_text(tool, _LONGEST_NAME),
+        arguments=arguments,
+    )
+
+
+def client_of(context: Any) -> tuple[str, str]:
+    """Tell the name and version of the client that asks."""
+    parameters = context.session.client_params if context and context.request_context else None
+    if parameters:
+        return parameters.client_info.name, parameters.client_info.version
+    # Older clients introduce themselves once, and not in every request over HTTP.
+    product = _PRODUCT.match(get_http_headers().get("user-agent", ""))
+    return (product[1], product[2]) if product else ("unknown", "")
+
+
+def _ended(status: CallStatus, text: str, milliseconds: float, seen: list[TruncationInfo], note: str) -> Ended:
+    if not seen:
+        return Ended(status, text, milliseconds, tokens=measure(text).tokens, note=note)
+    info = seen[-1]
+    return Ended(
+        status,
+        text,
+        milliseconds,
+        tokens=info.estimated_tokens,
+        budget=info.limit_tokens,
+        utilisation=utilisation(info),
+        note=info.reason or "",
+        truncation=asdict(info),
+    )
+
+
+def _tool_text(answer: Any) -> str:
+    return "".join(getattr(block, "text", "") for block in answer.content)
+
+
+def _resource_text(answer: Any) -> str:
+    return "".join(str(part.content) for part in answer.contents)

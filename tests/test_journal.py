@@ -1,0 +1,466 @@
+"""The journal: exact, bounded, shared by many processes, and never in the way of an answer."""
+
+import asyncio
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from click.testing import CliRunner
+from fastmcp import Client
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.types import Implementation
+
+from keyhole.core.cli import cli
+from keyhole.core.config import load_settings
+from keyhole.core.errors import ConfigError, StoreError
+from keyhole.core.index.location import JOURNAL_FILE
+from keyhole.core.journal.file import delete
+from keyhole.core.journal.reader import Changes, Filter, JournalReader, Mark, is_lost, parameters
+from keyhole.core.journal.writer import LONGEST_ARGUMENTS, Ended, Journal, Started
+from keyhole.core.service import Service
+from keyhole.core.types import Call, CallStatus, Detail, ReadRequest, SearchRequest
+from keyhole.mcp_server.server import build_server
+
+pytestmark = pytest.mark.anyio
+DAY = 86_400
+ME = Implementation(name="acme-agent", version="1.2")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def journal_in(folder: Path, max_bytes: int = 50_000_000, max_seconds: float = 30 * DAY) -> Journal:
+    return Journal(folder, max_bytes=max_bytes, max_seconds=max_seconds)
+
+
+def started(tool: str = "search_code", at: float | None = None, client: str = "agent", **arguments: object) -> Started:
+    return Started("stdio", client, "1", tool, arguments, time.time() if at is None else at)
+
+
+def ended(response: str = "answer\n", status: CallStatus = CallStatus.OK, ms: float = 5.0) -> Ended:
+    return Ended(status, response, ms, tokens=3, budget=1_000, utilisation=0.1)
+
+
+def write_calls(journal: Journal, count: int, response: str = "answer\n", at: float | None = None) -> None:
+    for number in range(count):
+        call = started(at=at, number=number)
+        journal.started(call)
+        journal.ended(call, ended(response))
+        # What waits is bounded; a test wants all of it.
+        if number % 50 == 0:
+            assert journal.flush()
+    assert journal.flush()
+
+
+def all_calls(folder: Path) -> list[Call]:
+    return list(JournalReader(folder).each())
+
+
+@pytest.fixture
+def service(acme: Service, tmp_path: Path) -> Service:
+    """The shared workspace, with a journal of its own."""
+    own = Service(acme.root, load_settings(acme.root, {"cache_dir": tmp_path / "cache"}))
+    own.index()
+    return own
+
+
+# Through a real client
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_call_is_recorded_as_it_was_answered(service: Service, era: str) -> None:
+    journal = service.journal()
+    assert journal is not None
+    arguments: dict[str, Any] = {"query": "steps event", "detail_level": "rich", "max_tokens": 1_000}
+    async with Client(build_server(service, journal=journal), mode=era, client_info=ME) as client:
+        result = await client.call_tool_mcp("search_code", arguments)
+        await client.call_tool_mcp("read_file", {"path": "src/acme/retry.py", "max_lines": 2})
+        failed = await client.call_tool_mcp("read_file", {"path": "gone.py"})
+        await client.call_tool_mcp("index_status", {})
+        resource = await client.read_resource("keyhole://file/src/acme/store.py")
+    assert journal.flush()
+    reader = service.journal_reader()
+    search, read, missing, status, file = reader.each()
+    view = service.search_view(SearchRequest("steps event", detail_level=Detail.RICH, max_tokens=1_000))
+
+    whole = reader.whole(search.id)
+    assert whole is not None
+    assert whole.response == result.content[0].text == view.text
+    assert whole.arguments == arguments
+    assert whole.truncation["reason"] == view.truncation.reason == "token_limit"
+    assert (search.client, search.client_version, search.transport) == ("acme-agent", "1.2", "memory")
+    assert (search.status, search.note, search.process) == ("truncated", "token_limit", os.getpid())
+    assert (search.tokens, search.budget) == (view.truncation.estimated_tokens, 1_000)
+    assert search.response_bytes == len(view.text.encode())
+    assert search.ms > 0
+
+    assert (read.status, read.budget) == ("ok", 20_000)
+    told = reader.whole(missing.id)
+    assert told is not None
+    assert (missing.status, told.response) == ("error", failed.content[0].text)
+    assert (status.status, status.budget) == ("ok", 0)
+    assert status.tokens > 10
+    given = reader.whole(file.id)
+    assert given is not None
+    assert given.response == resource[0].text == service.read_view(ReadRequest(("src/acme/store.py",))).text
+    assert given.arguments == {"uri": "keyhole://file/src/acme/store.py"}
+
+
+async def test_a_cancelled_call_is_recorded_as_one(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = service.journal()
+    assert journal is not None
+
+    async def wait(*_: object) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr("keyhole.mcp_server.server.Freshness.catch_up", wait)
+    async with Client(build_server(service, journal=journal)) as client:
+        call = asyncio.create_task(client.call_tool_mcp("search_code", {"query": "backoff"}))
+        reader = service.journal_reader()
+        while not reader.calls():
+            await asyncio.sleep(0.01)
+        assert [call.status for call in reader.calls()] == ["pending"]
+        assert not is_lost(reader.calls()[0])
+        call.cancel()
+        while reader.calls()[0].status == "pending":
+            await asyncio.sleep(0.01)
+    (recorded,) = reader.calls()
+    assert (recorded.status, recorded.note, recorded.tokens) == ("error", "cancelled by the client", 0)
+
+
+async def test_names_cannot_act_on_a_terminal(service: Service) -> None:
+    journal = service.journal()
+    hostile = Implementation(name="\x1b[31m" + "x" * 500, version="\x07")
+    async with Client(build_server(service, journal=journal), client_info=hostile) as client:
+        await client.call_tool_mcp("\x1b]0;title", {})
+    assert journal is not None
+    assert journal.flush()
+    (call,) = service.journal_reader().each()
+    assert "\x1b" not in call.client + call.tool + call.client_version
+    assert len(call.client) <= 80
+
+
+async def test_it_can_be_turned_off(acme: Service, tmp_path: Path) -> None:
+    settings = load_settings(acme.root, {"cache_dir": tmp_path, "journal.enabled": False})
+    assert Service(acme.root, settings).journal() is None
+
+
+def test_a_workspace_cannot_turn_it_off(tmp_path: Path) -> None:
+    (tmp_path / "keyhole.toml").write_text("[journal]\nenabled = false\n")
+    with pytest.raises(ConfigError, match=r"journal\.enabled cannot be set by a workspace"):
+        load_settings(tmp_path)
+
+
+# Readers
+
+
+def follow(reader: JournalReader, calls: dict[int, Call], mark: Mark | None) -> Mark:
+    """Do what the explorer does."""
+    while True:
+        changes = reader.poll(mark)
+        if changes.is_reset:
+            calls.clear()
+        calls.update((call.id, call) for call in changes.calls)
+        mark = changes.mark
+        if not changes.has_more:
+            return mark
+
+
+@given(st.lists(st.sampled_from(["start", "end", "poll", "clear"]), max_size=30))
+def test_who_follows_knows_every_call(tmp_path_factory: pytest.TempPathFactory, steps: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("followed")
+    journal, reader = journal_in(folder), JournalReader(folder)
+    calls: dict[int, Call] = {}
+    mark: Mark | None = None
+    running: list[Started] = []
+    for step in steps:
+        if step == "start":
+            running.append(started())
+            journal.started(running[-1])
+        elif step == "end" and running:
+            journal.ended(running.pop(0), ended())
+        elif step == "clear":
+            assert journal.flush()
+            delete(folder)
+        else:
+            assert journal.flush()
+            mark = follow(reader, calls, mark)
+    assert journal.flush()
+    mark = follow(reader, calls, mark)
+    assert calls == {call.id: call for call in all_calls(folder)}
+    assert reader.poll(mark) == Changes((), mark)
+
+
+def test_a_mark_means_the_same_whoever_asked_before(tmp_path: Path) -> None:
+    journal, reader = journal_in(tmp_path), JournalReader(tmp_path)
+    write_calls(journal, 1)
+    first = reader.poll().mark
+    write_calls(journal, 1)
+    assert len(reader.poll(first).calls) == 1
+    assert len(reader.poll(first).calls) == 1
+
+
+def test_a_long_journal_is_followed_from_its_newest_calls(tmp_path: Path) -> None:
+    journal, reader = journal_in(tmp_path), JournalReader(tmp_path)
+    write_calls(journal, 1_200)
+    changes = reader.poll()
+    assert (len(changes.calls), changes.is_reset, changes.has_more) == (999, True, False)
+    assert changes.calls[-1].id == 1_200
+    older = reader.calls(before=changes.calls[0].id, limit=50)
+    assert [call.id for call in older] == list(range(201, 151, -1))
+
+
+def test_before_there_is_a_journal_everything_is_empty(tmp_path: Path) -> None:
+    reader = JournalReader(tmp_path / "none")
+    assert reader.poll() == Changes((), Mark(), is_reset=True)
+    assert (reader.calls(), reader.whole(1), list(reader.each())) == ([], None, [])
+    write_calls(journal_in(tmp_path / "none"), 1)
+    assert len(reader.poll(Mark()).calls) == 1
+
+
+def test_filters(tmp_path: Path) -> None:
+    journal = journal_in(tmp_path)
+    for tool, client, status in [
+        ("read_file", "claude", CallStatus.OK),
+        ("search_code", "claude", CallStatus.ERROR),
+        ("search_code", "codex", CallStatus.OK),
+    ]:
+        call = started(tool, client=client, query="Größe")
+        journal.started(call)
+        journal.ended(call, ended(status=status))
+    assert journal.flush()
+    reader = JournalReader(tmp_path)
+    assert [call.id for call in reader.calls(Filter(tool="search_code"))] == [3, 2]
+    assert [call.id for call in reader.calls(Filter(client="claude", status=CallStatus.OK))] == [1]
+    assert [call.id for call in reader.calls(Filter(text="größe CODE"))] == []
+    assert [call.id for call in reader.calls(Filter(text="GRÖSSE"[:3]))] == [3, 2, 1]
+    assert [call.id for call in reader.calls(Filter(text="codex"))] == [3]
+    assert [call.id for call in reader.calls(limit=2)] == [3, 2]
+
+
+# Many writers
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from keyhole.core.journal.writer import Ended, Journal, Started
+from keyhole.core.types import CallStatus
+journal = Journal(Path(sys.argv[1]), max_bytes=50_000_000, max_seconds=1e6)
+for number in range(int(sys.argv[2])):
+    call = Started("stdio", sys.argv[3], "1", "search_code", {"number": number})
+    journal.started(call)
+    journal.ended(call, Ended(CallStatus.OK, f"{sys.argv[3]} {number}\\n" * 200, 1.0))
+    if number % 20 == 0:
+        assert journal.flush()
+assert journal.flush()
+if sys.argv[3] == "killed":
+    journal.started(Started("stdio", "killed", "1", "map_file", {}))
+    assert journal.flush()
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+def write_in_a_process(folder: Path, count: int, client: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", WRITER, str(folder), str(count), client]
+    return subprocess.Popen(command, stdout=subprocess.PIPE)
+
+
+def test_many_processes_write_one_journal_while_it_is_followed(tmp_path: Path) -> None:
+    writers = [write_in_a_process(tmp_path, 150, f"agent-{number}") for number in range(4)]
+    reader = JournalReader(tmp_path)
+    calls: dict[int, Call] = {}
+    mark: Mark | None = None
+    while any(writer.poll() is None for writer in writers):
+        mark = follow(reader, calls, mark)
+        time.sleep(0.005)
+    follow(reader, calls, mark)
+    assert [writer.wait() for writer in writers] == [0] * 4
+    [writer.stdout.close() for writer in writers if writer.stdout]
+    assert sorted((call.client, parameters(call)["number"]) for call in calls.values()) == sorted(
+        (f"agent-{writer}", number) for writer in range(4) for number in range(150)
+    )
+    assert {call.status for call in calls.values()} == {"ok"}
+    assert len({call.change for call in calls.values()}) == 600
+    for call in list(calls.values())[::97]:
+        whole = reader.whole(call.id)
+        assert whole is not None
+        assert whole.response == f"{call.client} {whole.arguments['number']}\n" * 200
+
+
+def test_a_killed_process_leaves_a_pending_call(tmp_path: Path) -> None:
+    process = write_in_a_process(tmp_path, 0, "killed")
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    (call,) = all_calls(tmp_path)
+    assert (call.status, is_lost(call)) == ("pending", False)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=20)
+    (call,) = all_calls(tmp_path)
+    assert (call.status, is_lost(call)) == ("pending", True)
+
+
+def test_a_call_that_is_pending_for_long_is_lost(tmp_path: Path) -> None:
+    journal = journal_in(tmp_path)
+    journal.started(started(at=time.time() - 3_600))
+    assert journal.flush()
+    assert is_lost(all_calls(tmp_path)[0])
+
+
+# Bounds
+
+
+def test_the_size_is_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
+    write_calls(journal_in(tmp_path, max_bytes=1_000_000), 500, response="x" * 20_000)
+    calls = all_calls(tmp_path)
+    assert 10 < len(calls) < 150
+    assert [call.id for call in calls] == list(range(501 - len(calls), 501))
+    # Between two looks at the size, and in the log beside it, there may be some more.
+    assert sum(path.stat().st_size for path in tmp_path.glob("journal.db*")) < 9_000_000
+    db = apsw.Connection(str(tmp_path / JOURNAL_FILE))
+    assert db.execute("SELECT count(*) FROM answer").get == len(calls)
+
+
+def test_old_calls_are_deleted(tmp_path: Path) -> None:
+    write_calls(journal_in(tmp_path, max_seconds=50 * DAY), 3, at=time.time() - 40 * DAY)
+    write_calls(journal_in(tmp_path), 1)
+    assert [call.id for call in all_calls(tmp_path)] == [4]
+
+
+def test_a_call_that_was_deleted_while_it_ran_is_written_whole(tmp_path: Path) -> None:
+    journal, call = journal_in(tmp_path), started(at=time.time() - 40 * DAY)
+    journal.started(call)
+    assert journal.flush()
+    assert all_calls(tmp_path) == []
+    journal.ended(call, ended())
+    assert journal.flush()
+    assert [call.status for call in all_calls(tmp_path)] == ["ok"]
+
+
+def test_arguments_without_end_are_not_kept(tmp_path: Path) -> None:
+    journal, call = journal_in(tmp_path), started(query="x" * LONGEST_ARGUMENTS)
+    journal.started(call)
+    assert journal.flush()
+    (kept,) = all_calls(tmp_path)
+    assert (kept.arguments, parameters(kept)) == ("", {})
+
+
+def test_any_text_is_kept_exactly(tmp_path: Path) -> None:
+    journal, call = journal_in(tmp_path), started(query="\ud800 \0 文字")
+    response = "\0\r\n\x1b[0m 文字 🙂 \ud800"
+    journal.started(call)
+    journal.ended(call, ended(response))
+    assert journal.flush()
+    whole = JournalReader(tmp_path).whole(1)
+    assert whole is not None
+    assert (whole.response, whole.arguments) == (response, {"query": "\ud800 \0 文字"})
+
+
+# What can go wrong costs the record, not the answer
+
+
+def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
+    write_calls(journal_in(tmp_path), 1)
+    for path in tmp_path.glob("journal.db*"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_a_locked_journal_does_not_delay_an_answer(
+    service: Service, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keyhole.core.journal.writer._BUSY_MS", 300)
+    journal = service.journal()
+    assert journal is not None
+    write_calls(journal, 1)
+    db = apsw.Connection(str(service.folder / JOURNAL_FILE))
+    db.execute("BEGIN IMMEDIATE")
+    async with Client(build_server(service, journal=journal)) as client:
+        result = await client.call_tool_mcp("index_status", {})
+        assert not result.is_error
+    assert journal.flush(), "a writer gives up in the end"
+    db.execute("ROLLBACK")
+    assert "calls are not recorded: BusyError" in caplog.text
+    write_calls(journal, 1)
+    assert [call.status for call in all_calls(service.folder)] == ["ok", "ok"]
+
+
+def test_a_full_disk_costs_the_record(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    journal = journal_in(tmp_path)
+    write_calls(journal, 1)
+    assert journal._db is not None
+    journal._db.pragma("max_page_count", 1)
+    write_calls(journal, 1, response="x" * 1_000_000)
+    assert "calls are not recorded: FullError" in caplog.text
+    write_calls(journal, 1)
+    assert [call.status for call in all_calls(tmp_path)] == ["ok", "ok"]
+
+
+def test_a_folder_that_cannot_be_made_costs_the_record(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    write_calls(journal_in(tmp_path / "file"), 3)
+
+
+def test_a_writer_that_cannot_keep_up_drops_calls(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    journal = journal_in(tmp_path)
+    write_calls(journal, 1)
+    db = apsw.Connection(str(tmp_path / JOURNAL_FILE))
+    db.execute("BEGIN IMMEDIATE")
+    for _ in range(1_000):
+        journal.started(started())
+    db.execute("ROLLBACK")
+    assert journal.flush()
+    assert "it is not written fast enough" in caplog.text
+    assert 1 < len(all_calls(tmp_path)) < 1_000
+
+
+@pytest.mark.parametrize("damage", [b"not a database" * 1_000, b"SQLite format 3\0" + b"\xff" * 8_000])
+def test_a_damaged_journal_is_begun_anew(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / JOURNAL_FILE).write_bytes(damage)
+    with pytest.raises(StoreError, match="keyhole clear"):
+        JournalReader(tmp_path).poll()
+    write_calls(journal_in(tmp_path), 2)
+    assert len(all_calls(tmp_path)) == 2
+    assert "a new one is begun" in caplog.text
+
+
+def test_a_journal_of_a_newer_keyhole_is_left_alone(tmp_path: Path) -> None:
+    write_calls(journal_in(tmp_path), 1)
+    db = apsw.Connection(str(tmp_path / JOURNAL_FILE))
+    db.pragma("user_version", 99)
+    write_calls(journal_in(tmp_path), 1)
+    assert db.execute("SELECT count(*) FROM call").get == 1
+    with pytest.raises(StoreError, match="newer keyhole"):
+        JournalReader(tmp_path).poll()
+
+
+def test_clear_deletes_it_and_who_has_it_open_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "work").mkdir()
+    service = Service.open(tmp_path / "work")
+    journal, reader = service.journal(), service.journal_reader()
+    assert journal is not None
+    running = started()
+    journal.started(running)
+    write_calls(journal, 2)
+    mark = reader.poll().mark
+    assert CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output.startswith("deleted")
+    assert reader.poll(mark) == Changes((), Mark(), is_reset=True)
+    journal.ended(running, ended())
+    assert journal.flush()
+    changes = reader.poll(mark)
+    assert changes.is_reset
+    assert [call.status for call in changes.calls] == ["ok"]
+    assert CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output.startswith("deleted")
+    assert CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output == "there was no index\n"
+    assert json.loads(changes.calls[0].arguments) == {}
