@@ -86,6 +86,22 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
 
 @cli.command()
 @click.argument("path", type=click.Path(path_type=Path), default=".")
+@_json
+@_force
+def stats(path: Path, *, as_json: bool, force: bool) -> None:
+    """Show what agents asked of the workspace PATH, and what it cost them."""
+    from keyhole.core.service import Service
+    from keyhole.core.view.stats import statistics, stats_facts, stats_text
+
+    service = Service.open(path, force=force)
+    found = statistics(service.journal_reader().each())
+    _print_json(stats_facts(found, service.root.name)) if as_json else _print(stats_text(found, service.root.name))
+    if not found.total.calls:
+        raise click.exceptions.Exit(EXIT_NOTHING)
+
+
+@cli.command()
+@click.argument("path", type=click.Path(path_type=Path), default=".")
 @_force
 def clear(path: Path, *, force: bool) -> None:
     """Delete the index and the journal of the workspace PATH; the files themselves stay."""

@@ -4,6 +4,7 @@ Lines are 1-based and inclusive, a line ends at a line feed, and paths are POSIX
 and relative to the workspace root: everywhere.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -430,3 +431,9 @@ class Call:
     response_bytes: int = 0
     # Why an answer was cut, or why there is none.
     note: str = ""
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The arguments; none when they were too long to keep."""
+        found = json.loads(self.arguments) if self.arguments else {}
+        return found if isinstance(found, dict) else {}

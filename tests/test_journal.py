@@ -24,7 +24,7 @@ from keyhole.core.config import load_settings
 from keyhole.core.errors import ConfigError, StoreError
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal.file import delete
-from keyhole.core.journal.reader import Changes, Filter, JournalReader, Mark, is_lost, parameters
+from keyhole.core.journal.reader import Changes, Filter, JournalReader, Mark, is_lost
 from keyhole.core.journal.writer import LONGEST_ARGUMENTS, Ended, Journal, Started
 from keyhole.core.service import Service
 from keyhole.core.types import Call, CallStatus, Detail, ReadRequest, SearchRequest
@@ -288,7 +288,7 @@ def test_many_processes_write_one_journal_while_it_is_followed(tmp_path: Path) -
     follow(reader, calls, mark)
     assert [writer.wait() for writer in writers] == [0] * 4
     [writer.stdout.close() for writer in writers if writer.stdout]
-    assert sorted((call.client, parameters(call)["number"]) for call in calls.values()) == sorted(
+    assert sorted((call.client, call.parameters["number"]) for call in calls.values()) == sorted(
         (f"agent-{writer}", number) for writer in range(4) for number in range(150)
     )
     assert {call.status for call in calls.values()} == {"ok"}
@@ -353,7 +353,7 @@ def test_arguments_without_end_are_not_kept(tmp_path: Path) -> None:
     journal.started(call)
     assert journal.flush()
     (kept,) = all_calls(tmp_path)
-    assert (kept.arguments, parameters(kept)) == ("", {})
+    assert (kept.arguments, kept.parameters) == ("", {})
 
 
 def test_any_text_is_kept_exactly(tmp_path: Path) -> None:

@@ -71,14 +71,8 @@ class Filter:
 
 
 def _searched(call: Call) -> str:
-    arguments = json.dumps(parameters(call), ensure_ascii=False)
+    arguments = json.dumps(call.parameters, ensure_ascii=False)
     return f"{call.tool} {call.client} {arguments}".casefold()
-
-
-def parameters(call: Call) -> dict[str, object]:
-    """Return the arguments of a call; none when they were too long to keep."""
-    found = json.loads(call.arguments) if call.arguments else {}
-    return found if isinstance(found, dict) else {}
 
 
 def is_lost(call: Call) -> bool:
@@ -149,7 +143,7 @@ class JournalReader:
             rows: list[tuple[Any, ...]] = db.execute(_ANSWER, (call_id,)).fetchall()
             response, truncation = rows[0] if rows else (b"", "")
         facts = json.loads(truncation) if truncation else {}
-        return WholeCall(found[0], response.decode("utf-8", "surrogatepass"), parameters(found[0]), facts)
+        return WholeCall(found[0], response.decode("utf-8", "surrogatepass"), found[0].parameters, facts)
 
     def close(self) -> None:
         """Close the file, if it is open."""
