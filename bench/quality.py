@@ -1,6 +1,6 @@
 """How good the search is: NDCG@10 and recall@10 on labelled queries, by kind, with an ablation per signal.
 
-    .venv/bin/python bench/quality.py [--split tune|held-out|all] [--ablation] [--misses] [--record]
+    .venv/bin/python bench/quality.py [--split tune|held-out|all] [--model FOLDER] [--semble] [--ablation] [--record]
 
 Labels are in bench/quality/; ranking is tuned on the `tune` projects only.
 """
@@ -10,12 +10,14 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable
+from importlib.resources import files
 
 from corpus import Answer, fetch_project, load_projects, load_queries
 from corpus import Query as Label
 from record import HERE, save_record
 
 from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.model import BUILTIN, open_embedder
 from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine
@@ -26,7 +28,7 @@ from keyhole.core.types import Mode, Query
 
 MAX_BYTES = 1_000_000
 DEPTH = 10
-TARGETS = {"ranking above raw BM25": 0.12, "symbol lookup": 0.95}
+TARGETS = {"ranking above raw BM25": 0.12, "symbol lookup": 0.95, "hybrid above keyword": 0.015}
 
 Searcher = Callable[[Engine, str], list[Candidate]]
 
@@ -35,14 +37,21 @@ def main() -> None:
     """Measure, print tables, and store a record when asked."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--split", choices=["tune", "held-out", "all"], default="all")
+    options.add_argument("--model", default=BUILTIN, help="folder of another model")
+    options.add_argument(
+        "--semble", action="store_true", help="also ask semble, with the same model, if it is installed"
+    )
     options.add_argument("--ablation", action="store_true", help="leave each signal out in turn")
     options.add_argument("--misses", action="store_true", help="list tune queries whose first answer is not first")
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
     figures: dict[str, object] = {}
     for split in ["tune", "held-out"] if chosen.split == "all" else [chosen.split]:
-        labels, engines = load(split)
+        labels, engines = load(split, chosen.model)
         searchers: dict[str, Searcher] = {"raw BM25": raw_bm25, "keyword with ranking": ranked(frozenset())}
+        searchers |= {mode: ranked(frozenset(), mode) for mode in (Mode.SEMANTIC, Mode.HYBRID)}
+        if chosen.semble:
+            searchers["semble"] = semble(engines, chosen.model)
         if chosen.ablation:
             searchers |= {f"  without {name}": ranked(frozenset([name])) for name in WEIGHTS}
         tables = {name: score(searcher, labels, engines) for name, searcher in searchers.items()}
@@ -54,15 +63,16 @@ def main() -> None:
         print("recorded as", save_record("quality", figures))
 
 
-def load(split: str) -> tuple[list[Label], dict[str, Engine]]:
+def load(split: str, model: str = BUILTIN) -> tuple[list[Label], dict[str, Engine]]:
     """Fetch and index the projects of a split."""
+    embedder = open_embedder(model)
     projects = [project for project in load_projects() if project["split"] == split]
     engines = {}
     for project in projects:
         root = fetch_project(project).resolve()
         folder = HERE / ".data" / "indexes" / str(project["name"])
-        update_index(Request(root, folder, MAX_BYTES, workers=2))
-        engines[str(project["name"])] = Engine(Store(folder / INDEX_FILE), root, max_bytes=MAX_BYTES)
+        update_index(Request(root, folder, MAX_BYTES, workers=2, embedder=embedder))
+        engines[str(project["name"])] = Engine(Store(folder / INDEX_FILE), root, max_bytes=MAX_BYTES, embedder=embedder)
     return [label for label in load_queries() if label["project"] in engines], engines
 
 
@@ -73,12 +83,30 @@ def raw_bm25(engine: Engine, text: str) -> list[Candidate]:
     return [found[match.chunk_id] for match in matches]
 
 
-def ranked(without: frozenset[str]) -> Searcher:
-    """Search by words with ranking, some signals left out."""
+def ranked(without: frozenset[str], mode: Mode = Mode.KEYWORD) -> Searcher:
+    """Search with ranking, some signals left out."""
 
     def search(engine: Engine, text: str) -> list[Candidate]:
         query = Query(text)
-        return engine.ranking(query, Mode.KEYWORD, Filter(engine.store, query), without=without).candidates[:DEPTH]
+        return engine.ranking(query, mode, Filter(engine.store, query), without=without).candidates[:DEPTH]
+
+    return search
+
+
+def semble(engines: dict[str, Engine], model: str) -> Searcher:
+    """Search as semble does, with the same vectors."""
+    from semble import SembleIndex
+
+    folder = str(files("keyhole.assets").joinpath("model")) if model == BUILTIN else model
+    indexes = {
+        engines[project["name"]]: SembleIndex.from_path(fetch_project(project).resolve(), model_path=folder)
+        for project in load_projects()
+        if project["name"] in engines
+    }
+
+    def search(engine: Engine, text: str) -> list[Candidate]:
+        chunks = [found.chunk for found in indexes[engine].search(text, top_k=DEPTH)]
+        return [Candidate(0, 0, c.file_path, "", c.start_line, c.end_line, "") for c in chunks]
 
     return search
 

@@ -14,7 +14,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings, load_settings
-from keyhole.core.errors import PathError, StoreError
+from keyhole.core.errors import AssetError, PathError, StoreError
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable, scan
 from keyhole.core.files.workspace import open_workspace
@@ -83,6 +83,8 @@ class Service:
         """Bring the index up to date."""
         from keyhole.core.index.update import Hooks, update_index
 
+        if self._model[1]:
+            on_message(f"{self._model[1]}: indexing without vectors")
         return update_index(self._request(full=full), Hooks(on_progress, on_message))
 
     def search_view(self, request: SearchRequest) -> "ListView":
@@ -278,7 +280,7 @@ class Service:
             folder=self.folder,
             max_bytes=self.settings.index.max_file_bytes,
             workers=self.settings.index.workers,
-            embedder=self._embedder,
+            embedder=self._model[0],
             full=full,
         )
 
@@ -305,7 +307,8 @@ class Service:
         if self._engine is None or self._engine_of != (status.st_dev, status.st_ino):
             self.close()
             limit = self.settings.index.max_file_bytes
-            self._engine = Engine(Store(path), self.root, max_bytes=limit, embedder=self._embedder)
+            embedder, problem = self._model
+            self._engine = Engine(Store(path), self.root, max_bytes=limit, embedder=embedder, problem=problem)
             self._engine_of = status.st_dev, status.st_ino
         return self._engine
 
@@ -338,12 +341,14 @@ class Service:
         return isinstance(source, SourceFile) and source.digest == digest
 
     @cached_property
-    def _embedder(self) -> "Embedder | None":
-        if self.settings.index.model is None:
-            return None
-        from keyhole.core.index.model import StaticEmbedder
+    def _model(self) -> "tuple[Embedder | None, str]":
+        """The model, or why there is none although one is wanted; searching by words needs none."""
+        from keyhole.core.index.model import open_embedder
 
-        return StaticEmbedder(self.settings.index.model)
+        try:
+            return open_embedder(self.settings.index.model), ""
+        except AssetError as error:
+            return None, str(error)
 
 
 def _without(result: SearchResult, stale: set[str]) -> SearchResult:

@@ -46,6 +46,7 @@ def masked(text: str) -> str:
         r"\d[\d.]* KB": "N KB",
         r"\d+\.\d s": "N s",
         r"20\d\d-\S+": "TIME",
+        r"keyhole-[0-9a-f]{8}": "keyhole-HASH",
     }.items():
         text = re.sub(pattern, mask, text)
     return text

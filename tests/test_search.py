@@ -81,6 +81,7 @@ def own(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service
     """Give the test a workspace of its own, to change, without vectors."""
     shutil.copytree(built / "project", tmp_path / "project")
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("KEYHOLE_INDEX_MODEL", "none")
     service = Service.open(tmp_path / "project")
     service.index()
     return service

@@ -1,18 +1,25 @@
 """Vectors in the index: written with a file's other rows, and made anew when the model changes."""
 
+import os
 import shutil
+import subprocess
+import sys
+from importlib.resources import files
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
+from model2vec import StaticModel
 
 from keyhole.core.errors import AssetError
 from keyhole.core.index.embedder import quantise
 from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.index.model import StaticEmbedder
+from keyhole.core.index.model import BUILTIN, NONE, StaticEmbedder, open_embedder
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
 from keyhole.core.service import Service
+from keyhole.core.types import Mode, Query
 
 COUNTS = "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_vector), (SELECT count(*) FROM chunk_bits)"
 
@@ -135,3 +142,115 @@ def test_quantised_vectors_keep_their_direction() -> None:
         if vector.any():
             cosine = restored @ vector / np.linalg.norm(restored) / np.linalg.norm(vector)
             assert cosine > 0.999
+
+
+# The model that ships with Keyhole
+
+
+@pytest.fixture
+def service(root: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(root.parent / "cache"))
+    (root / "backoff.py").write_text("def wait(attempt):\n    sleep(2 ** attempt)\n")
+    return Service.open(root)
+
+
+def test_meaning_works_as_soon_as_keyhole_is_installed(service: Service) -> None:
+    assert service.index().model.startswith("keyhole-")
+    result = service.search(Query("pause longer after each failed try"))
+    assert result.mode == Mode.HYBRID
+    assert result.hits[0].path == "backoff.py"
+    assert not any("words only" in note for note in result.notes)
+
+
+def test_the_shipped_model_is_small_and_readable_by_everyone() -> None:
+    folder = Path(str(files("keyhole.assets").joinpath("model")))
+    shipped = {path.name: path.stat() for path in folder.iterdir()}
+    assert set(shipped) == {"model.safetensors", "tokenizer.json", "config.json", "MODEL_CARD.md"}
+    assert sum(status.st_size for status in shipped.values()) <= 16_000_000
+    assert all(status.st_mode & 0o444 == 0o444 for status in shipped.values())
+
+
+def test_no_model_when_none_is_wanted(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYHOLE_INDEX_MODEL", NONE)
+    without = Service.open(service.root)
+    assert without.index().model == ""
+    result = without.search(Query("retry"))
+    assert result.mode == Mode.KEYWORD
+    assert result.notes == ("mode auto chose keyword",)
+
+
+def test_an_index_without_vectors_is_searched_by_words_and_says_so(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("KEYHOLE_INDEX_MODEL", NONE)
+        Service.open(service.root).index()
+    result = service.search(Query("retry"))
+    assert [hit.path for hit in result.hits] == ["a.py"]
+    assert "searched by words only: the index has no vectors of the model in use" in result.notes[-1]
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+def test_without_the_files_of_the_model_words_still_find(
+    service: Service, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(model_folder, damaged)
+    monkeypatch.setenv("KEYHOLE_INDEX_MODEL", str(damaged))
+    (damaged / name).unlink()
+    broken, messages = Service.open(service.root), list[str]()
+    assert broken.index(on_message=messages.append).model == ""
+    assert "indexing without vectors" in messages[-1]
+    result = broken.search(Query("retry"))
+    assert [hit.path for hit in result.hits] == ["a.py"]
+    assert "searched by words only" in result.notes[-1]
+
+
+def test_a_model_that_breaks_after_indexing_leaves_words(
+    service: Service, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(model_folder, copy)
+    StaticEmbedder(copy)
+    monkeypatch.setenv("KEYHOLE_INDEX_MODEL", str(copy))
+    assert Service.open(service.root).index().model.startswith("copy-")
+    open_embedder.cache_clear()
+    (copy / "tokenizer.json").write_text("{")
+    result = Service.open(service.root).search(Query("retry"))
+    assert [hit.path for hit in result.hits] == ["a.py"]
+    assert "searched by words only: the model in" in result.notes[-1]
+
+
+def test_a_search_by_words_loads_no_model(service: Service) -> None:
+    service.index()
+    code = """import sys; from pathlib import Path; from keyhole.core.service import Service
+from keyhole.core.types import Mode, Query
+service = Service.open(Path(sys.argv[1]))
+for mode in (Mode.KEYWORD, Mode.SYMBOL, Mode.REGEX):
+    service.search(Query("retry", mode))
+service.search(Query("/retry/"))
+assert "model2vec" not in sys.modules
+service.search(Query("retry"))
+assert "model2vec" in sys.modules"""
+    done = subprocess.run([sys.executable, "-c", code, service.root], env=os.environ, check=False)
+    assert done.returncode == 0
+
+
+def test_all_of_a_process_shares_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    open_embedder.cache_clear()
+    loaded, load = list[Path](), StaticModel.from_pretrained
+
+    def counted(folder: Path) -> StaticModel:
+        loaded.append(folder)
+        return load(folder)
+
+    monkeypatch.setattr(StaticModel, "from_pretrained", counted)
+    embedder = open_embedder(BUILTIN)
+    assert embedder is open_embedder(BUILTIN)
+    assert embedder is not None
+    threads = [Thread(target=embedder.encode, args=(["read a file"],)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(loaded) == 1

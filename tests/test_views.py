@@ -255,6 +255,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
         path.write_text(f'def weigh_{number}(total):\n    """Weigh part {number}."""\n{lines}    return total\n')
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KEYHOLE_CACHE_DIR", str(base / "cache"))
+        patch.setenv("KEYHOLE_INDEX_MODEL", "none")  # words alone have true totals
         service = Service.open(base / "project")
     service.index()
     return service
@@ -416,7 +417,11 @@ def test_the_view_is_the_same_through_the_command_line(service: Service) -> None
     command = "from keyhole.tui.main import main; main()", "search", "weigh total", "--detail", "rich"
     done = subprocess.run(
         [sys.executable, "-c", *command, "--budget", "1500", "--root", str(service.root)],
-        env={"KEYHOLE_CACHE_DIR": str(service.settings.cache_dir), "HOME": "/nowhere"},
+        env={
+            "KEYHOLE_CACHE_DIR": str(service.settings.cache_dir),
+            "KEYHOLE_INDEX_MODEL": "none",
+            "HOME": "/nowhere",
+        },
         capture_output=True,
         text=True,
         check=True,

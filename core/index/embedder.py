@@ -21,6 +21,10 @@ class Embedder(Protocol):
         """How many numbers a vector has; a multiple of 8."""
         ...
 
+    def load(self) -> None:
+        """Make ready to encode, or raise AssetError."""
+        ...
+
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row per text."""
         ...

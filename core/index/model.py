@@ -1,8 +1,9 @@
-"""A model2vec model in a local folder, loaded when the first text is embedded."""
+"""A model2vec model in a local folder, Keyhole's own or another; loaded when the first text is embedded."""
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -15,14 +16,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+BUILTIN, NONE = "builtin", "none"
 _LONGEST_HEADER = 1_000_000
+
+
+@cache
+def open_embedder(model: str) -> "StaticEmbedder | None":
+    """Open the model that a setting names, the same one for all of this process; none for "none"."""
+    if model == NONE:
+        return None
+    if model == BUILTIN:
+        return StaticEmbedder(Path(str(files("keyhole.assets").joinpath("model"))), name="keyhole")
+    return StaticEmbedder(Path(model))
 
 
 class StaticEmbedder:
     """Embeds with `StaticModel.from_pretrained(folder)`; a name that is not a folder is refused."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, name: str = "") -> None:
         self._folder = folder.expanduser()
+        self._name = name or self._folder.name
         self._lock = Lock()
         # model2vec would take a missing folder for the name of a model to download.
         if not (self._folder / "model.safetensors").is_file():
@@ -30,8 +43,8 @@ class StaticEmbedder:
 
     @property
     def name(self) -> str:
-        """The folder's name, and a hash of what is in it."""
-        return f"{self._folder.name}-{self._digest}"
+        """The model's name, and a hash of its vectors."""
+        return f"{self._name}-{self._digest}"
 
     @property
     def dimension(self) -> int:
@@ -40,6 +53,11 @@ class StaticEmbedder:
         if dimension % 8:
             raise AssetError(f"the model in {self._folder} has {dimension} dimensions; a multiple of 8 is needed")
         return dimension
+
+    def load(self) -> None:
+        """Load the model, unless it is loaded."""
+        with self._lock:
+            self._model  # noqa: B018  # the first look loads it
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row per text."""

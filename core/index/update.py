@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from keyhole.core.errors import LockedStoreError
+from keyhole.core.errors import AssetError, LockedStoreError
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.index.embedder import Embedder, quantise
@@ -182,10 +182,14 @@ class _Update:
         must_embed = embedder is not None and self._store.value("SELECT count(*) FROM file")
         if must_embed:
             self._hooks.message(f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again")
+        self._record_model(*new, must_embed=bool(must_embed))
+
+    def _record_model(self, name: str, dimension: int, *, must_embed: bool = False) -> None:
+        """Drop all vectors, and write down whose will follow."""
         with self._store.transaction():
-            self._store.set_meta("model", new[0])
-            self._store.set_meta("dimension", new[1])
-            self._store.reset_vectors(new[1])
+            self._store.set_meta("model", name)
+            self._store.set_meta("dimension", dimension)
+            self._store.reset_vectors(dimension)
             if must_embed:
                 self._store.forget_digests()
 
@@ -267,7 +271,15 @@ class _Update:
     def _embed(self, batch: list[Prepared]) -> list[Vector]:
         """Embed the chunks of a batch in one go, before the transaction that writes them."""
         passages = [chunk.passage for rows in batch if isinstance(rows, FileRows) for chunk in rows.chunks]
-        return quantise(self._embedder.encode(passages)) if self._embedder and passages else []
+        if not self._embedder or not passages:
+            return []
+        try:
+            return quantise(self._embedder.encode(passages))
+        except AssetError as error:
+            self._hooks.message(f"{error}: indexing without vectors")
+            self._record_model("", 0)
+            self._embedder = None
+            return []
 
     def _tell(self, total: int, path: str) -> None:
         self._hooks.progress(Progress(self._done, total, self._counts["chunks"], path))

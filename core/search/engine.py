@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from keyhole.core.errors import QueryError
+from keyhole.core.errors import AssetError, QueryError
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.store import Store, json_ids
 from keyhole.core.index.words import stem
@@ -11,7 +11,17 @@ from keyhole.core.search.filters import Filter, role_of
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import Vocabulary, WordSearch
 from keyhole.core.search.query import check_query, choose_mode, is_identifier, names_of, pattern_of, words_of
-from keyhole.core.search.rank import HYBRID_VECTORS, POOL_SIZE, SEMANTIC_VECTORS, Candidate, Wanted, letters_of, rank
+from keyhole.core.search.rank import (
+    HYBRID_VECTORS,
+    NAME_VECTOR_WEIGHT,
+    POOL_SIZE,
+    SEMANTIC_VECTORS,
+    VECTOR_WEIGHT,
+    Candidate,
+    Wanted,
+    letters_of,
+    rank,
+)
 from keyhole.core.search.regex import find_matches
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.symbols import Names, find_symbols, separate
@@ -29,24 +39,44 @@ class Ranking:
 class Engine:
     """Searches one index."""
 
-    def __init__(self, store: Store, root: Path, *, max_bytes: int, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, store: Store, root: Path, *, max_bytes: int, embedder: Embedder | None = None, problem: str = ""
+    ) -> None:
         self.store = store
         self._root = root
         self._max_bytes = max_bytes
         self._model = embedder if embedder and store.load_vectors() else None
+        # Why there is no search by meaning, where one would be expected.
+        self._problem = problem
         self._names = Names(store)
         self._vocabulary = Vocabulary(store)
         store.prepare_search()
 
     @property
     def _embedder(self) -> Embedder | None:
-        """The model, when the index has its vectors."""
-        return self._model if self._model and self.store.meta("model") == self._model.name else None
+        """The model, loaded, when the index has its vectors."""
+        if self._model is None:
+            return None
+        try:
+            if self.store.meta("model") == self._model.name:
+                self._model.load()
+                self._problem = ""
+                return self._model
+            self._problem = "the index has no vectors of the model in use; keyhole index makes them"
+        except AssetError as error:
+            self._problem = str(error)
+        return None
+
+    def _mode(self, query: Query) -> Mode:
+        """Settle `auto`; the model is looked at, and loaded, only when meaning could count."""
+        mode = choose_mode(query, has_vectors=True)
+        needs_vectors = query.mode == Mode.AUTO and mode == Mode.HYBRID
+        return Mode.KEYWORD if needs_vectors and self._embedder is None else mode
 
     def search(self, query: Query) -> SearchResult:
         """Answer a query with one page of hits."""
         check_query(query)
-        mode = choose_mode(query, has_vectors=self._embedder is not None)
+        mode = self._mode(query)
         admitted = Filter(self.store, query)
         ranking = self.ranking(query, mode, admitted)
         page = ranking.candidates[query.offset : query.offset + query.limit]
@@ -75,10 +105,12 @@ class Engine:
         lexical = search.pool(POOL_SIZE) if mode != Mode.SEMANTIC else []
         nearest: list[int] = []
         if mode in (Mode.HYBRID, Mode.SEMANTIC):
-            if self._embedder is None:
-                raise QueryError(f"mode={mode} needs vectors, and this index has none; use mode=keyword")
+            embedder = self._embedder
+            if embedder is None:
+                reason = self._problem or "this index has none"
+                raise QueryError(f"mode={mode} needs vectors, and {reason}; use mode=keyword")
             limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
-            nearest = nearest_chunks(self.store, self._embedder, query.text, admitted, limit=limit)
+            nearest = nearest_chunks(self.store, embedder, query.text, admitted, limit=limit)
         defining = self._defining_chunks(query.text, admitted) if mode != Mode.SEMANTIC else {}
         chunk_ids = [*(match.chunk_id for match in lexical), *nearest, *defining]
         pool = {candidate.chunk_id: candidate for candidate in self.candidates(chunk_ids)}
@@ -115,7 +147,7 @@ class Engine:
 
     def place(self, query: Query, path: str, line: int | None) -> tuple[int, int, Hit] | None:
         """Find a file's best chunk, or the one at a line, in the ranking: its rank, the total, and the hit."""
-        mode = choose_mode(query, has_vectors=self._embedder is not None)
+        mode = self._mode(query)
         admitted = Filter(self.store, query)
         ranking = self.ranking(query, mode, admitted)
         ordered = ranking.candidates
@@ -171,6 +203,8 @@ class Engine:
     def _notes(self, query: Query, mode: Mode, ranking: Ranking) -> Iterable[str]:
         if query.mode == Mode.AUTO:
             yield f"mode auto chose {mode}"
+        if self._problem and mode == Mode.KEYWORD:
+            yield f"searched by words only: {self._problem}"
         pending = self.store.meta("pending")
         if pending is None:
             yield "the index is being built: nothing is in it yet"
@@ -194,6 +228,5 @@ def _wanted(text: str) -> Wanted:
         words=frozenset(words),
         stems=frozenset(map(stem, words)),
         names=frozenset(map(letters_of, names_of(text))),
-        # For a name, what it means matters less than how it is written.
-        vector_weight=0.4 if is_identifier(text) else 1.0,
+        vector_weight=NAME_VECTOR_WEIGHT if is_identifier(text) else VECTOR_WEIGHT,
     )

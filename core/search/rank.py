@@ -21,6 +21,10 @@ POOL_SIZE = 120
 HYBRID_VECTORS = 64
 SEMANTIC_VECTORS = 200
 FUSION_K = 60
+# What a place among the nearest vectors counts beside the same place among the matches of words. For a name,
+# what it means matters less than how it is written.
+VECTOR_WEIGHT = 1.0
+NAME_VECTOR_WEIGHT = 0.4
 
 WEIGHTS = {
     "defines the name": 2.5,
