@@ -83,8 +83,8 @@ class Service:
         """Bring the index up to date."""
         from keyhole.core.index.update import Hooks, update_index
 
-        if self._model[1]:
-            on_message(f"{self._model[1]}: indexing without vectors")
+        if problem := self._fetch_model():
+            on_message(f"{problem}: indexing without vectors")
         return update_index(self._request(full=full), Hooks(on_progress, on_message))
 
     def search_view(self, request: SearchRequest) -> "ListView":
@@ -343,10 +343,22 @@ class Service:
     @cached_property
     def _model(self) -> "tuple[Embedder | None, str]":
         """The model, or why there is none although one is wanted; searching by words needs none."""
+        return self._open_model(may_download=False)
+
+    def _fetch_model(self) -> str:
+        """Have the model here, also when it must be downloaded; returns why that failed."""
+        if self._model[1]:
+            found = self._open_model(may_download=True)
+            with self._lock:
+                self._model = found
+                self.close()
+        return self._model[1]
+
+    def _open_model(self, *, may_download: bool) -> "tuple[Embedder | None, str]":
         from keyhole.core.index.model import open_embedder
 
         try:
-            return open_embedder(self.settings.index.model), ""
+            return open_embedder(self.settings.index.model, may_download=may_download), ""
         except AssetError as error:
             return None, str(error)
 

@@ -60,7 +60,7 @@ SLOW = {
 def test_slow_files(tmp_path: Path, name: str) -> None:
     path, text = SLOW[name]
     (tmp_path / path).write_text(text)
-    rows = prepare(tmp_path, Candidate(path, len(text), 0), "", max_bytes=1_000_000, for_model=False)
+    rows = prepare(tmp_path, Candidate(path, len(text), 0), "", max_bytes=1_000_000)
     assert isinstance(rows, FileRows | Refused)
     if isinstance(rows, FileRows):
         assert sum(chunk.length for chunk in rows.chunks) == len(text)
@@ -75,7 +75,7 @@ def test_deep_files(tmp_path: Path, extension: str) -> None:
     text = "(" * 5_000 + ")" * 5_000 + "\n" * 100
     (tmp_path / f"a{extension}").write_text(text)
     candidate = Candidate(f"a{extension}", len(text), 0)
-    assert isinstance(prepare(tmp_path, candidate, "", max_bytes=1_000_000, for_model=False), FileRows)
+    assert isinstance(prepare(tmp_path, candidate, "", max_bytes=1_000_000), FileRows)
 
 
 def test_a_deep_file_can_be_mapped(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_one_bad_file_never_stops_a_run(tmp_path: Path, monkeypatch: pytest.Monk
     report = update_index(Request(root, tmp_path / "cache", 1_000_000))
     assert (report.files, report.skipped) == (2, 1)
     candidate = Candidate("bad.py", 6, 0)
-    refused = prepare(root, candidate, "", max_bytes=1_000_000, for_model=False)
+    refused = prepare(root, candidate, "", max_bytes=1_000_000)
     assert isinstance(refused, Refused)
     assert (refused.skip.reason, refused.skip.detail) == (SkipReason.FAILED, "ZeroDivisionError: division by zero")
 
@@ -138,7 +138,7 @@ def test_a_parser_that_crashes_takes_only_its_file_with_it(tmp_path: Path) -> No
 def test_letters_beyond_ascii_crash_no_parser(tmp_path: Path, extension: str) -> None:
     text = "{\U0010be4ay}\n# \U0010be4a 漢字\n$\U0002f80a=1\n" * 20
     (tmp_path / f"a{extension}").write_text(text)
-    rows = prepare(tmp_path, Candidate(f"a{extension}", 1, 0), "", max_bytes=1_000_000, for_model=False)
+    rows = prepare(tmp_path, Candidate(f"a{extension}", 1, 0), "", max_bytes=1_000_000)
     assert isinstance(rows, FileRows)
 
 
@@ -146,5 +146,5 @@ def test_letters_beyond_ascii_crash_no_parser(tmp_path: Path, extension: str) ->
 def test_deep_markdown_crashes_no_parser(tmp_path: Path, unit: str) -> None:
     deep = "".join("  " * level + unit for level in range(200)) if unit.endswith("\n") else unit * 2_000
     (tmp_path / "a.md").write_text(f"# Title\n\n{deep}\n")
-    rows = prepare(tmp_path, Candidate("a.md", 1, 0), "", max_bytes=1_000_000, for_model=False)
+    rows = prepare(tmp_path, Candidate("a.md", 1, 0), "", max_bytes=1_000_000)
     assert isinstance(rows, FileRows)

@@ -10,12 +10,13 @@ from threading import Thread
 
 import numpy as np
 import pytest
+import safetensors.numpy
 from model2vec import StaticModel
 
-from keyhole.core.errors import AssetError
+from keyhole.core.errors import AssetError, QueryError
 from keyhole.core.index.embedder import quantise
 from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.index.model import BUILTIN, NONE, StaticEmbedder, open_embedder
+from keyhole.core.index.model import BUILTIN, NONE, StaticEmbedder, open_embedder, open_once
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
 from keyhole.core.service import Service
@@ -214,11 +215,16 @@ def test_a_model_that_breaks_after_indexing_leaves_words(
     StaticEmbedder(copy)
     monkeypatch.setenv("KEYHOLE_INDEX_MODEL", str(copy))
     assert Service.open(service.root).index().model.startswith("copy-")
-    open_embedder.cache_clear()
+    open_once.cache_clear()
     (copy / "tokenizer.json").write_text("{")
     result = Service.open(service.root).search(Query("retry"))
     assert [hit.path for hit in result.hits] == ["a.py"]
     assert "searched by words only: the model in" in result.notes[-1]
+    asked_for = Service.open(service.root).search(Query("retry", Mode.HYBRID))
+    assert asked_for.mode == Mode.KEYWORD
+    assert asked_for.notes == result.notes[-1:]
+    with pytest.raises(QueryError, match=r"mode=semantic needs vectors, and the model in .* use mode=keyword"):
+        Service.open(service.root).search(Query("retry", Mode.SEMANTIC))
 
 
 def test_a_search_by_words_loads_no_model(service: Service) -> None:
@@ -229,22 +235,22 @@ service = Service.open(Path(sys.argv[1]))
 for mode in (Mode.KEYWORD, Mode.SYMBOL, Mode.REGEX):
     service.search(Query("retry", mode))
 service.search(Query("/retry/"))
-assert "model2vec" not in sys.modules
+assert "tokenizers" not in sys.modules
 service.search(Query("retry"))
-assert "model2vec" in sys.modules"""
+assert "tokenizers" in sys.modules"""
     done = subprocess.run([sys.executable, "-c", code, service.root], env=os.environ, check=False)
     assert done.returncode == 0
 
 
 def test_all_of_a_process_shares_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    open_embedder.cache_clear()
-    loaded, load = list[Path](), StaticModel.from_pretrained
+    open_once.cache_clear()
+    loaded, load = list[Path](), safetensors.numpy.load_file
 
-    def counted(folder: Path) -> StaticModel:
-        loaded.append(folder)
-        return load(folder)
+    def counted(path: Path) -> dict[str, np.ndarray]:
+        loaded.append(path)
+        return load(path)
 
-    monkeypatch.setattr(StaticModel, "from_pretrained", counted)
+    monkeypatch.setattr(safetensors.numpy, "load_file", counted)
     embedder = open_embedder(BUILTIN)
     assert embedder is open_embedder(BUILTIN)
     assert embedder is not None
@@ -254,3 +260,34 @@ def test_all_of_a_process_shares_one_model(monkeypatch: pytest.MonkeyPatch) -> N
     for thread in threads:
         thread.join()
     assert len(loaded) == 1
+
+
+def test_words_make_the_same_vectors_as_model2vec_does() -> None:
+    folder = Path(str(files("keyhole.assets").joinpath("model")))
+    sources = [path.read_text() for path in sorted((Path(__file__).parent.parent / "core" / "search").glob("*.py"))]
+    texts = [
+        *sources,
+        "",
+        "%%% ---",
+        "Çédille naïve e\u0301tat — 漢字のテキスト",
+        "getHTTPResponse2xx_codes v1.2.3",
+        "ΑΒΓ ßtraße",
+    ]
+    expected = StaticModel.from_pretrained(folder).encode(texts, max_length=None)
+    embedder = open_embedder(BUILTIN)
+    assert embedder is not None
+    assert np.abs(embedder.encode(texts) - expected).max() < 1e-5
+
+
+def test_files_embedded_by_workers_get_the_same_vectors(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("keyhole.core.index.pool._POOL_BYTES", 0)
+    found = []
+    for workers in (1, 2):
+        folder = tmp_path / f"cache{workers}"
+        update_index(Request(root, folder, 1_000_000, workers, open_embedder(BUILTIN)))
+        with Store(folder / INDEX_FILE) as store:
+            found.append(store.query("SELECT chunk_id, vector FROM chunk_vector ORDER BY chunk_id"))
+    assert found[0]
+    assert found[0] == found[1]

@@ -13,6 +13,7 @@ from itertools import islice
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 
+from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.prepare import Prepared, Refused, prepare
 from keyhole.core.types import Candidate, Skip, SkipReason
 
@@ -26,16 +27,16 @@ Task = list[tuple[Candidate, str]]
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What every worker needs to know."""
+    """What every worker needs to know; each opens the model for itself."""
 
     root: Path
     max_bytes: int
-    for_model: bool
+    embedder: Embedder | None
 
     def run(self, task: Task) -> list[Prepared]:
         """Prepare the files of one task."""
         return [
-            prepare(self.root, candidate, digest, max_bytes=self.max_bytes, for_model=self.for_model)
+            prepare(self.root, candidate, digest, max_bytes=self.max_bytes, embedder=self.embedder)
             for candidate, digest in task
         ]
 

@@ -1,11 +1,13 @@
 """From a path to the rows the store writes: the part of indexing that runs on every core."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import NEEDS_A_LOOK, Stamp
+from keyhole.core.index.embedder import Embedder, quantise
 from keyhole.core.index.words import split_words
 from keyhole.core.syntax.analyse import analyse, context_header
 from keyhole.core.syntax.languages import BY_ID
@@ -16,12 +18,13 @@ UNKNOWN_TIME = -1
 # Coarser than any file system's clock that is in use.
 _CLOCK_TICK_NS = 20_000_000
 
+Vector = tuple[bytes, bytes]
 SymbolRow = tuple[int, str, str, str, str, str, int, int, int, str, bool, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A chunk as it is stored; `passage` is what a model embeds, empty when there is no model."""
+    """A chunk as it is stored."""
 
     start_line: int
     end_line: int
@@ -29,12 +32,11 @@ class ChunkRow:
     length: int
     definitions: str
     words: tuple[str, str, str]
-    passage: str
 
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """Everything the index keeps of one file."""
+    """Everything the index keeps of one file; vectors are one per chunk, or none when there is no model."""
 
     path: str
     size: int
@@ -46,6 +48,7 @@ class FileRows:
     has_errors: bool
     chunks: tuple[ChunkRow, ...]
     symbols: tuple[SymbolRow, ...]
+    vectors: Sequence[Vector] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,10 @@ class Refused:
 Prepared = FileRows | Unchanged | Refused
 
 
-def prepare(root: Path, candidate: Candidate, known_digest: str, *, max_bytes: int, for_model: bool) -> Prepared:
-    """Read, parse and cut one file, unless its content is the one that is known."""
+def prepare(
+    root: Path, candidate: Candidate, known_digest: str, *, max_bytes: int, embedder: Embedder | None = None
+) -> Prepared:
+    """Read, parse, cut and embed one file, unless its content is the one that is known."""
     source = read_source(root, candidate.path, max_bytes=max_bytes)
     if isinstance(source, Skip):
         by_content = source.reason not in NEEDS_A_LOOK
@@ -82,9 +87,12 @@ def prepare(root: Path, candidate: Candidate, known_digest: str, *, max_bytes: i
     if source.digest == known_digest:
         return Unchanged(source.path, stamp)
     try:
-        return _rows(analyse(source), for_model=for_model)
+        analysis = analyse(source)
+        rows = _rows(analysis)
     except (Exception, RecursionError) as error:  # noqa: BLE001  # one bad file never stops a run
         return Refused(Skip(source.path, SkipReason.FAILED, f"{type(error).__name__}: {error}"[:200]), stamp)
+    # Outside: a bad model is no fault of the file.
+    return replace(rows, vectors=quantise(embedder.encode(_passages(analysis)))) if embedder and rows.chunks else rows
 
 
 def settled(mtime_ns: int) -> int:
@@ -92,7 +100,7 @@ def settled(mtime_ns: int) -> int:
     return mtime_ns if abs(time.time_ns() - mtime_ns) > _CLOCK_TICK_NS else UNKNOWN_TIME
 
 
-def _rows(analysis: Analysis, *, for_model: bool) -> FileRows:
+def _rows(analysis: Analysis) -> FileRows:
     source, outline = analysis.source, analysis.outline
     return FileRows(
         path=source.path,
@@ -103,20 +111,24 @@ def _rows(analysis: Analysis, *, for_model: bool) -> FileRows:
         language=outline.language,
         lines=analysis.chunks[-1].end_line if analysis.chunks else 0,
         has_errors=outline.has_errors,
-        chunks=tuple(_chunk_rows(analysis, for_model=for_model)),
+        chunks=tuple(_chunk_rows(analysis)),
         symbols=tuple(row for symbol in outline.symbols for row in _symbol_rows(symbol)),
     )
 
 
-def _chunk_rows(analysis: Analysis, *, for_model: bool) -> list[ChunkRow]:
+def _passages(analysis: Analysis) -> list[str]:
+    """Write down each chunk with its context, as a model is to read it."""
     path, language = analysis.source.path, BY_ID[analysis.outline.language]
-    path_words = split_words(path)
+    return [f"{context_header(path, language, chunk)}\n\n{chunk.text}" for chunk in analysis.chunks]
+
+
+def _chunk_rows(analysis: Analysis) -> list[ChunkRow]:
+    path_words = split_words(analysis.source.path)
     rows, start = [], 0
     for chunk in analysis.chunks:
         definitions = ", ".join(chunk.definitions)
         words = (path_words, split_words(definitions), split_words(chunk.text))
-        passage = f"{context_header(path, language, chunk)}\n\n{chunk.text}" if for_model else ""
-        rows.append(ChunkRow(chunk.start_line, chunk.end_line, start, len(chunk.text), definitions, words, passage))
+        rows.append(ChunkRow(chunk.start_line, chunk.end_line, start, len(chunk.text), definitions, words))
         start += len(chunk.text)
     return rows
 

@@ -12,10 +12,8 @@ import apsw
 from keyhole.core.errors import CorruptStoreError, StoreError
 from keyhole.core.files.walk import Known, Stamp
 from keyhole.core.index.connection import connect, explained, load_vectors, transaction
-from keyhole.core.index.prepare import UNKNOWN_TIME, FileRows, SymbolRow
+from keyhole.core.index.prepare import UNKNOWN_TIME, FileRows, SymbolRow, Vector
 from keyhole.core.types import Skip, SkipReason
-
-Vector = tuple[bytes, bytes]
 
 
 class Store:
@@ -94,7 +92,7 @@ class Store:
         """Record one fact about the index."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def replace_file(self, rows: FileRows, vectors: Sequence[Vector] = ()) -> None:
+    def replace_file(self, rows: FileRows) -> None:
         """Put a file's rows in the place of its old ones."""
         known_id = self.value("SELECT id FROM file WHERE path = ?", rows.path)
         if known_id is not None:
@@ -132,7 +130,7 @@ class Store:
             "INSERT INTO symbol VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(file_id, *symbol) for symbol in rows.symbols[kept:]],
         )
-        self._add_vectors(first, vectors)
+        self._add_vectors(first, rows.vectors)
 
     def remove_file(self, path: str) -> None:
         """Take a file's rows out."""

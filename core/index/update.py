@@ -7,18 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 
 from keyhole.core.errors import AssetError, LockedStoreError
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.walk import Known, Scan, examine, scan
-from keyhole.core.index.embedder import Embedder, quantise
+from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import Preparation, prepare_all
-from keyhole.core.index.prepare import FileRows, Prepared, Refused, Unchanged, prepare
-from keyhole.core.index.store import Store, Vector, is_sound
+from keyhole.core.index.prepare import Prepared, Refused, Unchanged, prepare
+from keyhole.core.index.store import Store, is_sound
 from keyhole.core.syntax.analyse import ANALYSIS_VERSION
 from keyhole.core.types import Candidate, IndexReport, Progress, Skip
 
@@ -141,6 +140,8 @@ class _Update:
         if news := self._compare(known, found):
             # Only what is indexed can have a digest: a first run asks for none.
             digests = self._store.digests(c.path for c in found.candidates if c.path in known.files)
+            if found.candidates:
+                self._load_model()
             self._take_in(found, news, digests)
             if self._counts["chunks"] > _MERGE_SHARE * self._store.value("SELECT count(*) FROM chunk"):
                 self._store.merge_words()
@@ -149,25 +150,41 @@ class _Update:
     def refresh(self, paths: Iterable[str]) -> None:
         """Look at some paths again, whatever a walk would say of the others."""
         root, limit = self._request.root, self._request.max_bytes
-        if self._embedder and not self._store.load_vectors():
-            self._embedder = None
+        self._load_model_of_index()
         asked = sorted(set(paths))
         gone, batch, digests = [], list[Prepared](), self._store.digests(asked)
         for path in asked:
             found = examine(root, path, max_bytes=limit)
             if isinstance(found, Candidate):
                 digest = digests.get(path, "")
-                batch.append(prepare(root, found, digest, max_bytes=limit, for_model=self._embedder is not None))
+                batch.append(prepare(root, found, digest, max_bytes=limit, embedder=self._embedder))
             elif os.path.lexists(root / path):
                 batch.append(Refused(found, None))
             else:
                 gone.append(path)
-        vectors = iter(self._embed(batch))
         with self._store.transaction():
             for path in gone:
                 self._store.remove_file(path)
             for prepared in batch:
-                self._write_one(prepared, vectors, is_known=True)
+                self._write_one(prepared, is_known=True)
+
+    def _load_model(self) -> None:
+        """Make sure that the model works before workers need it; without it, words go on alone."""
+        if self._embedder is None:
+            return
+        try:
+            self._embedder.load()
+        except AssetError as error:
+            self._hooks.message(f"{error}: indexing without vectors")
+            self._record_model("", 0)
+            self._embedder = None
+
+    def _load_model_of_index(self) -> None:
+        """Use the model only when the other vectors of the index are its own."""
+        if self._embedder and self._store.load_vectors() and self._store.meta("model") == self._embedder.name:
+            self._load_model()
+        else:
+            self._embedder = None
 
     def _adopt_model(self) -> None:
         """Record the model; when it is another one, everything is embedded again."""
@@ -218,12 +235,11 @@ class _Update:
         self._tell(total, "")
         is_first = True
         for batch in self._batches(found, digests):
-            vectors = iter(self._embed(batch))
             with self._store.transaction():
                 if is_first:
                     self._write_news(found, news)
                 for prepared in batch:
-                    self._write_one(prepared, vectors, is_known=prepared.path in digests)
+                    self._write_one(prepared, is_known=prepared.path in digests)
                     self._done += 1
                     self._tell(total, prepared.path)
                 self._store.set_meta("pending", total - self._done)
@@ -233,7 +249,7 @@ class _Update:
     def _batches(self, found: Scan, digests: dict[str, str]) -> Iterator[list[Prepared]]:
         """Prepare candidates and yield as many as go into one transaction; at least one batch, if an empty one."""
         sizes = {candidate.path: candidate.size for candidate in found.candidates}
-        preparation = Preparation(self._request.root, self._request.max_bytes, for_model=self._embedder is not None)
+        preparation = Preparation(self._request.root, self._request.max_bytes, self._embedder)
         batch: list[Prepared] = []
         size = 0
         for prepared in prepare_all(preparation, found.candidates, digests, workers=self._request.workers):
@@ -257,29 +273,16 @@ class _Update:
         self._store.set_meta("analysis", ANALYSIS_VERSION)
         self._counts["removed"] = len(news.lost_files)
 
-    def _write_one(self, prepared: Prepared, vectors: Iterator[Vector], *, is_known: bool) -> None:
+    def _write_one(self, prepared: Prepared, *, is_known: bool) -> None:
         if isinstance(prepared, Refused):
             self._store.put_skip(prepared.skip, prepared.stamp)
         elif isinstance(prepared, Unchanged):
             self._store.restamp_file(prepared.path, prepared.stamp)
             self._unchanged += 1
         else:
-            self._store.replace_file(prepared, list(islice(vectors, len(prepared.chunks))))
+            self._store.replace_file(prepared)
             self._counts["changed" if is_known else "added"] += 1
             self._counts["chunks"] += len(prepared.chunks)
-
-    def _embed(self, batch: list[Prepared]) -> list[Vector]:
-        """Embed the chunks of a batch in one go, before the transaction that writes them."""
-        passages = [chunk.passage for rows in batch if isinstance(rows, FileRows) for chunk in rows.chunks]
-        if not self._embedder or not passages:
-            return []
-        try:
-            return quantise(self._embedder.encode(passages))
-        except AssetError as error:
-            self._hooks.message(f"{error}: indexing without vectors")
-            self._record_model("", 0)
-            self._embedder = None
-            return []
 
     def _tell(self, total: int, path: str) -> None:
         self._hooks.progress(Progress(self._done, total, self._counts["chunks"], path))

@@ -70,8 +70,9 @@ class Engine:
     def _mode(self, query: Query) -> Mode:
         """Settle `auto`; the model is looked at, and loaded, only when meaning could count."""
         mode = choose_mode(query, has_vectors=True)
-        needs_vectors = query.mode == Mode.AUTO and mode == Mode.HYBRID
-        return Mode.KEYWORD if needs_vectors and self._embedder is None else mode
+        if mode == Mode.HYBRID and self._embedder is None and (query.mode == Mode.AUTO or self._problem):
+            return Mode.KEYWORD
+        return mode
 
     def search(self, query: Query) -> SearchResult:
         """Answer a query with one page of hits."""
