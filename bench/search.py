@@ -3,7 +3,7 @@
     .venv/bin/python bench/search.py [--sizes 1000,10000,100000] [--record]
 
 The trees are made of the Python files of Django 5.2, copied with edits until there are enough chunks; the
-vectors come from a real model2vec model with random vectors, which cost what any others cost.
+vectors are those of Keyhole's own model.
 """
 
 import argparse
@@ -14,18 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 
-import numpy as np
-from model2vec import StaticModel
 from record import fetch_sdist, save_record
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
 
+from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.location import INDEX_FILE, index_folder
-from keyhole.core.index.model import StaticEmbedder
+from keyhole.core.index.model import BUILTIN, open_embedder
 from keyhole.core.index.store import Store
 from keyhole.core.index.trigrams import fill_trigrams
 from keyhole.core.index.update import Request, update_index
@@ -72,12 +67,13 @@ def main() -> None:
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as scratch:
         sources = python_files(fetch_sdist("django", "5.2"))
-        model = make_model(Path(scratch) / "model", sources)
+        embedder = open_embedder(BUILTIN)
+        assert embedder is not None
         for size in map(int, chosen.sizes.split(",")):
-            tree, folder = grow(Path(scratch) / str(size), sources, size, StaticEmbedder(model))
-            figures |= warm(tree, folder, size, StaticEmbedder(model))
+            tree, folder = grow(Path(scratch) / str(size), sources, size, embedder)
+            figures |= warm(tree, folder, size, embedder)
             if size == 10_000:
-                figures |= cold(tree, folder, model)
+                figures |= cold(tree, folder)
     ratio = "keyword p50 at 100,000 against 10,000 chunks"
     if "keyword p50 at 100,000 chunks, ms" in figures:
         figures[ratio] = figures["keyword p50 at 100,000 chunks, ms"] / figures["keyword p50 at 10,000 chunks, ms"]
@@ -94,18 +90,7 @@ def python_files(tree: Path) -> list[str]:
     return [path.read_text("utf-8", "replace") for path in sorted(tree.rglob("*.py")) if path.stat().st_size > 500]
 
 
-def make_model(folder: Path, sources: list[str]) -> Path:
-    """Make a model2vec model of 256 dimensions over the commonest words."""
-    counts = Counter(word for text in sources[:400] for word in re.findall(r"\w+", text))
-    words = ["[UNK]", *(word for word, _ in counts.most_common(20_000))]
-    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = Whitespace()
-    vectors = np.random.default_rng(1).normal(size=(len(words), 256)).astype(np.float32)
-    StaticModel(vectors, tokenizer, normalize=True).save_pretrained(folder)
-    return folder
-
-
-def grow(folder: Path, sources: list[str], size: int, embedder: StaticEmbedder) -> tuple[Path, Path]:
+def grow(folder: Path, sources: list[str], size: int, embedder: Embedder) -> tuple[Path, Path]:
     """Write files until they make about this many chunks, each copy edited, and index them."""
     tree, chance = folder / "tree", random.Random(size)
     # About 1,450 bytes of these sources make a chunk.
@@ -127,7 +112,7 @@ def grow(folder: Path, sources: list[str], size: int, embedder: StaticEmbedder) 
     return tree.resolve(), index
 
 
-def warm(tree: Path, folder: Path, size: int, embedder: StaticEmbedder) -> dict[str, float]:
+def warm(tree: Path, folder: Path, size: int, embedder: Embedder) -> dict[str, float]:
     """Time each mode on an open index, one query at a time."""
     figures = {}
     with Store(folder / INDEX_FILE) as store:
@@ -148,13 +133,12 @@ def warm(tree: Path, folder: Path, size: int, embedder: StaticEmbedder) -> dict[
     return figures
 
 
-def cold(tree: Path, folder: Path, model: Path) -> dict[str, float]:
+def cold(tree: Path, folder: Path) -> dict[str, float]:
     """Time a whole process, from start to result, against one that only imports numpy."""
     keyhole = [sys.executable, "-c", "from keyhole.tui.main import main; main()"]
     command = [*keyhole, "search", "get_queryset", "--mode", "keyword", "--root", str(tree)]
     variables = {
         "KEYHOLE_CACHE_DIR": str(folder.parent),
-        "KEYHOLE_INDEX_MODEL": str(model),
         "PATH": "",
         "HOME": "/nowhere",
     }

@@ -38,7 +38,9 @@ class IndexSettings(_Section):
 
     max_file_bytes: int = Field(default=1_000_000, gt=0, description="larger files are not indexed")
     workers: int = Field(default_factory=_default_workers, gt=0, le=64, description="processes that parse")
-    model: str = Field(default="builtin", description="builtin, a folder of a model2vec model, hub:OWNER/NAME, or none (no vectors)")
+    model: str = Field(
+        default="builtin", description="builtin, a folder of a model2vec model, hub:OWNER/NAME, or none (no vectors)"
+    )
 
 
 class SearchSettings(_Section):
