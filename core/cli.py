@@ -15,6 +15,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, ReadRequest, SearchRequest
 
 if TYPE_CHECKING:
+    from keyhole.core.clients import Profile
     from keyhole.core.service import Service
     from keyhole.core.types import IndexReport
 
@@ -128,6 +129,9 @@ _answer_options = (
         "--format", type=click.Choice([*map(str, Format)]), default="text", show_default=True, help="Text or JSON."
     ),
     click.option("--json", "as_json", is_flag=True, help="Short for --format json."),
+    click.option(
+        "--as", "client", default="", help="Show what the model of this client sees: claude, codex, cursor, vscode..."
+    ),
 )
 _view_options = (
     click.option(
@@ -167,6 +171,30 @@ def _format(name: str, *, as_json: bool) -> Format:
     return Format.JSON if as_json else Format(name)
 
 
+def _profile(options: dict[str, Any]) -> "Profile | None":
+    """Take `--as` out of the options; its client sets the budget when nothing else does."""
+    from keyhole.core.clients import profile_named
+
+    name = options.pop("client")
+    profile = profile_named(name) if name else None
+    if profile and profile.max_tokens and options["max_tokens"] is None:
+        options["max_tokens"] = profile.max_tokens.value
+    return profile
+
+
+def _print_answer(text: str, profile: "Profile | None") -> None:
+    """Print a view, or what a client makes of it, with a word about what it lost."""
+    from keyhole.core.clients import deliver
+
+    if profile is None:
+        _print(text)
+        return
+    delivery = deliver(text, profile)
+    _print(delivery.text if delivery.text.endswith("\n") else f"{delivery.text}\n")
+    if delivery.note:
+        click.echo(f"keyhole: {delivery.note}", err=True)
+
+
 @cli.command()
 @click.argument("query")
 @_with(*_filter_options, *_page_options, *_view_options)
@@ -176,9 +204,10 @@ def search(query: str, root: Path, *, as_json: bool, **options: Any) -> None:
     from keyhole.core.service import Service
 
     service = Service.open(root)
+    profile = _profile(options)
     _index(service, full=False)
     view = service.search_view(_search_request(query, options, as_json=as_json))
-    _print(view.text)
+    _print_answer(view.text, profile)
     if not view.plan.levels:
         raise click.exceptions.Exit(EXIT_NOTHING)
 
@@ -225,8 +254,9 @@ def map_file(path: str, root: Path, *, level: str, as_json: bool, **options: Any
     """Show what the file PATH imports and defines, with line ranges."""
     from keyhole.core.service import Service
 
+    profile = _profile(options)
     options["format"] = _format(options["format"], as_json=as_json)
-    _print(Service.open(root).map_view(MapRequest(path, MapLevel(level), **options)).text)
+    _print_answer(Service.open(root).map_view(MapRequest(path, MapLevel(level), **options)).text, profile)
 
 
 @cli.command()
@@ -242,8 +272,9 @@ def read(paths: tuple[str, ...], root: Path, *, as_json: bool, **options: Any) -
     """Show lines of the files PATHS as they are now; several share the budget."""
     from keyhole.core.service import Service
 
+    profile = _profile(options)
     options["format"] = _format(options["format"], as_json=as_json)
-    _print(Service.open(root).read_view(ReadRequest(paths, **options)).text)
+    _print_answer(Service.open(root).read_view(ReadRequest(paths, **options)).text, profile)
 
 
 def _index(service: "Service", *, full: bool) -> "IndexReport":

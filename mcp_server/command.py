@@ -38,3 +38,22 @@ def mcp(
         raise click.UsageError("give either --token or --no-token")
     is_new = not token and not no_token
     run_http(service, host, port, secrets.token_urlsafe(24) if is_new else token)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of every figure.")
+def clients(*, as_json: bool) -> None:
+    """List what is known of MCP clients: what they do to answers, and what our tools cost them in tokens."""
+    from dataclasses import asdict
+
+    from keyhole.core.clients import clients_text, profiles
+    from keyhole.core.view.text import json_text
+    from keyhole.mcp_server.definitions import definition_cost, definitions
+
+    tools = definitions()
+    costs = {profile.id: definition_cost(tools, profile) for profile in profiles().values()}
+    if as_json:
+        facts = [asdict(profile) | {"tool_tokens": costs[profile.id]} for profile in profiles().values()]
+        click.echo(json_text(facts))
+    else:
+        click.echo(clients_text({name: sum(tokens.values()) for name, tokens in costs.items()}), nl=False)

@@ -22,6 +22,7 @@ from keyhole.core.view.listing import View
 from keyhole.core.view.status import status_facts, status_text
 from keyhole.core.view.text import json_text
 from keyhole.mcp_server import texts
+from keyhole.mcp_server.client_budget import ClientBudget
 from keyhole.mcp_server.errors import ReadableErrors
 from keyhole.mcp_server.freshness import Freshness
 from keyhole.mcp_server.recording import Recording
@@ -45,7 +46,7 @@ def build_server(service: Service, auth: AuthProvider | None = None, journal: Jo
         version=version("keyhole"),
         auth=auth,
         # The journal stands outside, to see each answer as it is sent.
-        middleware=[*([Recording(journal)] if journal else []), errors],
+        middleware=[*([Recording(journal)] if journal else []), errors, ClientBudget()],
         mask_error_details=True,
     )
     for tool in _tools(service, Freshness(service)):

@@ -26,7 +26,10 @@ _SEARCH = LIMITS["search_code"]
 _MINIMAL = LIMITS["search_code at minimal"]
 _READ = LIMITS["read_file"]
 
-_MAX_TOKENS = f"Budget of the answer in tokens, {MIN_TOKENS:,} to {MAX_TOKENS:,}; default {DEFAULT_TOKENS:,}."
+_MAX_TOKENS = (
+    f"Budget of the answer in tokens, {MIN_TOKENS:,} to {MAX_TOKENS:,}; default {DEFAULT_TOKENS:,}, "
+    "or less where the client delivers less."
+)
 _FORMAT = 'How the answer is written: "text" (default) or "json"; the facts are the same.'
 
 TOOLS = {

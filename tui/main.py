@@ -8,9 +8,10 @@ from pathlib import Path
 def main() -> None:
     """Run Keyhole and exit with its code."""
     from keyhole.core.cli import cli
-    from keyhole.mcp_server.command import mcp  # the command only; what it runs is imported when it runs
+    from keyhole.mcp_server.command import clients, mcp  # the commands only; what they run is imported when they run
 
-    cli.add_command(mcp)
+    for command in (mcp, clients):
+        cli.add_command(command)
     sys.exit(run(sys.argv[1:]))
 
 

@@ -1,0 +1,230 @@
+"""What each MCP client does to an answer before its model sees it: profiles from assets/clients.toml, and their effect.
+
+`deliver(answer, profile)` is a pure function: `--as` in the command line and the explorer's lens show what it returns.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from keyhole.core.errors import AssetError, QueryError
+from keyhole.core.view.limits import CHARACTER_LIMIT
+from keyhole.core.view.text import count_lines, human_size
+from keyhole.core.view.tokens import TOKENIZERS, estimate_tokens
+
+RAW = "raw"
+# Stands for a path that only the client knows.
+_FILE = "FILE"
+_BYTES_PER_TOKEN = 4
+
+
+class How(StrEnum):
+    """What is done to an answer that is over a client's limit."""
+
+    SPILL = "spill"
+    MIDDLE = "middle"
+    HEAD = "head"
+
+
+_DONE = {
+    How.SPILL: "puts answers over {limit} into a file",
+    How.MIDDLE: "cuts the middle out of answers over {limit}",
+    How.HEAD: "cuts off what is over {limit}, without a word",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number, with where it comes from and when that was looked up."""
+
+    value: int
+    source: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRule:
+    """What happens to an answer over a limit of characters or bytes; tools may declare a limit of their own."""
+
+    how: How
+    limit: Figure
+    unit: str
+    message: str
+    preview: Figure | None = None
+    declared: Figure | None = None
+
+    def limit_for(self, declared_chars: int) -> int:
+        """Return the limit for an answer of a tool that declares one."""
+        return min(declared_chars, self.declared.value) if self.declared else self.limit.value
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A client: how it introduces itself, and what is known of its limits; None is what is not published."""
+
+    id: str
+    title: str
+    names: tuple[str, ...]
+    tokenizer: str
+    prefix: str
+    max_tokens: Figure | None = None
+    description: Figure | None = None
+    answer: AnswerRule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What a client's model sees of an answer; of the lines from `lost_lines[0]` to `lost_lines[1]` it misses some."""
+
+    text: str
+    how: How | None = None
+    lost_chars: int = 0
+    lost_lines: tuple[int, int] | None = None
+    tokens: int = 0
+    note: str = ""
+
+
+@cache
+def profiles() -> Mapping[str, Profile]:
+    """Read the table, once."""
+    table = tomllib.loads(files("keyhole.assets").joinpath("clients.toml").read_text("utf-8"))
+    try:
+        return {name: _profile(name, facts) for name, facts in table.items()}
+    except (KeyError, TypeError, ValueError) as error:
+        raise AssetError(f"assets/clients.toml is broken ({error}); install keyhole again") from error
+
+
+def profile_named(name: str) -> Profile:
+    """Find a profile by its short name or its title."""
+    for profile in profiles().values():
+        if name.casefold() in (profile.id, profile.title.casefold()):
+            return profile
+    raise QueryError(f"there is no client {name!r}; there are: {', '.join(profiles())}")
+
+
+def profile_for(client: str) -> Profile:
+    """Find the profile of a client by the name it gives itself; one that nobody knows gets what was sent."""
+    given = client.casefold()
+    known = [(name, profile) for profile in profiles().values() for name in profile.names if given.startswith(name)]
+    return max(known, key=lambda pair: len(pair[0]))[1] if known else profiles()[RAW]
+
+
+def default_budget(client: str) -> int | None:
+    """Return the budget of an answer to a client that names none, if it should not be the usual one."""
+    budget = profile_for(client).max_tokens
+    return budget.value if budget else None
+
+
+def deliver(answer: str, profile: Profile, *, declared_chars: int = CHARACTER_LIMIT) -> Delivery:
+    """Do to an answer what a client does to it; `declared_chars` is what our tools declare."""
+    rule = profile.answer
+    limit = rule.limit_for(declared_chars) if rule else 0
+    if rule is None or _size(answer, rule.unit) <= limit:
+        return Delivery(answer, tokens=estimate_tokens(answer, profile.tokenizer))
+    before, after = _kept(answer, rule, limit)
+    text = _assembled(answer, before, after, rule)
+    seen = len(before) + len(after)
+    done = _DONE[rule.how].format(limit=f"{limit:,} {rule.unit}")
+    return Delivery(
+        text=text,
+        how=rule.how,
+        lost_chars=len(answer) - seen,
+        lost_lines=(answer.count("\n", 0, len(before)) + 1, count_lines(answer[: len(answer) - len(after)])),
+        tokens=estimate_tokens(text, profile.tokenizer),
+        note=f"{profile.title} {done}: its model sees {seen:,} of {len(answer):,} characters",
+    )
+
+
+def cut_description(text: str, profile: Profile) -> str:
+    """Cut a tool's description as a client does."""
+    return text[: profile.description.value] if profile.description else text
+
+
+def _size(text: str, unit: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass")) if unit == "bytes" else len(text)
+
+
+def _kept(answer: str, rule: AnswerRule, limit: int) -> tuple[str, str]:
+    """Return what is left of an answer, at its beginning and at its end."""
+    if rule.how == How.SPILL:
+        return answer[: rule.preview.value if rule.preview else 0], ""
+    if rule.how == How.HEAD:
+        return answer[:limit], ""
+    encoded = answer.encode("utf-8", "surrogatepass")
+    half = limit // 2
+    # A character that the cut goes through is lost.
+    return encoded[:half].decode("utf-8", "ignore"), encoded[len(encoded) - (limit - half) :].decode("utf-8", "ignore")
+
+
+def _assembled(answer: str, before: str, after: str, rule: AnswerRule) -> str:
+    size = _size(answer, "bytes")
+    lost = size - _size(before + after, "bytes")
+    # The preview comes last: what looks like a field in it is not one.
+    values = {
+        "{size}": human_size(size),
+        "{kilobytes}": str(round(len(answer) / 1_024)),
+        "{file}": _FILE,
+        "{tokens}": str(-(-lost // _BYTES_PER_TOKEN)),
+        "{preview}": before,
+    }
+    message = rule.message.removeprefix("\n")
+    for name, value in values.items():
+        message = message.replace(name, value)
+    return message if rule.how == How.SPILL else before + message + after
+
+
+def _profile(name: str, facts: Mapping[str, Any]) -> Profile:
+    if facts["tokenizer"] not in TOKENIZERS:
+        raise ValueError(f"{name}: tokenizer {facts['tokenizer']!r}")
+    return Profile(
+        id=name,
+        title=facts["title"],
+        names=tuple(facts["names"]),
+        tokenizer=facts["tokenizer"],
+        prefix=facts["prefix"],
+        max_tokens=_figure(facts.get("max_tokens")),
+        description=_figure(facts.get("description")),
+        answer=_rule(facts["answer"]) if "answer" in facts else None,
+    )
+
+
+def _rule(facts: Mapping[str, Any]) -> AnswerRule:
+    return AnswerRule(
+        how=How(facts["how"]),
+        limit=Figure(**facts["limit"]),
+        unit=facts["unit"],
+        message=facts["message"],
+        preview=_figure(facts.get("preview")),
+        declared=_figure(facts.get("declared")),
+    )
+
+
+def _figure(facts: Mapping[str, Any] | None) -> Figure | None:
+    return Figure(**facts) if facts else None
+
+
+def clients_text(costs: Mapping[str, int]) -> str:
+    """List the clients with what they deliver, and what the definitions of our tools cost each."""
+    lines = [f"{'client':<9}{'title':<13}{'budget':>8}{'tools':>7}  answers"]
+    lines += [
+        f"{profile.id:<9}{profile.title:<13}{_budget_text(profile):>8}{costs[profile.id]:>7,}  {_rule_text(profile)}"
+        for profile in profiles().values()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _budget_text(profile: Profile) -> str:
+    return f"{profile.max_tokens.value:,}" if profile.max_tokens else "-"
+
+
+def _rule_text(profile: Profile) -> str:
+    rule = profile.answer
+    if rule is None:
+        return "as they are" if profile.id == RAW else "no limit is published"
+    text = _DONE[rule.how].format(limit=f"{rule.limit.value:,} {rule.unit}")
+    ours = f"; of our tools only over {rule.limit_for(CHARACTER_LIMIT):,}" if rule.declared else ""
+    return f"{text}{ours} ({rule.limit.date})"

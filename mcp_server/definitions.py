@@ -1,0 +1,42 @@
+"""What the definitions of our own tools cost a client before the first question."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from keyhole.core.clients import Profile, cut_description
+from keyhole.core.config import Settings
+from keyhole.core.service import Service
+from keyhole.core.view.tokens import estimate_tokens
+from keyhole.mcp_server.run import isolate
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A tool as it is listed: its name, its description and the schema of its parameters as JSON."""
+
+    name: str
+    description: str
+    schema: str
+
+
+def definitions() -> list[Definition]:
+    """List our tools; what they say does not depend on the workspace. This imports fastmcp: call it in a thread."""
+    isolate()
+    from keyhole.mcp_server.server import build_server
+
+    server = build_server(Service(Path("/nowhere"), Settings()))
+    tools = [tool.to_mcp_tool() for tool in asyncio.run(server.list_tools())]
+    return [Definition(tool.name, tool.description or "", json.dumps(tool.input_schema)) for tool in tools]
+
+
+def definition_cost(tools: list[Definition], profile: Profile) -> dict[str, int]:
+    """Return the tokens that each tool costs a client that lists it whole, by its name there."""
+    return {
+        f"{profile.prefix}{tool.name}": estimate_tokens(
+            f"{profile.prefix}{tool.name}\n{cut_description(tool.description, profile)}\n{tool.schema}",
+            profile.tokenizer,
+        )
+        for tool in tools
+    }

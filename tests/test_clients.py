@@ -1,0 +1,238 @@
+"""What clients make of an answer: the profiles, `deliver`, `--as`, budgets by client, and the cost of our tools."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fastmcp import Client
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.types import Implementation
+
+from keyhole.core.cli import cli
+from keyhole.core.clients import (
+    AnswerRule,
+    Figure,
+    How,
+    Profile,
+    cut_description,
+    deliver,
+    profile_for,
+    profile_named,
+    profiles,
+)
+from keyhole.core.errors import QueryError
+from keyhole.core.service import Service
+from keyhole.core.types import Detail, ReadRequest, SearchRequest
+from keyhole.core.view.limits import CHARACTER_LIMIT, MAX_TOKENS, MIN_TOKENS
+from keyhole.mcp_server.command import clients
+from keyhole.mcp_server.definitions import Definition, definition_cost, definitions
+from keyhole.mcp_server.server import build_server
+
+pytestmark = pytest.mark.anyio
+SINCE = date(2026, 1, 1)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def figures(profile: Profile) -> list[Figure]:
+    rule = profile.answer
+    found = [profile.max_tokens, profile.description, *((rule.limit, rule.preview, rule.declared) if rule else ())]
+    return [figure for figure in found if figure]
+
+
+def test_every_figure_has_a_source_and_a_date() -> None:
+    counted = 0
+    for profile in profiles().values():
+        for figure in figures(profile):
+            assert len(figure.source) > 20
+            assert date.fromisoformat(figure.date) >= SINCE
+            counted += 1
+    assert counted >= 10
+    assert {"claude", "codex", "cursor", "vscode", "raw"} <= profiles().keys()
+
+
+def test_budgets_are_ones_that_can_be_asked_for() -> None:
+    for profile in profiles().values():
+        if profile.max_tokens:
+            assert MIN_TOKENS <= profile.max_tokens.value <= MAX_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("claude-code", "claude"),
+        ("Claude-Code/2.1", "claude"),
+        ("codex-mcp-client", "codex"),
+        ("cursor-vscode", "cursor"),
+        ("Visual Studio Code - Insiders", "vscode"),
+        ("my own agent", "raw"),
+        ("", "raw"),
+    ],
+)
+def test_a_client_is_known_by_its_name(name: str, expected: str) -> None:
+    assert profile_for(name).id == expected
+
+
+def test_a_profile_by_name() -> None:
+    assert profile_named("claude") is profile_named("Claude Code")
+    with pytest.raises(QueryError, match="there is no client 'clod'; there are: claude, codex"):
+        profile_named("clod")
+
+
+# What is delivered
+
+TEXTS = st.text(max_size=300) | st.text("a🙂\n{}", max_size=300) | st.lists(st.text(max_size=9)).map("\n".join)
+RULES = st.builds(
+    AnswerRule,
+    how=st.sampled_from(How),
+    limit=st.integers(0, 200).map(lambda value: Figure(value, "", "")),
+    unit=st.sampled_from(["characters", "bytes"]),
+    message=st.sampled_from(["", "…{tokens} tokens truncated…", "saved to {file}:\n{preview}\n...", "({size})"]),
+    preview=st.none() | st.integers(0, 50).map(lambda value: Figure(value, "", "")),
+)
+
+
+@given(TEXTS, RULES)
+def test_a_delivery_is_the_answer_or_says_what_is_missing(text: str, rule: AnswerRule) -> None:
+    profile = Profile("x", "X", (), "claude", "", answer=rule)
+    delivery = deliver(text, profile)
+    size = len(text.encode("utf-8", "surrogatepass")) if rule.unit == "bytes" else len(text)
+    if size <= rule.limit.value:
+        assert (delivery.text, delivery.how, delivery.lost_chars, delivery.note) == (text, None, 0, "")
+        return
+    assert delivery.how == rule.how
+    assert 0 <= delivery.lost_chars <= len(text)
+    assert delivery.lost_lines is not None
+    first, last = delivery.lost_lines
+    assert first >= 1
+    assert last <= text.count("\n") + 1
+    assert f"{len(text) - delivery.lost_chars:,} of {len(text):,} characters" in delivery.note
+    if rule.how != How.SPILL:
+        seen = len(text) - delivery.lost_chars
+        prefix = next(n for n in range(seen, -1, -1) if delivery.text.startswith(text[:n]))
+        assert delivery.text.endswith(text[len(text) - (seen - prefix) :] if seen > prefix else "")
+
+
+@given(st.text(min_size=1, max_size=200), st.sampled_from(sorted(profiles())))
+def test_what_fits_is_delivered_whole_by_every_client(text: str, name: str) -> None:
+    assert deliver(text, profiles()[name]).text == text
+
+
+@given(st.integers(0, 120_000), st.sampled_from(sorted(profiles())))
+def test_what_is_seen_is_bounded(size: int, name: str) -> None:
+    profile = profiles()[name]
+    delivery = deliver("word " * (size // 5), profile)
+    rule = profile.answer
+    if rule:
+        assert len(delivery.text) <= rule.limit_for(CHARACTER_LIMIT) + 200
+        assert (delivery.how is None) == (len("word " * (size // 5)) <= rule.limit_for(CHARACTER_LIMIT))
+
+
+def test_a_spill_leaves_a_preview_that_is_not_filled_in_again() -> None:
+    answer = "{file} {size}\n" + "x" * 600_000
+    delivery = deliver(answer, profiles()["claude"])
+    assert delivery.text.startswith("<persisted-output>\nOutput too large (600 KB). Full output saved to: FILE\n")
+    assert "\n{file} {size}\nxxx" in delivery.text
+    assert (delivery.lost_chars, delivery.lost_lines) == (len(answer) - 2_000, (2, 2))
+
+
+def test_our_tools_declare_enough_for_claude_code() -> None:
+    claude = profiles()["claude"]
+    answer = "line\n" * 16_000
+    assert deliver(answer, claude).how is None
+    assert deliver(answer, claude, declared_chars=50_000).how == How.SPILL
+
+
+def test_the_middle_is_cut_at_whole_characters() -> None:
+    answer = "start\n" + "🙂" * 20_000 + "\nend"
+    delivery = deliver(answer, profiles()["codex"])
+    assert delivery.text.startswith("start\n🙂")
+    assert delivery.text.endswith("🙂\nend")
+    assert re.search(r"🙂…8\d\d\d tokens truncated…🙂", delivery.text)
+    assert "�" not in delivery.text
+
+
+def test_descriptions_are_cut() -> None:
+    assert len(cut_description("x" * 5_000, profiles()["claude"])) == 2_048
+    assert len(cut_description("x" * 5_000, profiles()["raw"])) == 5_000
+
+
+# The command line
+
+
+def test_as_shows_what_a_model_sees(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(acme.settings.cache_dir))
+    ask = ["search", "steps event", "--detail", "rich", "--limit", "20", "--root", str(acme.root)]
+
+    def run(*options: str) -> Any:
+        return CliRunner().invoke(cli, [*ask, *options])
+
+    whole = run("--as", "vscode")
+    # Without a budget the client sets one, at which the answer arrives whole.
+    expected = acme.search_view(SearchRequest("steps event", detail_level=Detail.RICH, limit=20, max_tokens=1_600))
+    assert (whole.stdout, whole.stderr, whole.exit_code) == (expected.text, "", 0)
+    assert expected.truncation.reason == "token_limit"
+    spilled = run("--as", "VS Code", "--budget", "20000")
+    assert re.fullmatch(r"Large tool result \(\d+KB\) written to file\. Use .* at: FILE\n", spilled.stdout)
+    assert spilled.stderr.startswith("keyhole: VS Code puts answers over 8,192 characters into a file: its model")
+    assert run("--as", "raw").stdout == run().stdout
+    assert run("--as", "nobody").exit_code != 0
+
+
+@pytest.mark.parametrize("name", sorted(profiles()))
+def test_what_a_client_asks_for_by_default_arrives_whole(acme: Service, name: str) -> None:
+    profile = profiles()[name]
+    budget = profile.max_tokens.value if profile.max_tokens else None
+    paths = tuple(path.relative_to(acme.root).as_posix() for path in sorted(acme.root.rglob("*.py")))
+    read = acme.read_view(ReadRequest(paths, max_tokens=budget))
+    found = acme.search_view(SearchRequest("the event", detail_level=Detail.RICH, limit=50, max_tokens=budget))
+    for view in (read, found):
+        assert deliver(view.text, profile).how is None
+
+
+# The server
+
+
+@pytest.mark.parametrize(("name", "budget"), [("codex-mcp-client", 10_000), ("claude-code", 20_000), ("x", 20_000)])
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_the_budget_follows_the_client(acme: Service, name: str, budget: int, era: str) -> None:
+    me = Implementation(name=name, version="1")
+    async with Client(build_server(acme), client_info=me, mode=era) as client:
+        result = await client.call_tool_mcp("search_code", {"query": "retry", "format": "json"})
+        asked = await client.call_tool_mcp("search_code", {"query": "retry", "format": "json", "max_tokens": 3_000})
+    assert json.loads(result.content[0].text)["truncation_info"]["limit_tokens"] == budget
+    assert json.loads(asked.content[0].text)["truncation_info"]["limit_tokens"] == 3_000
+
+
+async def test_tools_declare_how_much_they_may_return(acme: Service) -> None:
+    async with Client(build_server(acme)) as client:
+        for tool in await client.list_tools():
+            assert (tool.meta or {})["anthropic/maxResultSizeChars"] == CHARACTER_LIMIT
+
+
+def test_what_our_tools_cost() -> None:
+    tools = definitions()
+    for profile in profiles().values():
+        costs = definition_cost(tools, profile)
+        assert len(costs) == len(tools)
+        assert all(name.startswith(profile.prefix) and tokens > 50 for name, tokens in costs.items())
+    long = [Definition("t", "word " * 5_000, "{}")]
+    cut, whole = (definition_cost(long, profiles()[name]) for name in ("claude", "raw"))
+    assert sum(cut.values()) < sum(whole.values()) / 5
+
+
+def test_the_list_of_clients(check_golden: Callable[[str, str], None]) -> None:
+    listed = CliRunner().invoke(clients, [])
+    # What our tools cost changes with every word of their descriptions.
+    check_golden("clients.txt", re.sub(r"(?m)^(.{30}) *[\d,]+  ", r"\1     N  ", listed.output))
+    facts = json.loads(CliRunner().invoke(clients, ["--json"]).output)
+    assert facts[0]["answer"]["limit"]["date"] == "2026-10-05"
+    assert sum(facts[0]["tool_tokens"].values()) > 500
