@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.install.cli import install, uninstall
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, ReadRequest, SearchRequest
 
 if TYPE_CHECKING:
@@ -275,6 +276,10 @@ def read(paths: tuple[str, ...], root: Path, *, as_json: bool, **options: Any) -
     profile = _profile(options)
     options["format"] = _format(options["format"], as_json=as_json)
     _print_answer(Service.open(root).read_view(ReadRequest(paths, **options)).text, profile)
+
+
+cli.add_command(install)
+cli.add_command(uninstall)
 
 
 def _index(service: "Service", *, full: bool) -> "IndexReport":

@@ -63,6 +63,17 @@ class AnswerRule:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigPlace:
+    """Where a client's servers are configured: a file of the workspace, or one of the user, by system."""
+
+    project: str
+    user: Mapping[str, str]
+    section: str
+    arguments: tuple[str, ...]
+    extra: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """A client: how it introduces itself, and what is known of its limits; None is what is not published."""
 
@@ -74,6 +85,7 @@ class Profile:
     max_tokens: Figure | None = None
     description: Figure | None = None
     answer: AnswerRule | None = None
+    config: ConfigPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +201,7 @@ def _profile(name: str, facts: Mapping[str, Any]) -> Profile:
         max_tokens=_figure(facts.get("max_tokens")),
         description=_figure(facts.get("description")),
         answer=_rule(facts["answer"]) if "answer" in facts else None,
+        config=_place(facts["config"]) if "config" in facts else None,
     )
 
 
@@ -201,6 +214,11 @@ def _rule(facts: Mapping[str, Any]) -> AnswerRule:
         preview=_figure(facts.get("preview")),
         declared=_figure(facts.get("declared")),
     )
+
+
+def _place(facts: Mapping[str, Any]) -> ConfigPlace:
+    arguments = tuple(facts["arguments"])
+    return ConfigPlace(facts["project"], facts["user"], facts["section"], arguments, facts.get("extra", {}))
 
 
 def _figure(facts: Mapping[str, Any] | None) -> Figure | None:
