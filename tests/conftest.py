@@ -105,6 +105,6 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Service:
     """Index a small workspace of fixed content and name, once."""
     base = tmp_path_factory.mktemp("acme")
     root = write_acme(base / "acme")
-    service = Service(root, load_settings(root, {"cache_dir": base / "cache"}))
+    service = Service(root, load_settings(root, {"cache_dir": base / "cache", "index.model": "none"}))
     service.index()
     return service

@@ -84,4 +84,4 @@ def files(pilot: Pilot[None]) -> FilesScreen:
 def make_service(root: Path) -> Service:
     from keyhole.core.config import load_settings
 
-    return Service(root, load_settings(root, {"cache_dir": root.parent / "cache"}))
+    return Service(root, load_settings(root, {"cache_dir": root.parent / "cache", "index.model": "none"}))

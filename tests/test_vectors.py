@@ -262,21 +262,27 @@ def test_all_of_a_process_shares_one_model(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(loaded) == 1
 
 
-def test_words_make_the_same_vectors_as_model2vec_does() -> None:
+def test_the_shipped_model_is_read_as_model2vec_reads_it() -> None:
+    """Where no token comes twice and no word is in scraps, both make the same vectors."""
     folder = Path(str(files("keyhole.assets").joinpath("model")))
-    sources = [path.read_text() for path in sorted((Path(__file__).parent.parent / "core" / "search").glob("*.py"))]
-    texts = [
-        *sources,
-        "",
-        "%%% ---",
-        "Çédille naïve e\u0301tat — 漢字のテキスト",
-        "getHTTPResponse2xx_codes v1.2.3",
-        "ΑΒΓ ßtraße",
-    ]
+    texts = ["parse the config file", "Çédille naïve e\u0301tat", "getHTTPResponse and set_user_name", "", "%%% ---"]
     expected = StaticModel.from_pretrained(folder).encode(texts, max_length=None)
     embedder = open_embedder(BUILTIN)
     assert embedder is not None
     assert np.abs(embedder.encode(texts) - expected).max() < 1e-5
+
+
+def test_what_is_repeated_counts_less_and_scraps_count_nothing() -> None:
+    embedder = open_embedder(BUILTIN)
+    assert embedder is not None
+    once, often, scraps, both = embedder.encode(["retry", "retry " * 9 + "paint", "xudlftq", "retry xudlftq"])
+    paint = embedder.encode(["paint"])[0]
+    lengths = [np.linalg.norm(row) for row in embedder.encode(["retry", "paint"])]
+    assert lengths == pytest.approx([1, 1], abs=1e-5)
+    assert once @ often < 0.98
+    assert paint @ often > 0.1
+    assert not scraps.any()
+    assert np.abs(once - both).max() < 1e-6
 
 
 def test_files_embedded_by_workers_get_the_same_vectors(
@@ -291,3 +297,19 @@ def test_files_embedded_by_workers_get_the_same_vectors(
             found.append(store.query("SELECT chunk_id, vector FROM chunk_vector ORDER BY chunk_id"))
     assert found[0]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("mode", [Mode.AUTO, Mode.HYBRID, Mode.SEMANTIC])
+def test_nonsense_finds_nothing(service: Service, mode: Mode) -> None:
+    service.index()
+    result = service.search(Query("zzzxqv", mode))
+    assert result.hits == ()
+    assert result.total == 0
+    assert "nothing found" in result.notes[-1]
+
+
+def test_what_is_far_from_the_query_is_left_out(service: Service) -> None:
+    service.index()
+    near = service.search(Query("colour of a brush", Mode.SEMANTIC))
+    assert near.hits[0].path == "c.py"
+    assert near.total < 4

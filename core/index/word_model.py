@@ -1,14 +1,16 @@
 """Keyhole's own model, read word by word.
 
 Its tokenizer never looks beyond a run of letters, digits and underscores. So the tokens of each such word are found
-once and remembered, and a text is embedded by counting them: six times as fast as model2vec, with the same vectors,
-and loaded in a tenth of the time.
+once and remembered, and a text is embedded by counting them: many times as fast as model2vec, and loaded in a tenth
+of the time. Where a token comes n times, it counts as the root of n, as it did in training: what a chunk repeats
+does not drown what it says once. A word that comes apart into scraps (a hash, a slip of the keyboard) says nothing,
+and is left out.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from keyhole.core.errors import AssetError
@@ -24,6 +26,9 @@ _CACHE_LIMIT = 200_000
 _LONGEST_WORD, _LONGEST_KEPT = 200, 64
 # Texts that are embedded together share one table of counts.
 _GROUP = 64
+# From this many pieces, of fewer letters each, a word is in scraps.
+_SCRAPS, _SCRAP_LETTERS = 3, 3
+_INSIDE_WORD, _UNKNOWN = "##", "[UNK]"
 
 _ASCII_TO_SPACE = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
 _WORD = re.compile(r"[0-9A-Za-z_\x80-\U0010ffff]+")
@@ -55,7 +60,7 @@ class WordEmbedder(ModelFolder):
         used, columns = np.unique(np.fromiter(chain.from_iterable(tokens), np.int64), return_inverse=True)
         places = np.repeat(np.arange(len(texts)), [len(each) for each in tokens]) * len(used) + columns
         counts = np.bincount(places, minlength=len(texts) * len(used)).reshape(len(texts), len(used))
-        sums: NDArray[np.float32] = counts.astype(np.float32) @ vectors[used].astype(np.float32)
+        sums: NDArray[np.float32] = np.sqrt(counts, dtype=np.float32) @ vectors[used].astype(np.float32)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return (sums / np.where(lengths == 0, 1, lengths)).astype(np.float32)
 
@@ -66,9 +71,8 @@ class WordEmbedder(ModelFolder):
         new = [word for word in set(words) if word not in self._tokens]
         tokenizer, _ = self._parts
         starts = [word if len(word) <= _LONGEST_WORD else word[:_LONGEST_KEPT] for word in new]
-        unknown = tokenizer.token_to_id("[UNK]")
-        for word, encoding in zip(new, tokenizer.encode_batch_fast(starts, add_special_tokens=False), strict=True):
-            self._tokens[word] = tuple(token for token in encoding.ids if token != unknown)
+        for word, encoding in zip(new, tokenizer.encode_batch(starts, add_special_tokens=False), strict=True):
+            self._tokens[word] = tuple(_telling(encoding.ids, encoding.tokens))
 
     @cached_property
     def _tokens(self) -> dict[str, tuple[int, ...]]:
@@ -88,6 +92,16 @@ class WordEmbedder(ModelFolder):
         except Exception as error:
             raise AssetError(f"the model in {self._folder} cannot be loaded: {error}") from error
         return tokenizer, vectors
+
+
+def _telling(ids: list[int], tokens: list[str]) -> Iterator[int]:
+    """Leave out unknown tokens, and those of words in scraps."""
+    starts = [place for place, token in enumerate(tokens) if not token.startswith(_INSIDE_WORD)]
+    for start, end in pairwise([*starts, len(tokens)]):
+        letters = sum(map(len, tokens[start:end])) - len(_INSIDE_WORD) * (end - start - 1)
+        is_scraps = end - start >= _SCRAPS and letters < _SCRAP_LETTERS * (end - start)
+        if not is_scraps and tokens[start] != _UNKNOWN:
+            yield from ids[start:end]
 
 
 def _words_of(text: str) -> list[str]:
