@@ -36,7 +36,8 @@ _force = click.option("--force", is_flag=True, help="Allow the home folder and t
 def cli() -> None:
     """See your codebase the way your agent does.
 
-    Without a command, keyhole [PATH] opens the explorer on the workspace PATH.
+    Without a command, keyhole [PATH] opens the explorer on the workspace PATH; with --serve [--port N] it serves it to
+    agents over HTTP meanwhile.
     """
 
 

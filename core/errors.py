@@ -6,6 +6,7 @@ KeyholeError                 exit 2; the message says what is wrong and what to 
 ├── ConfigError              a setting is unknown or has a wrong value
 ├── QueryError               a search cannot be run as asked
 │   └── CursorError          a cursor is stale, of another request, or made up
+├── PortError                nothing can be served at a port
 ├── AssetError               a file that ships with Keyhole is missing or broken
 └── StoreError               the index cannot be read or written
     ├── CorruptStoreError    the index file is damaged; the next index run sets it aside
@@ -37,6 +38,10 @@ class QueryError(KeyholeError):
 
 class CursorError(QueryError):
     """A cursor cannot be followed."""
+
+
+class PortError(KeyholeError):
+    """Nothing can be served at a port."""
 
 
 class AssetError(KeyholeError):

@@ -11,7 +11,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from keyhole.core.errors import WorkspaceError
+from keyhole.core.errors import PortError, WorkspaceError
 from keyhole.core.service import Service
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
 
 ENDPOINT = "/mcp"
+# How HTTP is served, wherever the server lives.
+HTTP: dict[str, Any] = {"path": ENDPOINT, "stateless_http": True, "host_origin_protection": True}
+UVICORN: dict[str, Any] = {"log_config": None, "access_log": False, "ws": "none", "timeout_graceful_shutdown": 1}
 
 
 def run_stdio(service: Service) -> None:
@@ -35,24 +38,21 @@ def run_http(service: Service, host: str, port: int, token: str | None) -> None:
     """Serve until told to stop; no token means that anyone on this machine may ask."""
     if not is_loopback(host) and not token:
         raise WorkspaceError(f"refusing to serve on {host} without a token: give --token, or stay on 127.0.0.1")
-    listener = _listen(host, port)
-    address = f"http://{_shown(host)}:{listener.getsockname()[1]}{ENDPOINT}"
+    listener, address = listen(host, port)
     print(connect_text(address, token), flush=True)
     isolate()
     from keyhole.mcp_server.server import build_server
 
     journal = service.journal()
-    server = build_server(service, _verifier(token) if token else None, journal)
+    server = build_server(service, verifier(token) if token else None, journal)
     _run(
         lambda: server.run_http_async(
             show_banner=False,
-            path=ENDPOINT,
             host=host,
             port=listener.getsockname()[1],
             sockets=[listener],
-            stateless_http=True,
-            host_origin_protection=True,
-            uvicorn_config={"log_config": None, "access_log": False, "ws": "none", "timeout_graceful_shutdown": 1},
+            uvicorn_config=UVICORN,
+            **HTTP,
         ),
         journal,
     )
@@ -106,18 +106,18 @@ def _leave(journal: "Journal | None") -> None:
     os._exit(0)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> tuple[socket.socket, str]:
+    """Take a port, any when it is 0; return what listens there, and its address."""
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
-        raise WorkspaceError(f"cannot listen on {host}:{port} ({error.strerror}); try another --port") from error
+        raise PortError(f"cannot listen on {host}:{port} ({error.strerror}); try another --port") from error
+    shown = f"[{host}]" if ":" in host else host
+    return listener, f"http://{shown}:{listener.getsockname()[1]}{ENDPOINT}"
 
 
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def _verifier(token: str) -> "TokenVerifier":
+def verifier(token: str) -> "TokenVerifier":
+    """Make what lets in who knows the token."""
     from fastmcp.server.auth import AccessToken, TokenVerifier
 
     class OneToken(TokenVerifier):

@@ -6,6 +6,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -200,3 +201,58 @@ def test_it_can_be_left_while_another_process_holds_the_index(start: Callable[..
         terminal.send("\x11")
         assert terminal.end() == 0
     assert terminal.is_restored()
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        pytest.param(end_by_key("\x11"), 0, id="ctrl+q"),
+        pytest.param(end_by_signal(signal.SIGTERM), 143, id="SIGTERM"),
+    ],
+)
+def test_agents_are_served_until_the_explorer_ends(
+    start: Callable[..., Terminal], end: Callable[[Terminal], None], code: int
+) -> None:
+    terminal = start(".", "--serve", "--port", "0")
+    address = re.compile(r"http://127\.0\.0\.1:(\d+)/mcp")
+    terminal.read_until(lambda: address.search(terminal.text) is not None)
+    found = address.search(terminal.text)
+    assert found
+    assert is_open(int(found[1]))
+    end(terminal)
+    assert terminal.end() == code
+    assert terminal.is_restored()
+    assert not is_open(int(found[1]))
+    assert "Traceback" not in terminal.text
+
+
+def test_a_port_that_is_taken_leaves_the_explorer_usable(start: Callable[..., Terminal]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        terminal = start("--serve", "--port", str(other.getsockname()[1]))
+        terminal.shows("cannot listen on")
+        terminal.shows("✓ current")
+        terminal.send("\x11")
+        assert terminal.end() == 0
+    assert terminal.is_restored()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--port", "1"], "keyhole: --port goes with --serve\n"),
+        (["--serve", "--port", "many"], "'many' is not a valid integer"),
+        (["--serve", "--port", "70000"], "70000 is not in the range"),
+        (["--serve"], "--serve needs a terminal; keyhole mcp --http serves without one"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(root: Path, arguments: list[str], message: str) -> None:
+    command = [sys.executable, "-c", "from keyhole.tui.main import main; main()", *arguments]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

@@ -25,16 +25,20 @@ from keyhole.tui.messages import (
     Indexed,
     Indexing,
     NotIndexed,
+    NotServing,
     NotWatching,
     Opened,
     Said,
+    Serves,
 )
+from keyhole.tui.serving import Serving
 from keyhole.tui.themes import DARK, LIGHT, THEMES
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.core.types import Status
     from keyhole.tui.indexing import IndexRuns
+    from keyhole.tui.serving import StartServer
 
 log = logging.getLogger("keyhole.tui")
 
@@ -82,7 +86,15 @@ class KeyholeApp(App[None]):
     index_state: reactive[IndexState] = reactive(IndexState())
     inventory: reactive[Inventory] = reactive(Inventory())
 
-    def __init__(self, root: Path, open_service: Callable[[], "Service"], *, watches: bool = True) -> None:
+    def __init__(
+        self,
+        root: Path,
+        open_service: Callable[[], "Service"],
+        *,
+        watches: bool = True,
+        start_server: "StartServer | None" = None,
+        port: int | None = None,
+    ) -> None:
         super().__init__()
         self.root = root
         self.project = root.name
@@ -92,6 +104,9 @@ class KeyholeApp(App[None]):
         self._open_service = open_service
         self._watches = watches
         self._runs: IndexRuns | None = None
+        # The server beside the explorer, and the port it is to have from the beginning, if any.
+        self.serving = Serving(self, start_server) if start_server else None
+        self._port = port
         # What the screen of files is to open next, and at which line.
         self.wanted_file: tuple[str, int] | None = None
         self.animation_level = "none"
@@ -153,6 +168,17 @@ class KeyholeApp(App[None]):
         if self._watches:
             self.run_worker(watch_files(message.service, self), name="watch")
         self.index_again()
+        if self.serving and self._port is not None:
+            self.serving.start(message.service, self._port)
+
+    def on_serves(self, message: Serves) -> None:
+        """Say where agents find the workspace."""
+        self.notify(f"Agents are served on {message.address}", markup=False)
+
+    def on_not_serving(self, message: NotServing) -> None:
+        """Say why agents are not served."""
+        if message.error:
+            self.notify(str(message.error), severity="error", markup=False)
 
     def index_again(self) -> None:
         """Bring the index up to date."""

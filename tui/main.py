@@ -2,7 +2,16 @@
 
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+    from keyhole.mcp_server.embedded import EmbeddedServer
+
+EXIT_ERROR = 2
+DEFAULT_PORT = 7777
 
 
 def main() -> None:
@@ -17,25 +26,63 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Open the explorer, or do what the command line says; each door is imported only when it is used."""
-    folder = _folder_to_explore(arguments)
-    if folder is not None and sys.stdin.isatty() and sys.stdout.isatty():
+    wanted = _explore_options(arguments)
+    if isinstance(wanted, str):
+        print(f"keyhole: {wanted}", file=sys.stderr)
+        return EXIT_ERROR
+    if wanted and sys.stdin.isatty() and sys.stdout.isatty():
         from keyhole.tui.run import run_explorer
 
-        return run_explorer(folder, force="--force" in arguments)
+        return run_explorer(wanted.folder, _start_server, force=wanted.force, port=wanted.port)
+    if wanted and wanted.port is not None:
+        print("keyhole: --serve needs a terminal; keyhole mcp --http serves without one", file=sys.stderr)
+        return EXIT_ERROR
     from keyhole.core.cli import run as run_command
 
     code = run_command(arguments)
-    if folder is not None and code == 0:
+    if wanted and code == 0:
         print("keyhole: this is no terminal, so no explorer; keyhole --help lists the commands", file=sys.stderr)
     return code
 
 
-def _folder_to_explore(arguments: list[str]) -> Path | None:
-    """Return the folder that is asked for without a command, if that is what is asked for."""
+@dataclass(frozen=True, slots=True)
+class _Explore:
+    """The explorer as it is asked for; a port means to serve agents too."""
+
+    folder: Path
+    force: bool
+    port: int | None
+
+
+def _explore_options(arguments: list[str]) -> "_Explore | str | None":
+    """Return what to explore if no command is given, or what is wrong with the options."""
+    import click
+
     from keyhole.core.cli import cli
 
-    folders = [argument for argument in arguments if argument != "--force"]
-    if not folders:
-        return Path()
-    is_folder = len(folders) == 1 and folders[0] not in cli.commands and os.path.isdir(folders[0])  # noqa: PTH112
-    return Path(folders[0]) if is_folder else None
+    options = click.Command(
+        "keyhole",
+        params=[
+            click.Argument(["folder"], default="."),
+            click.Option(["--force"], is_flag=True),
+            click.Option(["--serve"], is_flag=True),
+            click.Option(["--port"], type=click.IntRange(0, 65_535)),
+        ],
+        add_help_option=False,
+    )
+    try:
+        given = options.make_context("keyhole", list(arguments)).params
+    except click.UsageError as error:
+        return error.format_message() if "--serve" in arguments else None
+    folder, port = given["folder"], given["port"]
+    if (folder in cli.commands and arguments[0] == folder) or not os.path.isdir(folder):  # noqa: PTH112
+        return None
+    if port is not None and not given["serve"]:
+        return "--port goes with --serve"
+    return _Explore(Path(folder), given["force"], (DEFAULT_PORT if port is None else port) if given["serve"] else None)
+
+
+async def _start_server(service: "Service", port: int) -> "EmbeddedServer":
+    from keyhole.mcp_server.embedded import EmbeddedServer
+
+    return await EmbeddedServer.start(service, port=port)

@@ -108,3 +108,18 @@ class Explained(Message):
 
     number: int
     explanation: Explanation | KeyholeError
+
+
+@dataclass
+class Serves(Message):
+    """Agents can reach the workspace at an address; `connect_text` is what to paste into a client."""
+
+    address: str
+    connect_text: str
+
+
+@dataclass
+class NotServing(Message):
+    """The server has stopped, or could not be started."""
+
+    error: KeyholeError | None = None

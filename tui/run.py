@@ -1,5 +1,6 @@
 """Running the explorer so that the terminal is always given back as it was, whatever happens."""
 
+import asyncio
 import logging
 import sys
 from logging.handlers import RotatingFileHandler
@@ -12,13 +13,15 @@ from keyhole.core.view.text import one_line
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
+    from keyhole.tui.app import KeyholeApp
+    from keyhole.tui.serving import StartServer
 
 EXIT_ERROR = 2
 _LOG_BYTES = 1_000_000
 
 
-def run_explorer(folder: Path, *, force: bool = False) -> int:
-    """Explore a folder, and return the exit code."""
+def run_explorer(folder: Path, start_server: "StartServer", *, force: bool = False, port: int | None = None) -> int:
+    """Explore a folder, serving agents from the beginning if a port is given, and return the exit code."""
     try:
         root = open_workspace(folder, force=force)
     except KeyholeError as error:
@@ -26,12 +29,21 @@ def run_explorer(folder: Path, *, force: bool = False) -> int:
     from keyhole.tui.app import KeyholeApp
 
     log_path = _log_to_file()
-    app = KeyholeApp(root, lambda: _open_service(root, force=force))
-    app.run()
+    app = KeyholeApp(root, lambda: _open_service(root, force=force), start_server=start_server, port=port)
+    asyncio.run(_explore(app))
     if app.failure:
         kind = type(app.failure).__name__
         return _fail(f"something went wrong in the explorer ({kind}: {one_line(str(app.failure))}); see {log_path}")
     return app.return_code or 0
+
+
+async def _explore(app: "KeyholeApp") -> None:
+    """Run the app; the server it may have started ends after it, when the terminal is restored."""
+    try:
+        await app.run_async()
+    finally:
+        if app.serving:
+            await app.serving.stop()
 
 
 def _open_service(root: Path, *, force: bool) -> "Service":

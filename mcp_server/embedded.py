@@ -1,0 +1,113 @@
+"""The HTTP server inside another program's event loop, such as the explorer's.
+
+    server = await EmbeddedServer.start(service, port=0)    # or an error that says what to do: PortError
+    server.address, server.connect_text                     # for people to see and to copy
+    await server.stop()                                     # the port is free, the journal is written
+
+It touches no signal, prints nothing, and logs only to loggers that have a handler. `start` imports fastmcp in a thread,
+which takes about a second of processor time the first time; the loop goes on meanwhile.
+"""
+
+import asyncio
+import logging
+import secrets
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from keyhole.core.errors import PortError
+from keyhole.core.service import Service
+from keyhole.mcp_server.run import HTTP, UVICORN, connect_text, isolate, listen, verifier
+
+if TYPE_CHECKING:
+    from keyhole.core.journal.writer import Journal
+
+HOST = "127.0.0.1"
+_POLL = 0.02
+# What would write to stderr for want of a handler.
+_LIBRARIES = ("uvicorn", "fastmcp", "mcp", "asyncio")
+
+
+class EmbeddedServer:
+    """One running server."""
+
+    def __init__(self, server: Any, task: "asyncio.Task[None]", address: str, token: str) -> None:
+        self.address = address
+        self.token = token
+        self._server = server
+        self._task = task
+        self._journal: Journal | None = None
+
+    @property
+    def connect_text(self) -> str:
+        """What to paste into a client."""
+        return connect_text(self.address, self.token)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it still serves."""
+        return not self._task.done()
+
+    @classmethod
+    async def start(cls, service: Service, *, port: int = 0, token: str | None = None) -> "EmbeddedServer":
+        """Serve a workspace on this machine; port 0 is any that is free."""
+        # An index of its own: who looks at the screen never waits for an agent's search to end.
+        own = Service(service.root, service.settings)
+        listener, address = listen(HOST, port)
+        token = token or secrets.token_urlsafe(24)
+        try:
+            journal = own.journal()
+            server = await asyncio.to_thread(_uvicorn_server, own, token, journal)
+            task = asyncio.create_task(_serve(server, listener), name="keyhole-mcp")
+            while not server.started and not task.done():
+                await asyncio.sleep(_POLL)
+        except BaseException:
+            listener.close()
+            raise
+        if task.done():
+            listener.close()
+            raise PortError(f"cannot serve on {address} ({task.exception()}); try another --port")
+        started = cls(server, task, address, token)
+        started._journal = journal
+        return started
+
+    async def stop(self) -> None:
+        """Say goodbye to clients, free the port, and write what the journal still has to."""
+        self._server.should_exit = True
+        # Whoever cancels this wants to leave at once; the server is told either way.
+        with suppress(Exception):
+            await asyncio.shield(self._task)
+        if self._journal:
+            await asyncio.to_thread(self._journal.close)
+
+
+async def _serve(server: Any, listener: socket.socket) -> None:
+    try:
+        await server.serve(sockets=[listener])
+    except SystemExit as error:
+        # It means to end its own process, which this is not.
+        raise RuntimeError("the server could not start") from error
+    finally:
+        listener.close()
+
+
+def _uvicorn_server(service: Service, token: str, journal: "Journal | None") -> Any:
+    """Make the server; runs in a thread, for what it imports."""
+    isolate()
+    import uvicorn
+
+    from keyhole.mcp_server.server import build_server
+
+    for name in _LIBRARIES:
+        logging.getLogger(name).addHandler(logging.NullHandler())
+    app = build_server(service, verifier(token), journal).http_app(**HTTP)
+
+    class QuietServer(uvicorn.Server):
+        """Leaves signals to the program it lives in."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    return QuietServer(uvicorn.Config(app, lifespan="on", **UVICORN))

@@ -1,0 +1,77 @@
+"""The server beside the explorer: started on demand, stopped when the explorer has closed.
+
+It runs as a task of its own in the same loop, not as one of Textual's workers: those are cancelled first. What happens
+is posted to the app: `Serves` once an address is known, `NotServing` when that failed or after a stop.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Protocol
+
+from keyhole.core.errors import KeyholeError
+from keyhole.tui.messages import NotServing, Serves
+
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
+
+    from keyhole.core.service import Service
+
+log = logging.getLogger("keyhole.tui")
+
+
+class Server(Protocol):
+    """What the explorer needs of a running server."""
+
+    address: str
+
+    @property
+    def connect_text(self) -> str:
+        """What to paste into a client."""
+
+    async def stop(self) -> None:
+        """End it, and free its port."""
+
+
+# Starts a server for a workspace on a port; 0 is any that is free.
+StartServer = Callable[["Service", int], Awaitable[Server]]
+
+
+class Serving:
+    """At most one server at a time."""
+
+    def __init__(self, app: "MessagePump", start_server: StartServer) -> None:
+        self._app = app
+        self._start_server = start_server
+        self._starting: asyncio.Task[None] | None = None
+        self.server: Server | None = None
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a server is on its way."""
+        return self._starting is not None and not self._starting.done()
+
+    def start(self, service: "Service", port: int) -> None:
+        """Start a server, unless there is one."""
+        if self.server is None and not self.is_starting:
+            self._starting = asyncio.create_task(self._start(service, port), name="start-server")
+
+    async def stop(self) -> None:
+        """Stop the server, if there is one."""
+        if self._starting:
+            await asyncio.wait([self._starting])
+        server, self.server = self.server, None
+        if server:
+            await server.stop()
+            self._app.post_message(NotServing())
+
+    async def _start(self, service: "Service", port: int) -> None:
+        try:
+            self.server = await self._start_server(service, port)
+        except KeyholeError as error:
+            self._app.post_message(NotServing(error))
+        except Exception as error:
+            log.exception("the server could not be started")
+            self._app.post_message(NotServing(KeyholeError(f"the server could not be started ({error})")))
+        else:
+            self._app.post_message(Serves(self.server.address, self.server.connect_text))
