@@ -124,6 +124,8 @@ class Outline:
     has_errors: bool = False
     # Why nothing was looked for, when nothing was.
     missed: str = ""
+    # Imports in the middle of other statements: links, but not what a file starts with.
+    references: tuple[Import, ...] = ()
 
     def walk(self) -> Iterator[Symbol]:
         """Yield every symbol at every depth, in source order."""

@@ -65,11 +65,17 @@ DUMPS = {
         FROM chunk JOIN file ON file.id = file_id ORDER BY path, start""",
     "symbols": """SELECT path, depth, name, kind, signature, doc, returns, start_line, end_line, name_line, parent,
         exported, modifiers FROM symbol JOIN file ON file.id = file_id ORDER BY path, symbol.id""",
+    "links": """SELECT file.path, line, kind, target, part, is_fixed, state, link.path, reason, site
+        FROM link JOIN file ON file.id = file_id ORDER BY file.path, link.id""",
+    "declared": """SELECT path, kind, name, value FROM declared
+        JOIN file ON file.id = file_id ORDER BY path, declared.id""",
     "skips": "SELECT path, reason, detail, is_dir FROM skip ORDER BY path",
     "words": """SELECT path, start, words.col, words.offset, term
         FROM temp.words CROSS JOIN chunk ON chunk.id = doc JOIN file ON file.id = file_id ORDER BY 1, 2, 3, 4, 5""",
     "orphans": """SELECT 'chunk', id FROM chunk WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'symbol', id FROM symbol WHERE file_id NOT IN (SELECT id FROM file)
+        UNION ALL SELECT 'link', id FROM link WHERE file_id NOT IN (SELECT id FROM file)
+        UNION ALL SELECT 'declared', id FROM declared WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'words', doc FROM temp.words WHERE doc NOT IN (SELECT id FROM chunk)
         UNION ALL SELECT 'vector', chunk_id FROM chunk_vector WHERE chunk_id NOT IN (SELECT id FROM chunk)""",
 }

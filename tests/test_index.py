@@ -211,12 +211,14 @@ def test_an_older_index_without_definitions_opens_and_works(root: Path, tmp_path
         assert store.value("PRAGMA user_version") == VERSION
         assert store.query("SELECT definitions FROM chunk") == [("",)]
         assert store.query("SELECT rowid FROM chunk_words WHERE chunk_words MATCH 'ancient'") == [(1,)]
+        assert store.query("SELECT * FROM link") == []
         assert check_integrity(store) == []
     assert counts(run(old_root)) == (0, 0, 0, 1)
-    put(old_root, "old.py", "def modern(): pass\n")
+    put(old_root, "old.py", "import os\n\ndef modern(): pass\n")
     assert counts(run(old_root)) == (0, 1, 0, 0)
     with Store(database(root)) as store:
         assert store.query("SELECT definitions FROM chunk") == [("function modern",)]
+        assert store.query("SELECT target, state FROM link") == [("os", "external")]
 
 
 def test_an_index_of_a_newer_keyhole_is_left_alone(root: Path) -> None:

@@ -58,3 +58,5 @@
   (#any-of? @_call "require" "import"))
 ((expression_statement (call_expression function: (_) @_call arguments: (arguments . (string) @target))) @import
   (#any-of? @_call "require" "import"))
+((call_expression function: [(identifier) (import)] @_call arguments: (arguments . (string) @target)) @reference
+  (#any-of? @_call "require" "import"))

@@ -1,7 +1,7 @@
 """From a path to the rows the store writes: the part of indexing that runs on every core."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,6 +9,9 @@ from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import NEEDS_A_LOOK, Stamp
 from keyhole.core.index.embedder import Embedder, quantise
 from keyhole.core.index.words import split_words
+from keyhole.core.links.declare import declarations
+from keyhole.core.links.extract import links_of
+from keyhole.core.links.types import LinkState
 from keyhole.core.syntax.analyse import analyse, context_header
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, Symbol
@@ -20,6 +23,9 @@ _CLOCK_TICK_NS = 20_000_000
 
 Vector = tuple[bytes, bytes]
 SymbolRow = tuple[int, str, str, str, str, str, int, int, int, str, bool, str]
+# line, kind, target, part, whether that is all there is to know, and then the state and the site
+LinkRow = tuple[int, str, str, str, bool, str | None, str]
+DeclaredRow = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,8 @@ class FileRows:
     chunks: tuple[ChunkRow, ...]
     symbols: tuple[SymbolRow, ...]
     vectors: Sequence[Vector] = ()
+    links: tuple[LinkRow, ...] = ()
+    declared: tuple[DeclaredRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +121,17 @@ def _rows(analysis: Analysis) -> FileRows:
         has_errors=outline.has_errors,
         chunks=tuple(_chunk_rows(analysis)),
         symbols=tuple(row for symbol in outline.symbols for row in _symbol_rows(symbol)),
+        links=tuple(_link_rows(analysis)),
+        declared=tuple(
+            (fact.kind, fact.name, fact.value) for fact in declarations(source.path, outline.language, source.text)
+        ),
     )
+
+
+def _link_rows(analysis: Analysis) -> Iterator[LinkRow]:
+    for link in links_of(analysis.source, analysis.outline):
+        state = LinkState.EXTERNAL.value if link.site else None
+        yield link.line, link.kind.value, link.target, link.part, bool(link.site), state, link.site
 
 
 def _passages(analysis: Analysis) -> list[str]:

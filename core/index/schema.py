@@ -4,13 +4,14 @@ Version  Why it changed
 1        files, skips, chunks and their full text
 2        chunks know what they define (`definitions`); an older index keeps working with none
 3        trigrams of files, filled by the first search for a regular expression
+4        links between files, and what files declare that links are resolved by
 """
 
 from collections.abc import Callable
 
 import apsw
 
-VERSION = 3
+VERSION = 4
 # "Khol": tells an index from any other SQLite file.
 APPLICATION_ID = 0x4B686F6C
 
@@ -85,11 +86,41 @@ CREATE VIRTUAL TABLE file_trigrams USING fts5(
     content, content='', contentless_delete=1, tokenize='trigram', detail='none'
 );
 """
+# A link as its file has it, and where it leads: `state` is NULL until that is known.
+_LINKS = """
+CREATE TABLE link (
+    id INTEGER PRIMARY KEY,
+    file_id INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    target TEXT NOT NULL,
+    part TEXT NOT NULL,
+    is_fixed INTEGER NOT NULL,   -- external by its own text, whatever other files there are
+    state TEXT,
+    path TEXT NOT NULL DEFAULT '',
+    reason TEXT NOT NULL DEFAULT '',
+    site TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX link_by_file ON link (file_id);
+CREATE INDEX link_by_path ON link (path) WHERE path <> '';
+CREATE INDEX link_by_reason ON link (reason) WHERE reason <> '';
+CREATE INDEX link_by_site ON link (site) WHERE site <> '';
+CREATE INDEX link_to_resolve ON link (id) WHERE state IS NULL;
+
+CREATE TABLE declared (
+    id INTEGER PRIMARY KEY,
+    file_id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL
+);
+CREATE INDEX declared_by_file ON declared (file_id);
+"""
 
 
 def create(db: apsw.Connection) -> None:
     """Lay out an empty index."""
-    db.execute(_TABLES + _TRIGRAMS)
+    db.execute(_TABLES + _TRIGRAMS + _LINKS)
     db.pragma("application_id", APPLICATION_ID)
     db.pragma("user_version", VERSION)
 
@@ -113,4 +144,13 @@ def _add_trigrams(db: apsw.Connection) -> None:
     )
 
 
-MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {1: _add_definitions, 2: _add_trigrams}
+def _add_links(db: apsw.Connection) -> None:
+    """Links start empty; a file's come with its next change, or when all files are read again."""
+    db.execute(_LINKS)
+
+
+MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
+    1: _add_definitions,
+    2: _add_trigrams,
+    3: _add_links,
+}

@@ -131,6 +131,11 @@ class Store:
             [(file_id, *symbol) for symbol in rows.symbols[kept:]],
         )
         self._add_vectors(first, rows.vectors)
+        self._replace_links(file_id, rows, is_new=known_id is None)
+
+    def put_resolutions(self, changes: Iterable[Sequence[object]]) -> None:
+        """Write where links lead: state, path, reason and site, and the id of each."""
+        self._db.executemany("UPDATE link SET state = ?, path = ?, reason = ?, site = ? WHERE id = ?", changes)
 
     def remove_file(self, path: str) -> None:
         """Take a file's rows out."""
@@ -138,8 +143,11 @@ class Store:
         if file_id is None:
             return
         self._remove_chunks(file_id)
-        self._db.execute("DELETE FROM symbol WHERE file_id = ?", (file_id,))
+        for table in ("symbol", "link", "declared"):
+            self._db.execute(f"DELETE FROM {table} WHERE file_id = ?", (file_id,))  # noqa: S608
         self._db.execute("DELETE FROM file WHERE id = ?", (file_id,))
+        self._db.execute("UPDATE link SET state = NULL WHERE path = ?", (path,))
+        self.set_meta("links", "all")
 
     def restamp_file(self, path: str, stamp: Stamp) -> None:
         """Record a new time for a file whose content is the same."""
@@ -151,10 +159,12 @@ class Store:
         if skip.reason != SkipReason.BAD_NAME:
             self.remove_file(skip.path)
         row = (skip.path, skip.reason.value, skip.detail, skip.is_dir, *(stamp or (None, None)))
+        self.set_meta("links", "all")
         self._db.execute("INSERT OR REPLACE INTO skip VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def remove_skip(self, path: str) -> None:
         """Forget that a path was passed over."""
+        self.set_meta("links", "all")
         self._db.execute("DELETE FROM skip WHERE path = ?", (path,))
 
     def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
@@ -201,6 +211,27 @@ class Store:
         self._db.execute(
             "DELETE FROM file_trigrams WHERE rowid IN (SELECT id FROM file WHERE id = ? AND has_trigrams)", (file_id,)
         )
+
+    def _replace_links(self, file_id: int, rows: FileRows, *, is_new: bool) -> None:
+        """Put a file's links in the place of its old ones, and have those of others resolved again that it touches."""
+        declared = "SELECT kind, name, value FROM declared WHERE file_id = ? ORDER BY id"
+        old = [] if is_new else list(self._db.execute(declared, (file_id,)))
+        if not is_new:
+            self._db.execute("DELETE FROM link WHERE file_id = ?", (file_id,))
+            # Its headings may be others now.
+            self._db.execute("UPDATE link SET state = NULL WHERE path = ? AND part <> ''", (rows.path,))
+        self._db.executemany(
+            """INSERT INTO link (file_id, line, kind, target, part, is_fixed, state, site)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+            [(file_id, *link) for link in rows.links],
+        )
+        if old != list(rows.declared):
+            self._db.execute("DELETE FROM declared WHERE file_id = ?", (file_id,))
+            self._db.executemany(
+                "INSERT INTO declared VALUES (NULL, ?, ?, ?, ?)", [(file_id, *fact) for fact in rows.declared]
+            )
+        if is_new or [fact for fact in old if fact[0] != "anchor"] != [f for f in rows.declared if f[0] != "anchor"]:
+            self.set_meta("links", "all")
 
     def _keep_symbols(self, file_id: int, new: Sequence[SymbolRow]) -> int:
         """Keep the symbols above the first that changed, and delete the rest: names lie far apart in their index."""

@@ -13,6 +13,7 @@ from keyhole.core.errors import AssetError, LockedStoreError
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.index.embedder import Embedder
+from keyhole.core.index.links import resolve_links
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import Preparation, prepare_all
@@ -167,6 +168,7 @@ class _Update:
                 self._store.remove_file(path)
             for prepared in batch:
                 self._write_one(prepared, is_known=True)
+            resolve_links(self._store)
 
     def _load_model(self) -> None:
         """Make sure that the model works before workers need it; without it, words go on alone."""
@@ -242,6 +244,8 @@ class _Update:
                     self._write_one(prepared, is_known=prepared.path in digests)
                     self._done += 1
                     self._tell(total, prepared.path)
+                if self._done == total:
+                    resolve_links(self._store)
                 self._store.set_meta("pending", total - self._done)
                 self._store.set_meta("updated", datetime.now(UTC).isoformat(timespec="seconds"))
             is_first = False

@@ -7,8 +7,8 @@ from keyhole.core.syntax.symbols import extract_outline
 from keyhole.core.syntax.tables import table_outline
 from keyhole.core.types import Analysis, Chunk, Outline, SourceFile
 
-# Raise this when the same file gives other symbols or chunks than before: indexes are then read anew.
-ANALYSIS_VERSION = 1
+# Raise this when the same file gives other symbols, chunks or links than before: indexes are then read anew.
+ANALYSIS_VERSION = 2
 
 
 # A larger file would keep whoever asks for its map waiting: a dense one of this size takes about ten seconds.

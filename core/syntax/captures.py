@@ -11,6 +11,7 @@ The captures of `assets/queries/*.scm`:
     @decorator                   extends the range of the definition it stands before
     @docstring @doc @comment     documentation inside, documentation above, and just a comment
     @import @target              an import statement and what it names
+    @reference @target           an import inside another statement: a link to what it names, but not listed
     @exported                    a name that another statement exports
     @access                      a word such as a bare `private`: it holds for what follows in the same body
     @level                       the mark of a heading: the number in its type says how deep the section is
@@ -69,6 +70,7 @@ class Captures:
         self.source = source
         self.definitions: dict[tuple[int, int], Definition] = {}
         self.imports: dict[tuple[int, str], Import] = {}
+        self.references: dict[tuple[int, str], Import] = {}
         self.outers: list[Span] = []
         self.decorators: list[Span] = []
         self.comments: list[Span] = []
@@ -77,7 +79,8 @@ class Captures:
         self.exported: set[str] = set()
         self.access: list[Access] = []
         takers: dict[str, Callable[[Node, Match], None]] = {
-            "import": self._take_import,
+            "import": lambda node, match: self._take_import(node, match, self.imports),
+            "reference": lambda node, match: self._take_import(node, match, self.references),
             "outer": lambda node, _: self.outers.append(Span.of(node)),
             "decorator": lambda node, _: self.decorators.append(Span.of(node)),
             "comment": lambda node, _: self.comments.append(Span.of(node)),
@@ -123,7 +126,7 @@ class Captures:
         if level and (depth := _LEVEL.search(level[0].type)):
             definition.level = int(depth.group())
 
-    def _take_import(self, node: Node, match: Match) -> None:
+    def _take_import(self, node: Node, match: Match, found: dict[tuple[int, str], Import]) -> None:
         targets = match.get("target")
         text = one_line(self.source.node_text(node)).rstrip(";")
         target, start = text, node.start_byte
@@ -132,7 +135,7 @@ class Captures:
             target = self.source.text(start, targets[-1].end_byte)
         if target.startswith(_QUOTES):
             target = target.strip("\"'<>`")
-        self.imports.setdefault((start, target), Import(target, text, self.source.row(node.start_byte) + 1))
+        found.setdefault((start, target), Import(target, text, self.source.row(node.start_byte) + 1))
 
     def _take_access(self, node: Node, _: Match) -> None:
         scope = node.parent or node

@@ -26,8 +26,9 @@ def extract_outline(language: Language, root: Node, content: bytes) -> Outline:
     decorators = Spans(captures.decorators)
     _Surroundings(source, captures, decorators).attach(definitions)
     imports = tuple(captures.imports[key] for key in sorted(captures.imports))
+    references = tuple(captures.references[key] for key in sorted(captures.references.keys() - captures.imports.keys()))
     symbols = _Builder(language, captures, decorators).nest(definitions)
-    return Outline(language.id, symbols, imports, has_errors(language, root))
+    return Outline(language.id, symbols, imports, has_errors(language, root), references=references)
 
 
 def _is_wanted(definition: Definition, exported: set[str]) -> bool:

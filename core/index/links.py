@@ -1,0 +1,69 @@
+"""Links in the index: what each file's rows say, resolved against all paths once a run has taken them in.
+
+A link is resolved when it is new, when what it leads to has other headings, or, should any path or
+declaration have come or gone, together with all others. No file is read again for it.
+"""
+
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from keyhole.core.index.store import Store
+from keyhole.core.links.paths import Paths
+from keyhole.core.links.resolve import Resolver
+from keyhole.core.links.types import Declared, LinkKind, LinkState, Origin, Resolution
+
+# id, path, language, line, kind, target, part, and what is known: state, where to, reason, site
+_Row = tuple[Any, ...]
+_LINKS = """SELECT link.id, file.path, language, line, kind, target, part, state, link.path, reason, site
+    FROM link JOIN file ON file.id = file_id WHERE {} ORDER BY link.file_id, link.id"""
+
+
+def resolve_links(store: Store) -> None:
+    """Bring every link up to date with the paths there are, inside the caller's transaction."""
+    is_all = store.meta("links", "") == "all"
+    # What is external by its own text alone stays so.
+    rows = store.query(_LINKS.format("NOT is_fixed" if is_all else "state IS NULL"))
+    if rows:
+        resolver = _resolver(store)
+        store.put_resolutions(_changes(rows, resolver))
+    if is_all:
+        store.set_meta("links", "")
+
+
+def _changes(rows: list[_Row], resolver: Resolver) -> Iterable[tuple[object, ...]]:
+    """Yield what is to be written: state, path, reason, site and id of each link that changed."""
+    for path, group in groupby(rows, key=itemgetter(1)):
+        seen: set[tuple[int, Resolution]] = set()
+        for id_, _, language, line, kind, target, part, *known in group:
+            found = resolver.resolve(Origin(path, language), kind, target, part)
+            state = found.state
+            if kind == LinkKind.IMPORT:
+                # One statement may take several names from one file.
+                state = LinkState.REPEATED if (line, found) in seen else state
+                seen.add((line, found))
+            fresh = (state.value, found.path, str(found.reason), found.site)
+            if tuple(known) != fresh:
+                yield (*fresh, id_)
+
+
+def _resolver(store: Store) -> Resolver:
+    files = [row[0] for row in store.query("SELECT path FROM file")]
+    skips = store.query("SELECT path, is_dir FROM skip")
+    paths = Paths(files, (path for path, is_dir in skips if not is_dir), (path for path, is_dir in skips if is_dir))
+    declared = store.query(
+        """SELECT path, kind, name, value FROM declared JOIN file ON file.id = file_id
+            WHERE kind <> 'anchor' ORDER BY path, declared.id"""
+    )
+
+    def anchors(path: str) -> tuple[str, ...] | None:
+        """Return the headings of a note, and what other anchors it has."""
+        rows = store.query("SELECT id FROM file WHERE path = ? AND language = 'markdown'", path)
+        if not rows:
+            return None
+        headings = store.query("SELECT name FROM symbol WHERE file_id = ?", rows[0][0])
+        others = store.query("SELECT name FROM declared WHERE file_id = ? AND kind = 'anchor'", rows[0][0])
+        return tuple(row[0] for row in (*headings, *others))
+
+    return Resolver(paths, [(path, Declared(*fact)) for path, *fact in declared], anchors)

@@ -1,0 +1,137 @@
+"""The links of one file: its imports as parsing found them, or what its prose points to."""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+
+from keyhole.core.links.markdown import domain_of, markdown_links
+from keyhole.core.links.types import LinkKind, RawLink
+from keyhole.core.types import Outline, SourceFile
+
+# A generated file may import without end; nobody walks more links than this.
+MOST_LINKS = 5_000
+_MOST_MODULES = 1_000
+_LONGEST_TARGET = 1_000
+_LONGEST_STATEMENT = 20_000
+
+_LINE_END = re.compile(r"\n")
+_FROM = re.compile(r"from\s*[.\w\s]+?\bimport\s*(\(?)", re.ASCII)
+_NAMES_IN_BRACKETS = re.compile(r"\bfrom\s[^()#]*\(([^()]*)\)")
+_COMMENT = re.compile(r"#[^\n]*")
+_RUST_MODULE = re.compile(r"(?:^|\s)mod\s+(?:r#)?(\w+)$")
+_RUST_PATH = re.compile(r"#\[path\s*=\s*\"([^\"]+)\"\]")
+_RUST_USE = re.compile(r"^.*?\buse\s+")
+_RUST_TOKEN = re.compile(r"::|[{},*]|[^\s{},:*]+")
+_JAVA_IMPORT = re.compile(r"^import\s+(?:static\s+)?([\w.\s]+\*?)")
+_INCLUDE = re.compile(r"(\"[^\"]+\"|<[^<>]+>)")
+
+
+def links_of(source: SourceFile, outline: Outline) -> tuple[RawLink, ...]:
+    """Return what a file points to."""
+    if outline.language == "markdown":
+        found: Iterable[RawLink] = markdown_links(source.text)
+    else:
+        read = _IMPORTS.get(outline.language)
+        found = read(source, outline) if read and (outline.imports or outline.references) else ()
+    kept = (link for link in found if len(link.target) <= _LONGEST_TARGET and "\n" not in link.target)
+    return tuple(link for link, _ in zip(dict.fromkeys(kept), range(MOST_LINKS), strict=False))
+
+
+def _python(source: SourceFile, outline: Outline) -> Iterator[RawLink]:
+    line_starts = [0, *(match.end() for match in _LINE_END.finditer(source.text))]
+    for item in outline.imports:
+        top = item.target.partition(".")[0]
+        if top in sys.stdlib_module_names:
+            yield RawLink(item.line, LinkKind.IMPORT, item.target, site=top)
+            continue
+        names = [""]
+        if item.text.startswith("from"):
+            names = _python_names(item.text, source.text, line_starts[item.line - 1])
+        yield from (RawLink(item.line, LinkKind.IMPORT, item.target.replace(" ", ""), name) for name in names)
+
+
+def _python_names(statement: str, text: str, position: int) -> list[str]:
+    """Return what `from module import …` takes; each may be a module of its own."""
+    start = _FROM.match(statement)
+    listed = statement[start.end() :] if start else ""
+    if start and start.group(1):
+        # Comments between the names have lost their line ends, so these are read from the source.
+        written = _NAMES_IN_BRACKETS.search(text, position, position + _LONGEST_STATEMENT)
+        listed = _COMMENT.sub("", written.group(1)) if written else ""
+    names = [part.strip(" \\\t\r\n()").partition(" ")[0] for part in listed.split(",")]
+    return [name for name in names if name] or [""]
+
+
+def _javascript(_: SourceFile, outline: Outline) -> Iterator[RawLink]:
+    for item in sorted((*outline.imports, *outline.references), key=lambda item: item.line):
+        target = item.target.rpartition("!")[2].partition("?")[0]
+        site = domain_of(target) if "://" in target else ""
+        if target:
+            yield RawLink(item.line, LinkKind.IMPORT, target, site=site)
+
+
+def _as_written(_: SourceFile, outline: Outline) -> Iterator[RawLink]:
+    yield from (RawLink(item.line, LinkKind.IMPORT, item.target) for item in outline.imports)
+
+
+def _java(_: SourceFile, outline: Outline) -> Iterator[RawLink]:
+    for item in outline.imports:
+        if found := _JAVA_IMPORT.match(item.text):
+            yield RawLink(item.line, LinkKind.IMPORT, "".join(found.group(1).split()))
+
+
+def _include(_: SourceFile, outline: Outline) -> Iterator[RawLink]:
+    for item in outline.imports:
+        if found := _INCLUDE.search(item.text):
+            yield RawLink(item.line, LinkKind.IMPORT, found.group(1))
+
+
+def _rust(source: SourceFile, outline: Outline) -> Iterator[RawLink]:
+    lines = source.text.split("\n")
+    modules = [symbol for symbol in outline.walk() if symbol.kind == "module"][:_MOST_MODULES]
+    for item in outline.imports[:MOST_LINKS]:
+        inside = "::".join(m.name for m in modules if m.start_line <= item.line <= m.end_line)
+        if module := _RUST_MODULE.search(item.text):
+            above = _RUST_PATH.search("\n".join(lines[max(0, item.line - 4) : item.line]))
+            yield RawLink(item.line, LinkKind.IMPORT, f"mod {module.group(1)}", f"@{above[1]}" if above else inside)
+        elif _RUST_USE.match(item.text):
+            for path in _rust_paths(_RUST_USE.sub("", item.text[:_LONGEST_STATEMENT], count=1)):
+                yield RawLink(item.line, LinkKind.IMPORT, path, inside)
+        else:
+            yield RawLink(item.line, LinkKind.IMPORT, item.target, inside)
+
+
+def _rust_paths(tree: str) -> list[str]:
+    """Write out `a::{b, c::{self, d}}` as `a::b`, `a::c`, `a::c::d`."""
+    prefixes, path, paths = [list[str]()], list[str](), list[str]()
+    is_leaf = is_alias = False
+    for word in [*_RUST_TOKEN.findall(tree), ","]:
+        if word == "{":
+            prefixes.append(path)
+            is_leaf = False
+        elif word in (",", "}"):
+            if is_leaf:
+                paths.append("::".join(path))
+            if word == "}" and len(prefixes) > 1:
+                prefixes.pop()
+            path, is_leaf, is_alias = prefixes[-1], False, False
+        elif word == "as":
+            is_alias = True
+        elif word != "::" and not is_alias:
+            is_leaf = True
+            if not path or word not in ("*", "self"):
+                path = [*path, word.removeprefix("r#")]
+    return paths
+
+
+_IMPORTS: dict[str, Callable[[SourceFile, Outline], Iterator[RawLink]]] = {
+    "python": _python,
+    "javascript": _javascript,
+    "typescript": _javascript,
+    "tsx": _javascript,
+    "go": _as_written,
+    "rust": _rust,
+    "java": _java,
+    "c": _include,
+    "cpp": _include,
+}

@@ -1,0 +1,85 @@
+"""Where links of prose lead: relative to their file, from the root of the workspace, or to a note by its name."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+from keyhole.core.links.markdown import slug
+from keyhole.core.links.paths import Paths, join
+from keyhole.core.links.types import LinkState, Origin, Reason, Resolution, internal, unresolved
+
+NOTE_ENDINGS = (".md", ".markdown", ".mdx", ".mdown")
+_LETTERS = re.compile(r"[\W_]+")
+
+# The headings of a note and the other anchors it declares; None for a file that has none to tell of.
+Anchors = Callable[[str], "tuple[str, ...] | None"]
+
+
+class ProseLinks:
+    """Resolves links and wikilinks, down to the heading."""
+
+    def __init__(self, paths: Paths, anchors: Anchors) -> None:
+        self._paths = paths
+        self._anchors = anchors
+        self._known: dict[str, tuple[frozenset[str], frozenset[str]] | None] = {}
+
+    def link(self, origin: Origin, target: str, anchor: str) -> Resolution:
+        """Resolve a link that is written as a path."""
+        if not target:
+            return self._at_anchor(internal(origin.path), anchor)
+        folder = "" if target.startswith("/") else origin.folder
+        path = join(folder, target.lstrip("/"))
+        if path is None:
+            return unresolved(Reason.OUTSIDE)
+        found = self._paths.first([path, *(path + ending for ending in NOTE_ENDINGS)])
+        place = internal(found) if found else self._paths.place(path)
+        return self._at_anchor(place, anchor) if place else unresolved(Reason.MISSING_FILE)
+
+    def wikilink(self, origin: Origin, target: str, anchor: str) -> Resolution:
+        """Resolve a link that is written as the name of a note."""
+        if not target:
+            return self._at_anchor(internal(origin.path), anchor)
+        names = [target, *(target + ending for ending in NOTE_ENDINGS)]
+        if target.startswith("."):
+            return self.link(origin, target, anchor)
+        found = [path for name in names for path in self._paths.noted(name.lstrip("/"))]
+        if len(found) > 1:
+            # A whole path counts more than the end of one, and a note beside more than one elsewhere.
+            wanted = {name.lstrip("/").lower() for name in names}
+            beside = {f"{origin.folder}/{name}".lstrip("/").lower() for name in wanted}
+            exact = [path for path in found if path.lower() in wanted]
+            found = exact or [path for path in found if path.lower() in beside] or found
+        if len(found) == 1:
+            return self._at_anchor(internal(found[0]), anchor)
+        return unresolved(Reason.AMBIGUOUS if found else Reason.MISSING_FILE)
+
+    def _at_anchor(self, place: Resolution, anchor: str) -> Resolution:
+        if not anchor or place.state != LinkState.INTERNAL or self._has_anchor(place.path, anchor):
+            return place
+        return Resolution(LinkState.INTERNAL, place.path, Reason.MISSING_ANCHOR)
+
+    def _has_anchor(self, path: str, anchor: str) -> bool:
+        if path not in self._known:
+            names = self._anchors(path)
+            slugs = None if names is None else [*_slugs(names), *names]
+            self._known[path] = None if slugs is None else (frozenset(slugs), frozenset(map(_letters, slugs)))
+        known = self._known[path]
+        if known is None or anchor.lower() == "top":
+            return True
+        exact, by_letters = known
+        wanted = {anchor, slug(anchor)}
+        # Sites differ in what they make of punctuation: a heading with the same letters is the one.
+        return not exact.isdisjoint(wanted) or not by_letters.isdisjoint(map(_letters, wanted))
+
+
+def _slugs(headings: Iterable[str]) -> Iterator[str]:
+    """Yield the anchors of headings; one that is there already gets a number."""
+    seen: Counter[str] = Counter()
+    for name in map(slug, headings):
+        yield f"{name}-{seen[name]}" if seen[name] else name
+        seen[name] += 1
+
+
+def _letters(text: str) -> str:
+    # A block's name is no heading's.
+    return text if text.startswith("^") else _LETTERS.sub("", text).lower()

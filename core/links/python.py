@@ -1,0 +1,99 @@
+"""Where a Python import leads: from the folders that its file can import from, and no others."""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from keyhole.core.links.paths import Paths, join, parents
+from keyhole.core.links.types import Declared, Origin, Reason, Resolution, external, internal, unresolved
+
+_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+# Where projects keep their packages.
+_SOURCE_FOLDERS = ("src", "lib", "python")
+_ENDINGS = ("/__init__.py", ".py", "/__init__.pyi", ".pyi", ".pyx")
+
+
+class PythonImports:
+    """Resolves imports against the packages of a workspace."""
+
+    def __init__(self, paths: Paths, declared: list[tuple[str, Declared]]) -> None:
+        self._paths = paths
+        self._mapped = [
+            (folder, fact.name.strip("/"), root)
+            for path, fact in declared
+            if (root := join(folder := path.rpartition("/")[0], fact.value)) is not None
+        ]
+
+    def resolve(self, origin: Origin, target: str, part: str) -> Resolution:
+        """Resolve `import target`, or `from target import part`."""
+        names = target.lstrip(".")
+        dots, modules = len(target) - len(names), [module for module in names.split(".") if module]
+        if dots:
+            base = join(origin.folder, *[".."] * (dots - 1))
+            if base is None:
+                return unresolved(Reason.OUTSIDE)
+            found = self._module(base, modules, part)
+            return internal(found) if found else unresolved(Reason.MISSING_MODULE)
+        return self._absolute(origin.folder, modules, part) if modules else external(target)
+
+    def _absolute(self, folder: str, parts: list[str], name: str) -> Resolution:
+        looks_internal = False
+        for root in self._own_roots(folder):
+            if found := self._module(root, parts, name):
+                return internal(found)
+            looks_internal |= self._has_package(root, parts[0])
+        elsewhere = {found for root in self._roots if (found := self._module(root, parts, name))}
+        elsewhere |= set(self._by_mapping(parts, name))
+        if len(elsewhere) == 1:
+            return internal(elsewhere.pop())
+        if elsewhere:
+            return unresolved(Reason.AMBIGUOUS)
+        if looks_internal or any(self._has_package(root, parts[0]) for root in self._roots):
+            return unresolved(Reason.MISSING_MODULE)
+        return external(parts[0])
+
+    def _own_roots(self, folder: str) -> Iterator[str]:
+        """Yield where this file can import from for certain, the nearest first."""
+        top = folder
+        while top and f"{top}/__init__.py" in self._paths:
+            top = top.rpartition("/")[0]
+        yield top
+        for above in (folder, *parents(folder)):
+            if above in self._projects:
+                yield from self._roots_of(above)
+
+    def _module(self, root: str, parts: list[str], name: str) -> str | None:
+        """Find the file of a module below a folder; the name taken from it may be a module inside."""
+        base = "/".join([root, *parts] if root else parts)
+        if name and name != "*" and (inside := self._file(f"{base}/{name}" if base else name)):
+            return inside
+        return self._file(base) if base else self._paths.first(["__init__.py"])
+
+    def _file(self, base: str) -> str | None:
+        return self._paths.first(base + ending for ending in _ENDINGS)
+
+    def _has_package(self, root: str, name: str) -> bool:
+        base = f"{root}/{name}" if root else name
+        return any(base + ending in self._paths for ending in _ENDINGS)
+
+    def _by_mapping(self, parts: list[str], name: str) -> Iterator[str]:
+        """Find modules in packages that a project declares to lie elsewhere."""
+        dotted = "/".join(parts)
+        for _, package, root in self._mapped:
+            if not package or dotted == package or dotted.startswith(f"{package}/"):
+                rest = dotted[len(package) :].strip("/")
+                if found := self._module(root, [part for part in rest.split("/") if part], name):
+                    yield found
+
+    def _roots_of(self, project: str) -> Iterator[str]:
+        yield from (folder for name in _SOURCE_FOLDERS if (folder := join(project, name)) is not None)
+        yield project
+
+    @cached_property
+    def _projects(self) -> frozenset[str]:
+        """The folders that are projects; the workspace is one, whatever is in it."""
+        named = {path.rpartition("/") for path in self._paths.files if path.endswith(_PROJECT_FILES)}
+        return frozenset(["", *(folder for folder, _, name in named if name in _PROJECT_FILES)])
+
+    @cached_property
+    def _roots(self) -> tuple[str, ...]:
+        return tuple(root for project in sorted(self._projects) for root in self._roots_of(project))

@@ -1,0 +1,60 @@
+"""From links as they are written to where they lead, given every path and declaration of a workspace."""
+
+from typing import Protocol
+
+from keyhole.core.links.c import Includes
+from keyhole.core.links.go import GoImports
+from keyhole.core.links.java import JavaImports
+from keyhole.core.links.javascript import JavaScriptImports
+from keyhole.core.links.paths import Paths
+from keyhole.core.links.prose import Anchors, ProseLinks
+from keyhole.core.links.python import PythonImports
+from keyhole.core.links.rust import RustImports
+from keyhole.core.links.types import Declared, LinkKind, Origin, Resolution
+
+
+class Resolving(Protocol):
+    """Resolves the links of one language."""
+
+    def resolve(self, origin: Origin, target: str, part: str) -> Resolution:
+        """Say where a link leads."""
+        ...
+
+
+class Resolver:
+    """Resolves every kind of link; nothing is guessed."""
+
+    def __init__(self, paths: Paths, declared: list[tuple[str, Declared]], anchors: Anchors) -> None:
+        def facts(*kinds: str) -> list[tuple[str, Declared]]:
+            return [pair for pair in declared if pair[1].kind in kinds]
+
+        javascript, includes = JavaScriptImports(paths, facts("npm", "tsconfig")), Includes(paths)
+        self._prose = ProseLinks(paths, anchors)
+        self._imports: dict[str, Resolving] = {
+            "python": PythonImports(paths, facts("python")),
+            "javascript": javascript,
+            "typescript": javascript,
+            "tsx": javascript,
+            "go": GoImports(paths, facts("go")),
+            "rust": RustImports(paths, facts("crate")),
+            "java": JavaImports(facts("java")),
+            "c": includes,
+            "cpp": includes,
+        }
+        self._resolved: dict[tuple[str, str, str, str, str], Resolution] = {}
+
+    def resolve(self, origin: Origin, kind: str, target: str, part: str) -> Resolution:
+        """Say where a link leads."""
+        # Most links of a folder are written alike and lead to the same place; not so those of Rust, or to oneself.
+        scope = origin.path if origin.language == "rust" or not target else origin.folder
+        key = (scope, origin.language, kind, target, part)
+        if key not in self._resolved:
+            self._resolved[key] = self._look_up(origin, kind, target, part)
+        return self._resolved[key]
+
+    def _look_up(self, origin: Origin, kind: str, target: str, part: str) -> Resolution:
+        if kind == LinkKind.WIKILINK:
+            return self._prose.wikilink(origin, target, part)
+        if kind == LinkKind.LINK:
+            return self._prose.link(origin, target, part)
+        return self._imports[origin.language].resolve(origin, target, part)

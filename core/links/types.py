@@ -1,0 +1,99 @@
+"""What a link is: as it is written in a file, and where it leads.
+
+A link's `part` narrows its target: the name a Python import takes, the heading of a note, the inline
+modules around a Rust path. Whether it leads anywhere depends on other files, so that is told apart.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class LinkKind(StrEnum):
+    """How a link is written."""
+
+    IMPORT = "import"
+    LINK = "link"
+    WIKILINK = "wikilink"
+
+
+class LinkState(StrEnum):
+    """Where a link leads."""
+
+    INTERNAL = "internal"
+    EXTERNAL = "external"
+    UNRESOLVED = "unresolved"
+    # To where another link of the same line leads already: never shown.
+    REPEATED = "repeated"
+
+
+class Reason(StrEnum):
+    """Why a link that looks internal does not lead where it says."""
+
+    MISSING_FILE = "missing file"
+    MISSING_ANCHOR = "missing anchor"
+    MISSING_MODULE = "missing module"
+    AMBIGUOUS = "ambiguous"
+    NOT_INDEXED = "not indexed"
+    OUTSIDE = "outside the workspace"
+
+
+# The reasons that somebody should mend; the others only say that nothing certain can be told.
+BROKEN = (Reason.MISSING_FILE, Reason.MISSING_ANCHOR, Reason.MISSING_MODULE)
+
+
+@dataclass(frozen=True, slots=True)
+class RawLink:
+    """A link as a file has it; `site` is the domain or package when the text alone says it is external."""
+
+    line: int
+    kind: LinkKind
+    target: str
+    part: str = ""
+    site: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a file declares that links of others are resolved by: a module's path, aliases, a package, an anchor."""
+
+    kind: str
+    name: str
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The file a link stands in."""
+
+    path: str
+    language: str
+
+    @property
+    def folder(self) -> str:
+        """Its folder; the workspace itself is the empty path."""
+        return self.path.rpartition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """Where a link leads: `path` is a file or folder of the workspace, `site` a domain or package outside."""
+
+    state: LinkState
+    path: str = ""
+    reason: str = ""
+    site: str = ""
+
+
+def internal(path: str) -> Resolution:
+    """Say that a link leads to a path of the workspace."""
+    return Resolution(LinkState.INTERNAL, path)
+
+
+def external(site: str) -> Resolution:
+    """Say that a link leads out of the workspace."""
+    return Resolution(LinkState.EXTERNAL, site=site)
+
+
+def unresolved(reason: Reason) -> Resolution:
+    """Say that a link looks internal, and why it leads nowhere for certain."""
+    return Resolution(LinkState.UNRESOLVED, reason=reason)

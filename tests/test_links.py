@@ -1,0 +1,166 @@
+"""Links: where each leads in every language, and that this stays right while files come and go."""
+
+import itertools
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from links import WORKSPACES  # a module of the tests, beside this one
+
+from keyhole.core.config import load_settings
+from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.service import Service
+from keyhole.core.types import Query
+
+Edits = list[tuple[str, list[str] | None]]
+
+SHOWN = """SELECT file.path, line, target, part, state, link.path, reason, site FROM link
+    JOIN file ON file.id = file_id WHERE state IS NULL OR state <> 'repeated' ORDER BY file.path, line, link.id"""
+
+
+Dump = Callable[[Path], dict[str, list[tuple[object, ...]]]]
+TICKS = itertools.count()
+
+
+def put(root: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+        os.utime(root / path, ns=(10**18, 10**18 + next(TICKS)))
+
+
+def open_workspace(root: Path) -> Service:
+    service = Service(root, load_settings(root, {"cache_dir": root.parent / "cache"}))
+    service.index()
+    return service
+
+
+def shown(service: Service) -> list[str]:
+    """Write every link with where it leads."""
+    with service._searching() as engine:
+        rows = engine.store.query(SHOWN)
+    return [
+        f"{path}:{line} {' '.join(filter(None, [target, part]))} -> {' '.join(filter(None, words(*place)))}"
+        for path, line, target, part, *place in rows
+    ]
+
+
+def words(state: str | None, path: str, reason: str, site: str) -> list[str]:
+    return [path, reason] if state == "internal" else [str(state), reason, site]
+
+
+@pytest.mark.parametrize("name", WORKSPACES)
+def test_where_each_link_leads(name: str, tmp_path: Path) -> None:
+    files, expected = WORKSPACES[name]
+    put(tmp_path / "shop", files)
+    assert shown(open_workspace(tmp_path / "shop")) == [line.lstrip() for line in expected.split("\n") if line.strip()]
+
+
+# Files come and go
+
+NOTES = {
+    "hub.md": "# Hub\n\n[[one]] [[two#Deep]] [three](sub/three.md#here)\n",
+    "one.md": "[[hub]] [[two]]\n",
+    "two.md": "# Deep\n\n[[one]]\n",
+    "sub/three.md": "## Here\n\n[back](../hub.md)\n",
+}
+
+
+def leads(service: Service, path: str) -> list[str]:
+    return [line.partition(":")[2] for line in shown(service) if line.startswith(f"{path}:")]
+
+
+def test_deleting_renaming_and_restoring_a_note(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    put(root, NOTES)
+    service = open_workspace(root)
+    whole = shown(service)
+    (root / "two.md").unlink()
+    service.index()
+    assert leads(service, "hub.md")[1] == "3 two Deep -> unresolved missing file"
+    assert leads(service, "one.md") == ["1 hub -> hub.md", "1 two -> unresolved missing file"]
+    put(root, {"deep/two.md": NOTES["two.md"]})
+    service.index()
+    assert leads(service, "hub.md")[1] == "3 two Deep -> deep/two.md"
+    assert leads(service, "deep/two.md") == ["3 one -> one.md"]
+    (root / "deep/two.md").rename(root / "two.md")
+    service.index()
+    assert shown(service) == whole
+
+
+def test_a_heading_that_goes_breaks_links_of_files_that_did_not_change(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    put(root, NOTES)
+    service = open_workspace(root)
+    put(root, {"two.md": "# Shallow\n"})
+    assert service.index().changed == 1
+    assert leads(service, "hub.md")[1] == "3 two Deep -> two.md missing anchor"
+    put(root, {"two.md": "Deep\n----\n"})
+    service.index()
+    assert leads(service, "hub.md")[1] == "3 two Deep -> two.md"
+
+
+def test_an_alias_that_changes_moves_the_imports_of_files_that_did_not(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    put(root, {"src/a.ts": 'import "@/b";\n', "src/b.ts": "", "lib/b.ts": ""})
+    put(root, {"tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["src/*"]}}}\n'})
+    service = open_workspace(root)
+    assert leads(service, "src/a.ts") == ["1 @/b -> src/b.ts"]
+    put(root, {"tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["lib/*"]}}}\n'})
+    assert service.index().changed == 1
+    assert leads(service, "src/a.ts") == ["1 @/b -> lib/b.ts"]
+    put(root, {"tsconfig.json": "{\n"})
+    service.index()
+    assert leads(service, "src/a.ts") == ["1 @/b -> external @/b"]
+
+
+def test_two_notes_of_one_name_are_not_guessed_between(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    put(root, {"a/x.md": "", "b/y.md": "[[x]]\n"})
+    service = open_workspace(root)
+    put(root, {"c/x.md": ""})
+    service.index()
+    assert leads(service, "b/y.md") == ["1 x -> unresolved ambiguous"]
+    (root / "a/x.md").unlink()
+    service.index()
+    assert leads(service, "b/y.md") == ["1 x -> c/x.md"]
+
+
+def test_what_a_search_takes_in_is_resolved_too(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    put(root, NOTES)
+    service = open_workspace(root)
+    put(root, {"two.md": "# Deep\n\n[[hub]] zebra\n"})
+    service.search(Query("deep", limit=50))
+    assert leads(service, "two.md") == ["3 hub -> hub.md"]
+
+
+names = st.sampled_from(["a.md", "b.md", "sub/a.md", "sub/c.md", "m.py", "sub/n.py", "sub/__init__.py"])
+lines = st.sampled_from(
+    ["[[a]]", "[[c#Top]]", "[x](a.md)", "[x](../b.md#top)", "# Top", "import m", "from sub import n", "from . import n"]
+)
+edits = st.lists(st.tuples(names, st.none() | st.lists(lines, max_size=3)), min_size=1, max_size=4)
+
+
+@given(st.lists(edits, min_size=1, max_size=4))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+def test_after_any_edits_links_are_as_in_a_fresh_index(tmp_path: Path, dump_index: Dump, rounds: list[Edits]) -> None:
+    base = tmp_path / str(next(TICKS))
+    root = base / "root"
+    put(root, {"keep.md": "[[a]] [[b]] [x](sub/c.md#top)\n", "keep.py": "import m\nimport sub.n\n"})
+    service = open_workspace(root)
+    for edit in rounds:
+        for path, text in edit:
+            (root / path).unlink(missing_ok=True)
+            if text is not None:
+                put(root, {path: "\n".join(text) + "\n"})
+        service.index()
+    fresh = Service(root, load_settings(root, {"cache_dir": base / "fresh"}))
+    fresh.index()
+    old, new = (dump_index(one.folder / INDEX_FILE) for one in (service, fresh))
+    assert old == new
+    shutil.rmtree(base)
