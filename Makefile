@@ -34,6 +34,7 @@ bench: $(READY)
 	$(VENV)/bin/python bench/views.py --record
 	$(VENV)/bin/python bench/mcp.py --record
 	$(VENV)/bin/python bench/maps.py --record
+	$(VENV)/bin/python bench/links.py --record
 	$(VENV)/bin/python bench/tokens.py --record
 	$(VENV)/bin/python bench/tui.py --record
 

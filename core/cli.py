@@ -13,10 +13,12 @@ import click
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.install.cli import install, uninstall
+from keyhole.core.relation_commands import relation_commands
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, ReadRequest, SearchRequest
 
 if TYPE_CHECKING:
     from keyhole.core.clients import Profile
+    from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
     from keyhole.core.types import IndexReport
 
@@ -135,16 +137,17 @@ _answer_options = (
         "--as", "client", default="", help="Show what the model of this client sees: claude, codex, cursor, vscode..."
     ),
 )
+_detail_option = click.option(
+    "--detail",
+    "--detail-level",
+    "detail_level",
+    type=click.Choice([*map(str, Detail)]),
+    default="compact",
+    show_default=True,
+    help="How much to tell of each result.",
+)
 _view_options = (
-    click.option(
-        "--detail",
-        "--detail-level",
-        "detail_level",
-        type=click.Choice([*map(str, Detail)]),
-        default="compact",
-        show_default=True,
-        help="How much to tell of each result.",
-    ),
+    _detail_option,
     click.option("--cursor", default="", help="Go on where an answer in JSON ended."),
     *_answer_options,
 )
@@ -281,6 +284,24 @@ def read(paths: tuple[str, ...], root: Path, *, as_json: bool, **options: Any) -
 
 cli.add_command(install)
 cli.add_command(uninstall)
+
+
+def _print_relation(root: Path, options: dict[str, Any], request_of: "Callable[[Any], RelationRequest]") -> None:
+    """Answer a question about links, the tree or related code."""
+    from keyhole.core.service import Service
+
+    options["format"] = _format(options["format"], as_json=options.pop("as_json"))
+    profile = _profile(options)
+    service = Service.open(root)
+    _index(service, full=False)
+    view = service.relation_view(request_of(options))
+    _print_answer(view.text, profile)
+    if not view.plan.levels:
+        raise click.exceptions.Exit(EXIT_NOTHING)
+
+
+for _command in relation_commands(_with(_detail_option), _with(*_answer_options, _root), _print_relation):
+    cli.add_command(_command)
 
 
 def _index(service: "Service", *, full: bool) -> "IndexReport":

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from keyhole.core.index.update import Request
     from keyhole.core.journal.reader import JournalReader
     from keyhole.core.journal.writer import Journal
+    from keyhole.core.links.requests import RelationRequest
     from keyhole.core.search.engine import Engine
     from keyhole.core.view.listing import ListView, View
 
@@ -162,6 +163,25 @@ class Service:
         files = (self._read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
         view = read_view(files, shown, outline_of)
         self.metrics.record("read_file", " ".join(paths), view.truncation)
+        return view
+
+    def relation_view(self, request: "RelationRequest") -> "ListView":
+        """Answer a question about links, the tree or related code, from files as they are now."""
+        from keyhole.core.index.update import refresh_files
+        from keyhole.core.view.relations import About, Where, gather, relation_view, understand_relation
+
+        started = time.perf_counter()
+        asked = understand_relation(request, partial(self.relative, must_exist=False), self.folder.name)
+        with self._searching() as engine:
+            where = Where(engine, self.root, self.settings.index.max_file_bytes)
+            for _ in range(_FRESHNESS_TRIES):
+                gathered = gather(where, asked)
+                stale = self._stale_paths(engine.store, set(gathered.paths)) | gathered.changed
+                if not stale or not refresh_files(self._request(), stale):
+                    break
+            about = About(self.root.name, engine.index_facts(), started)
+        view = relation_view(gathered, asked, about)
+        self.metrics.record(asked.tool, asked.subject, view.truncation)
         return view
 
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.writer import Journal
+from keyhole.core.links.requests import RelationRequest
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, Progress, ReadRequest, SearchRequest
 from keyhole.core.view.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIMITS
@@ -26,6 +27,7 @@ from keyhole.mcp_server.client_budget import ClientBudget
 from keyhole.mcp_server.errors import ReadableErrors
 from keyhole.mcp_server.freshness import Freshness
 from keyhole.mcp_server.recording import Recording
+from keyhole.mcp_server.relations import relation_tools
 
 FILE_ADDRESS = "keyhole://file/{path*}"
 MAP_ADDRESS = "keyhole://map/{path*}"
@@ -121,7 +123,11 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         await freshness.catch_up(_reporter(context))
         return await asyncio.to_thread(_status_text, service, Format(format))
 
-    return [search_code, map_file, read_file, index_status]
+    async def ask(context: Context, request: RelationRequest) -> str:
+        await freshness.catch_up(_reporter(context))
+        return await _text(service.relation_view, request)
+
+    return [search_code, map_file, read_file, *relation_tools(ask), index_status]
 
 
 def _described(function: Callable[..., Awaitable[str]]) -> Tool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from links import WORKSPACES  # a module of the tests, beside this one
+from linked import WORKSPACES  # a module of the tests, beside this one
 
 from keyhole.core.config import load_settings
 from keyhole.core.index.location import INDEX_FILE
@@ -34,7 +34,7 @@ def put(root: Path, files: dict[str, str]) -> None:
 
 
 def open_workspace(root: Path) -> Service:
-    service = Service(root, load_settings(root, {"cache_dir": root.parent / "cache"}))
+    service = Service(root, load_settings(root, {"cache_dir": root.parent / "cache", "index.model": "none"}))
     service.index()
     return service
 
@@ -159,7 +159,7 @@ def test_after_any_edits_links_are_as_in_a_fresh_index(tmp_path: Path, dump_inde
             if text is not None:
                 put(root, {path: "\n".join(text) + "\n"})
         service.index()
-    fresh = Service(root, load_settings(root, {"cache_dir": base / "fresh"}))
+    fresh = Service(root, load_settings(root, {"cache_dir": base / "fresh", "index.model": "none"}))
     fresh.index()
     old, new = (dump_index(one.folder / INDEX_FILE) for one in (service, fresh))
     assert old == new

@@ -23,6 +23,16 @@ from mcp.shared.exceptions import MCPError
 from keyhole.core.errors import CorruptStoreError, KeyholeError
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.store import Store
+from keyhole.core.links.requests import (
+    BacklinksRequest,
+    BrokenLinksRequest,
+    Category,
+    LinkSearchRequest,
+    LinksRequest,
+    RelatedRequest,
+    Relation,
+    TreeRequest,
+)
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, ReadRequest, SearchRequest
 from keyhole.mcp_server import texts
@@ -50,6 +60,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "proj/src/retry.py": 'class RetryPolicy:\n    """Decides whether to go on."""\n\n    def delay(self): ...\n',
         "proj/src/文字.py": "def 検索する(文字列):\n    return 1\n",
         "proj/README.md": f"# Title\n\n{INJECTION}\n",
+        "proj/src/use.py": "import retry\nfrom part_1 import weigh_1\nimport numpy\nfrom . import gone\n",
+        "proj/docs/notes.md": "[title](../README.md#title) [[use]] [gone](gone.md) <https://example.org/a>\n",
         "proj/.env": "FASTMCP_HOST=0.0.0.0\nFASTMCP_LOG_LEVEL=BOGUS\nTOKEN=canary\n",
         "proj/.git/config": "[remote]\n  url = https://canary@example.org\n",
         "proj/id_rsa": "-----BEGIN RSA PRIVATE KEY-----\ncanary\n",
@@ -221,9 +233,66 @@ FILES: list[tuple[str, dict[str, Any]]] = [
     ("read_file", {"path": "README.md", "format": "json"}),
     ("read_file", {"path": "../proj2/secret.py"}),
 ]
-CHOICES: dict[str, Any] = {"mode": Mode, "detail_level": Detail, "format": Format, "level": MapLevel}
-VERBS = {"search_code": "search", "map_file": "map", "read_file": "read"}
-REQUESTS = [*(("search_code", arguments) for arguments in SEARCHES + SEARCH_ERRORS), *FILES]
+RELATIONS: list[tuple[str, dict[str, Any]]] = [
+    ("get_links", {"path": "src/use.py"}),
+    ("get_links", {"path": "docs/notes.md", "format": "json"}),
+    ("get_links", {"path": "docs/notes.md", "category": "internal", "limit": 1}),
+    ("get_links", {"path": "docs/notes.md", "offset": 1}),
+    ("get_links", {"path": "link.py"}),
+    ("get_backlinks", {"path": "src/retry.py"}),
+    ("get_backlinks", {"path": "src/part_2.py"}),
+    ("get_backlinks", {"path": "README.md", "format": "json"}),
+    ("get_backlinks", {"path": "missing.py"}),
+    ("get_backlinks", {"path": "../proj2/secret.py"}),
+    ("search_by_links", {"has_links_to": "README.md"}),
+    ("search_by_links", {"linked_from": "src/use.py", "format": "json"}),
+    ("search_by_links", {"external_domains": ["example.org"]}),
+    ("search_by_links", {"broken": True}),
+    ("search_by_links", {}),
+    ("find_broken_links", {}),
+    ("find_broken_links", {"path": "docs", "reason": "missing file", "format": "json"}),
+    ("find_broken_links", {"path": "nowhere"}),
+    ("get_tree", {}),
+    ("get_tree", {"path": "src", "limit": 3, "offset": 2, "format": "json"}),
+    ("get_tree", {"relation": "descendants", "max_depth": 1}),
+    ("get_tree", {"path": "src/retry.py", "symbol": "RetryPolicy.delay", "relation": "parents"}),
+    ("get_tree", {"path": "nowhere"}),
+    ("find_related", {"path": "src/part_7.py", "line": 3, "limit": 5}),
+    ("find_related", {"symbol": "weigh_9", "detail_level": "rich", "limit": 2, "format": "json"}),
+    ("find_related", {"path": "src/part_7.py", "line": 900}),
+    ("find_related", {}),
+]
+RELATION_REQUESTS: dict[str, Any] = {
+    "get_links": LinksRequest,
+    "get_backlinks": BacklinksRequest,
+    "search_by_links": LinkSearchRequest,
+    "find_broken_links": BrokenLinksRequest,
+    "get_tree": TreeRequest,
+    "find_related": RelatedRequest,
+}
+CHOICES: dict[str, Any] = {
+    "category": Category,
+    "relation": Relation,
+    "external_domains": tuple,
+    "mode": Mode,
+    "detail_level": Detail,
+    "format": Format,
+    "level": MapLevel,
+}
+VERBS = {
+    "search_code": "search",
+    "map_file": "map",
+    "read_file": "read",
+    "get_links": "links",
+    "get_backlinks": "backlinks",
+    "search_by_links": "search-links",
+    "find_broken_links": "broken",
+    "get_tree": "tree",
+    "find_related": "related",
+}
+# Where a path narrows down rather than being what is asked about.
+FILTERED = ("search_code", "find_broken_links")
+REQUESTS = [*(("search_code", arguments) for arguments in SEARCHES + SEARCH_ERRORS), *FILES, *RELATIONS]
 
 
 def test_there_are_enough_requests() -> None:
@@ -236,15 +305,20 @@ def masked(text: str) -> str:
 
 def command_line(base: Path, tool: str, arguments: dict[str, Any]) -> subprocess.CompletedProcess[str]:
     """Ask the same of the command line, in a process of its own."""
-    subject = arguments.get("query", arguments.get("path", ""))
+    subject = [value for name, value in arguments.items() if name == "query" or is_subject(name, tool)]
     flags = [
         part
         for name, value in arguments.items()
-        if name != "query" and (name != "path" or tool == "search_code")
-        for part in (f"--{name.replace('_', '-')}", str(value))
+        if name != "query" and not is_subject(name, tool)
+        for one in (value if isinstance(value, list) else [value])
+        for part in (f"--{name.replace('_', '-')}", *([] if one is True else [str(one)]))
     ]
-    command = [sys.executable, "-c", KEYHOLE, VERBS[tool], *flags, "--root", str(base / "proj"), "--", subject]
+    command = [sys.executable, "-c", KEYHOLE, VERBS[tool], *flags, "--root", str(base / "proj"), "--", *subject]
     return subprocess.run(command, env=environment(base), capture_output=True, text=True, check=False, timeout=60)
+
+
+def is_subject(name: str, tool: str) -> bool:
+    return name == "path" and tool not in FILTERED
 
 
 def from_service(service: Service, tool: str, arguments: dict[str, Any]) -> str:
@@ -255,6 +329,8 @@ def from_service(service: Service, tool: str, arguments: dict[str, Any]) -> str:
             return service.search_view(SearchRequest(**chosen)).text
         if tool == "map_file":
             return service.map_view(MapRequest(**chosen)).text
+        if tool in RELATION_REQUESTS:
+            return service.relation_view(RELATION_REQUESTS[tool](**chosen)).text
         return service.read_view(ReadRequest((chosen.pop("path"),), **chosen)).text
     except KeyholeError as error:
         return str(error)

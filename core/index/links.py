@@ -11,6 +11,7 @@ from typing import Any
 
 from keyhole.core.index.store import Store
 from keyhole.core.links.paths import Paths
+from keyhole.core.links.prose import Anchors
 from keyhole.core.links.resolve import Resolver
 from keyhole.core.links.types import Declared, LinkKind, LinkState, Origin, Resolution
 
@@ -18,6 +19,10 @@ from keyhole.core.links.types import Declared, LinkKind, LinkState, Origin, Reso
 _Row = tuple[Any, ...]
 _LINKS = """SELECT link.id, file.path, language, line, kind, target, part, state, link.path, reason, site
     FROM link JOIN file ON file.id = file_id WHERE {} ORDER BY link.file_id, link.id"""
+_NOTES = "SELECT path FROM file WHERE language = 'markdown'"
+_ANCHORS = """SELECT file.path, anchor.name FROM file JOIN (
+        SELECT file_id, name, id FROM symbol UNION ALL SELECT file_id, name, NULL FROM declared WHERE kind = 'anchor'
+    ) anchor ON anchor.file_id = file.id WHERE language = 'markdown'"""
 
 
 def resolve_links(store: Store) -> None:
@@ -26,8 +31,7 @@ def resolve_links(store: Store) -> None:
     # What is external by its own text alone stays so.
     rows = store.query(_LINKS.format("NOT is_fixed" if is_all else "state IS NULL"))
     if rows:
-        resolver = _resolver(store)
-        store.put_resolutions(_changes(rows, resolver))
+        store.put_resolutions(_changes(rows, _resolver(store, _all_anchors(store) if is_all else _anchors_of(store))))
     if is_all:
         store.set_meta("links", "")
 
@@ -48,7 +52,7 @@ def _changes(rows: list[_Row], resolver: Resolver) -> Iterable[tuple[object, ...
                 yield (*fresh, id_)
 
 
-def _resolver(store: Store) -> Resolver:
+def _resolver(store: Store, anchors: Anchors) -> Resolver:
     files = [row[0] for row in store.query("SELECT path FROM file")]
     skips = store.query("SELECT path, is_dir FROM skip")
     paths = Paths(files, (path for path, is_dir in skips if not is_dir), (path for path, is_dir in skips if is_dir))
@@ -56,14 +60,23 @@ def _resolver(store: Store) -> Resolver:
         """SELECT path, kind, name, value FROM declared JOIN file ON file.id = file_id
             WHERE kind <> 'anchor' ORDER BY path, declared.id"""
     )
+    return Resolver(paths, [(path, Declared(*fact)) for path, *fact in declared], anchors)
+
+
+def _anchors_of(store: Store) -> Anchors:
+    """Look up the headings of a note, and what other anchors it has, when they are asked for."""
 
     def anchors(path: str) -> tuple[str, ...] | None:
-        """Return the headings of a note, and what other anchors it has."""
-        rows = store.query("SELECT id FROM file WHERE path = ? AND language = 'markdown'", path)
-        if not rows:
-            return None
-        headings = store.query("SELECT name FROM symbol WHERE file_id = ?", rows[0][0])
-        others = store.query("SELECT name FROM declared WHERE file_id = ? AND kind = 'anchor'", rows[0][0])
-        return tuple(row[0] for row in (*headings, *others))
+        rows = store.query(f"{_ANCHORS} AND file.path = ?", path)
+        is_note = rows or store.query("SELECT 1 FROM file WHERE path = ? AND language = 'markdown'", path)
+        return tuple(name for _, name in rows) if is_note else None
 
-    return Resolver(paths, [(path, Declared(*fact)) for path, *fact in declared], anchors)
+    return anchors
+
+
+def _all_anchors(store: Store) -> Anchors:
+    """Look up the anchors of every note at once."""
+    found: dict[str, list[str]] = {row[0]: [] for row in store.query(_NOTES)}
+    for path, name in store.query(_ANCHORS):
+        found[path].append(name)
+    return lambda path: tuple(found[path]) if path in found else None

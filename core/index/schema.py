@@ -105,7 +105,6 @@ CREATE INDEX link_by_file ON link (file_id);
 CREATE INDEX link_by_path ON link (path) WHERE path <> '';
 CREATE INDEX link_by_reason ON link (reason) WHERE reason <> '';
 CREATE INDEX link_by_site ON link (site) WHERE site <> '';
-CREATE INDEX link_to_resolve ON link (id) WHERE state IS NULL;
 
 CREATE TABLE declared (
     id INTEGER PRIMARY KEY,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from keyhole.core.links.types import Declared, LinkKind, RawLink
@@ -122,6 +123,7 @@ def domain_of(address: str) -> str:
         return ""
 
 
+@lru_cache(maxsize=10_000)
 def slug(heading: str) -> str:
     """Write a heading as the anchor that GitHub gives it."""
     bare = _LINKED.sub(r"\1", heading[:_LONGEST_HEADING])

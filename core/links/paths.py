@@ -7,6 +7,8 @@ from functools import cached_property
 
 from keyhole.core.links.types import Reason, Resolution, internal, unresolved
 
+NOTE_ENDINGS = (".md", ".markdown", ".mdx", ".mdown")
+
 
 class Paths:
     """The files that are indexed, what is passed over, and the folders that hold them."""
@@ -39,10 +41,11 @@ class Paths:
         """Return every indexed path that is the tail, or has it below some folder."""
         return [p for p in self._by_name.get(basename(tail), ()) if p == tail or p.endswith(f"/{tail}")]
 
-    def noted(self, tail: str) -> list[str]:
+    def noted(self, name: str) -> list[str]:
         """Return every path, passed over or not, that ends as a note names it, in letters of any case."""
-        wanted = tail.lower()
-        return [p for p in self._notes.get(basename(wanted), ()) if p.lower() == wanted or _ends(p, wanted)]
+        wanted = name.lower()
+        found = self._notes.get(basename(wanted), [])
+        return found if "/" not in wanted else [path for path in found if _ends(_as_note(path), wanted)]
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -64,9 +67,13 @@ class Paths:
 
     @cached_property
     def _notes(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
+        """Paths by their last part in small letters; a note also without its ending."""
+        found: dict[str, list[str]] = {}
         for path in sorted(self.files | self._skipped):
-            found[basename(path).lower()].append(path)
+            name = basename(path).lower()
+            found.setdefault(name, []).append(path)
+            if name.endswith(NOTE_ENDINGS):
+                found.setdefault(_as_note(name), []).append(path)
         return found
 
 
@@ -90,5 +97,12 @@ def parents(path: str) -> Iterable[str]:
         yield path
 
 
+def _as_note(path: str) -> str:
+    """Write a path as a note may name it."""
+    small = path.lower()
+    return small.rpartition(".")[0] if small.endswith(NOTE_ENDINGS) else small
+
+
 def _ends(path: str, wanted: str) -> bool:
-    return path.lower().endswith(f"/{wanted}")
+    bare = _as_note(wanted)
+    return path == bare or path.endswith(f"/{bare}")

@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from keyhole.core.links.markdown import slug
-from keyhole.core.links.paths import Paths, join
+from keyhole.core.links.paths import NOTE_ENDINGS, Paths, join
 from keyhole.core.links.types import LinkState, Origin, Reason, Resolution, internal, unresolved
 
-NOTE_ENDINGS = (".md", ".markdown", ".mdx", ".mdown")
 _LETTERS = re.compile(r"[\W_]+")
 
 # The headings of a note and the other anchors it declares; None for a file that has none to tell of.
@@ -39,16 +38,17 @@ class ProseLinks:
         """Resolve a link that is written as the name of a note."""
         if not target:
             return self._at_anchor(internal(origin.path), anchor)
-        names = [target, *(target + ending for ending in NOTE_ENDINGS)]
         if target.startswith("."):
             return self.link(origin, target, anchor)
-        found = [path for name in names for path in self._paths.noted(name.lstrip("/"))]
+        name = target.lstrip("/")
+        found = self._paths.noted(name)
         if len(found) > 1:
             # A whole path counts more than the end of one, and a note beside more than one elsewhere.
-            wanted = {name.lstrip("/").lower() for name in names}
-            beside = {f"{origin.folder}/{name}".lstrip("/").lower() for name in wanted}
-            exact = [path for path in found if path.lower() in wanted]
-            found = exact or [path for path in found if path.lower() in beside] or found
+            for place in (name, f"{origin.folder}/{name}".lstrip("/")):
+                spellings = {place.lower(), *(f"{place}{ending}".lower() for ending in NOTE_ENDINGS)}
+                if exact := [path for path in found if path.lower() in spellings]:
+                    found = exact
+                    break
         if len(found) == 1:
             return self._at_anchor(internal(found[0]), anchor)
         return unresolved(Reason.AMBIGUOUS if found else Reason.MISSING_FILE)

@@ -41,20 +41,16 @@ class Resolver:
             "c": includes,
             "cpp": includes,
         }
-        self._resolved: dict[tuple[str, str, str, str, str], Resolution] = {}
+        self._resolved: dict[tuple[str, str, str, str], Resolution] = {}
 
     def resolve(self, origin: Origin, kind: str, target: str, part: str) -> Resolution:
         """Say where a link leads."""
-        # Most links of a folder are written alike and lead to the same place; not so those of Rust, or to oneself.
-        scope = origin.path if origin.language == "rust" or not target else origin.folder
-        key = (scope, origin.language, kind, target, part)
-        if key not in self._resolved:
-            self._resolved[key] = self._look_up(origin, kind, target, part)
-        return self._resolved[key]
-
-    def _look_up(self, origin: Origin, kind: str, target: str, part: str) -> Resolution:
         if kind == LinkKind.WIKILINK:
             return self._prose.wikilink(origin, target, part)
         if kind == LinkKind.LINK:
             return self._prose.link(origin, target, part)
-        return self._imports[origin.language].resolve(origin, target, part)
+        # The files of a folder import much the same; only in Rust it matters which of them does.
+        key = (origin.path if origin.language == "rust" else origin.folder, origin.language, target, part)
+        if key not in self._resolved:
+            self._resolved[key] = self._imports[origin.language].resolve(origin, target, part)
+        return self._resolved[key]

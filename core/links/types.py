@@ -2,10 +2,12 @@
 
 A link's `part` narrows its target: the name a Python import takes, the heading of a note, the inline
 modules around a Rust path. Whether it leads anywhere depends on other files, so that is told apart.
+What there are tens of thousands of is a tuple, which costs less than a dataclass.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class LinkKind(StrEnum):
@@ -41,8 +43,7 @@ class Reason(StrEnum):
 BROKEN = (Reason.MISSING_FILE, Reason.MISSING_ANCHOR, Reason.MISSING_MODULE)
 
 
-@dataclass(frozen=True, slots=True)
-class RawLink:
+class RawLink(NamedTuple):
     """A link as a file has it; `site` is the domain or package when the text alone says it is external."""
 
     line: int
@@ -61,8 +62,7 @@ class Declared:
     value: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The file a link stands in."""
 
     path: str
@@ -74,8 +74,7 @@ class Origin:
         return self.path.rpartition("/")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(NamedTuple):
     """Where a link leads: `path` is a file or folder of the workspace, `site` a domain or package outside."""
 
     state: LinkState

@@ -74,6 +74,19 @@ class Engine:
             return Mode.KEYWORD
         return mode
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether code can be found by meaning."""
+        return self._embedder is not None
+
+    def index_facts(self) -> dict[str, int]:
+        """Tell which index answers: its generation, how many files it misses, and how many it passes over."""
+        return {
+            "generation": self.store.meta("generation", 0),
+            "stale": self.store.meta("pending", 0),
+            "skipped": self.store.value("SELECT count(*) FROM skip"),
+        }
+
     def search(self, query: Query) -> SearchResult:
         """Answer a query with one page of hits."""
         check_query(query)

@@ -1,6 +1,6 @@
 """The banner: one line at the top that says what is shown, of how many, what cut it, and how to get the rest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -19,6 +19,39 @@ class Page:
     def after(self, shown: int) -> int | None:
         """Where the list goes on after so many results, if it does."""
         return self.offset + shown if self.offset + shown < self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One of several lists that an answer shows the start of: its name, how much of it is here, and all of it."""
+
+    name: str
+    count: int
+    total: int
+
+
+def shares(sections: Sequence[Section], shown: int) -> Iterator[tuple[Section, int]]:
+    """Tell how many results of each section are shown, when so many are shown in all."""
+    for section in sections:
+        here = min(section.count, shown)
+        shown -= here
+        yield section, here
+
+
+def sections_banner(sections: Sequence[Section], plan: Plan, budget: Budget) -> str:
+    """Write the banner of several lists."""
+    told = list(shares(sections, len(plan.levels)))
+    parts = [f"{part.name} {f'1-{here}' if here else 'none'} of {part.total:,}" for part, here in told if part.total]
+    parts += [f"no {part.name}" for part, _ in told if not part.total]
+    cut = f" ({budget.limit_text(plan.reason)})" if plan.reason else ""
+    ways = sections_next(sections, len(plan.levels))
+    return f"Showing {', '.join(parts)}{cut}{f': next {ways}' if ways else ''}."
+
+
+def sections_next(sections: Sequence[Section], shown: int) -> str:
+    """Say how to go on in each section that has more."""
+    told = shares(sections, shown)
+    return ", or ".join(f"category={part.name} offset={here}" for part, here in told if here < part.total)
 
 
 def banner(page: Page, plan: Plan, budget: Budget, *, at_minimal: int = 0, otherwise: str = "") -> str:

@@ -30,6 +30,13 @@ LIMITS = {
     "search_code": Limit(10, 50),
     "search_code at minimal": Limit(10, 200),
     "read_file": Limit(500, 2_000),
+    "get_links": Limit(100, 500),
+    "get_backlinks": Limit(100, 500),
+    "find_broken_links": Limit(100, 500),
+    "search_by_links": Limit(50, 200),
+    "find_related": Limit(50, 200),
+    "get_tree descendants": Limit(100, 500),
+    "get_tree": Limit(100, 200),
 }
 
 

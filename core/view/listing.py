@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from keyhole.core.types import Detail, Format
-from keyhole.core.view.banner import Page, banner, detail_applied
+from keyhole.core.view.banner import Page, Section, banner, detail_applied, sections_banner, sections_next, shares
 from keyhole.core.view.budget import Budget, Fitting, Ladder, Plan, Size, TruncationInfo, measure
 from keyhole.core.view.cursor import write_cursor
 from keyhole.core.view.text import json_line, shorten
@@ -64,6 +64,8 @@ class Listing:
     # What JSON tells besides.
     facts: Mapping[str, object] = field(default_factory=dict)
     latency_ms: float | None = None
+    # The starts of several lists, in the place of a page of one.
+    sections: tuple[Section, ...] = ()
 
 
 def list_view(listing: Listing, shown: Shown) -> ListView:
@@ -112,8 +114,8 @@ def json_answer(
     written = "".join(f"{result}\n" for result in (*(f"{result}," for result in results[:-1]), *results[-1:]))
     rest = [f'"{key}": {json_line(value)}' for key, value in facts.items()]
     if latency_ms is not None:
-        # Always as long, so that the size of an answer does not depend on how long it took.
-        rest.append(f'"latency_ms": {latency_ms:.2e}')
+        # Always as long, and with the same sign, so that the size of an answer does not depend on how long it took.
+        rest.append(f'"latency_ms": {max(latency_ms, 1.0):.2e}')
     told = ",\n".join(rest)
     return f'{{\n"banner": {json_line(banner)},\n"results": [\n{written}],\n{told}\n}}\n'
 
@@ -160,6 +162,8 @@ class _Writer:
 
     def banner(self, plan: Plan) -> str:
         """Write the line at the top."""
+        if self._listing.sections:
+            return sections_banner(self._listing.sections, plan, self._shown.budget)
         is_dropped = len(plan.levels) < self._listing.count
         at_minimal = self._at_minimal if plan.reason and is_dropped else 0
         return banner(
@@ -179,8 +183,13 @@ class _Writer:
             limit_tokens=self._shown.budget.tokens,
             detail_requested=self._shown.detail,
             detail_applied=detail_applied(self._listing.page, plan),
-            next="" if after is None else f"offset={after}",
+            next=self._next(after, len(plan.levels)),
         )
+
+    def _next(self, after: int | None, shown: int) -> str:
+        if self._listing.sections:
+            return sections_next(self._listing.sections, shown)
+        return "" if after is None else f"offset={after}"
 
     @cached_property
     def _at_minimal(self) -> int:
@@ -213,7 +222,11 @@ class _Writer:
 
     def _json(self, plan: Plan, info: TruncationInfo, results: list[str]) -> str:
         listing, after = self._listing, self._listing.page.after(len(plan.levels))
-        cursor = None if after is None else write_cursor(listing.request, listing.generation, after)
+        is_paged = after is not None and not listing.sections
+        cursor = write_cursor(listing.request, listing.generation, after or 0) if is_paged else None
         counts = count_facts(listing.page, len(plan.levels), info, cursor)
+        if listing.sections:
+            told = shares(listing.sections, len(plan.levels))
+            counts["categories"] = {part.name: {"total": part.total, "returned": here} for part, here in told}
         facts = {**counts, "notes": self._notes, **listing.facts}
         return json_answer(self.banner(plan), results, facts, listing.latency_ms)

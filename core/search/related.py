@@ -1,0 +1,118 @@
+"""Code like some other code: by vectors where the index has them, and else by the words they share."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from keyhole.core.errors import PathError, QueryError
+from keyhole.core.files.read import read_source
+from keyhole.core.index.words import split_words
+from keyhole.core.links.requests import RelatedRequest
+from keyhole.core.search.engine import Engine
+from keyhole.core.search.filters import Filter
+from keyhole.core.search.hits import label_hits
+from keyhole.core.search.lexical import Vocabulary, WordSearch
+from keyhole.core.search.links import Slice
+from keyhole.core.search.rank import Candidate, Wanted
+from keyhole.core.search.semantic import nearest_to
+from keyhole.core.types import Hit, Mode, Query, SourceFile
+
+# How many neighbours are looked at, and how many of one file are kept.
+_POOL = 250
+_MOST_OF_A_FILE = 3
+_MOST_RELATED = 200
+_TELLING_WORDS = 10
+BY_VECTORS = "by meaning: the nearest vectors"
+BY_WORDS = "by shared words: this index has no vectors (index.model)"
+_UNLABELLED = Wanted(frozenset(), frozenset(), frozenset(), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A page of code like some other; `path` and `line` say where that is."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    path: str
+    line: int
+    note: str
+
+
+def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Slice, *, max_bytes: int) -> Related:
+    """Return the chunks most like the one that is asked for, at most a few of each file."""
+    chunk_id, path, line = _origin(engine, request)
+    if engine.has_vectors:
+        scored, note = _by_vectors(engine, chunk_id), BY_VECTORS
+    else:
+        scored, note = _by_words(engine, chunk_id, path, root, max_bytes), BY_WORDS
+    candidates = _spread(engine.candidates([id_ for id_, _ in scored if id_ != chunk_id]), scored)
+    page = candidates[wanted.offset : wanted.offset + wanted.limit]
+    top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
+    return Related(label_hits(engine.store, page, top, _UNLABELLED), len(candidates), path, line, note)
+
+
+def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
+    """Find the chunk that is asked about."""
+    if request.symbol:
+        query = Query(request.symbol, Mode.SYMBOL, path=request.path)
+        found = engine.ranking(query, Mode.SYMBOL, Filter(engine.store, query)).candidates
+        exact = [candidate for candidate in found if candidate.signals[0][0] in ("name: exact", "name: same letters")]
+        if not exact:
+            raise QueryError(f"no symbol {request.symbol!r} is indexed; search_code mode=symbol finds similar names")
+        return exact[0].chunk_id, exact[0].path, exact[0].start_line
+    if not request.path:
+        raise QueryError("say what the code is to be like: path and line, or symbol")
+    line = request.line
+    rows = engine.store.query(
+        """SELECT chunk.id, start_line, end_line FROM chunk JOIN file ON file.id = file_id
+            WHERE path = ? AND start_line <= ? ORDER BY start_line DESC, chunk.id LIMIT 1""",
+        request.path,
+        line,
+    )
+    if not rows:
+        raise PathError(f"{request.path} is not indexed, or empty; keyhole status tells why")
+    chunk_id, _, end_line = rows[0]
+    if line > end_line:
+        raise QueryError(f"{request.path} has {end_line:,} lines; line={line} is past its end")
+    return chunk_id, request.path, line
+
+
+def _by_vectors(engine: Engine, chunk_id: int) -> list[tuple[int, float]]:
+    import numpy as np
+
+    vector = engine.store.value("SELECT vector FROM chunk_vector WHERE chunk_id = ?", chunk_id)
+    if vector is None:
+        return []
+    numbers = np.frombuffer(vector, np.int8).astype(np.float32)
+    return nearest_to(engine.store, numbers / max(float(np.linalg.norm(numbers)), 1.0), limit=_POOL)
+
+
+def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: int) -> list[tuple[int, float]]:
+    """Search for the words that tell the chunk from others and still stand elsewhere."""
+    source = read_source(root, path, max_bytes=max_bytes)
+    ((start, length, chunks),) = engine.store.query(
+        "SELECT start, length, (SELECT count(*) FROM chunk) FROM chunk WHERE id = ?", chunk_id
+    )
+    text = source.text[start : start + length] if isinstance(source, SourceFile) else ""
+    words = split_words(text).split()
+    vocabulary = Vocabulary(engine.store)
+    counts = vocabulary.chunks_with(set(words))
+    uses = {word: words.count(word) for word in dict.fromkeys(words) if 1 < counts[word] <= max(2, chunks // 4)}
+    telling = sorted(uses, key=lambda word: (-(uses[word] ** 0.5) / counts[word] ** 0.5, word))[:_TELLING_WORDS]
+    if not telling:
+        return []
+    pool = WordSearch(vocabulary, " ".join(telling), Filter(engine.store, Query(""))).pool(_POOL)
+    return [(match.chunk_id, match.coverage) for match in pool]
+
+
+def _spread(candidates: list[Candidate], scored: list[tuple[int, float]]) -> list[Candidate]:
+    """Order by likeness, and leave out what a file has beyond its share."""
+    scores = {id_: (score, number) for number, (id_, score) in enumerate(scored)}
+    for candidate in candidates:
+        candidate.score = scores[candidate.chunk_id][0]
+    ordered = sorted(candidates, key=lambda c: (-round(c.score, 6), scores[c.chunk_id][1]))
+    kept, of_file = list[Candidate](), dict[str, int]()
+    for candidate in ordered:
+        of_file[candidate.path] = of_file.get(candidate.path, 0) + 1
+        if of_file[candidate.path] <= _MOST_OF_A_FILE:
+            kept.append(candidate)
+    return kept[:_MOST_RELATED]

@@ -1,0 +1,170 @@
+"""The tree of a workspace: folders, files, and the symbols inside them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from keyhole.core.errors import PathError, QueryError
+from keyhole.core.index.store import Store
+from keyhole.core.links.requests import Relation
+from keyhole.core.search.links import Found, Slice
+from keyhole.core.search.symbols import separate
+
+_LINES_LISTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A folder, a file or a symbol; `size` counts the files of a folder, the lines of a file."""
+
+    kind: str
+    path: str
+    name: str
+    depth: int
+    size: int = 0
+    language: str = ""
+    start_line: int = 0
+    end_line: int = 0
+    signature: str = ""
+
+
+class Tree:
+    """Walks the tree from one place."""
+
+    def __init__(self, store: Store, path: str, symbol: str) -> None:
+        self._store = store
+        self._path = path
+        self._symbols = _Symbols(store, path, symbol) if self._is_file() else None
+        if symbol and self._symbols is None:
+            raise QueryError("symbol needs path to be a file; find_related and search_code find symbols anywhere")
+
+    def walk(self, relation: Relation, max_depth: int, wanted: Slice) -> Found[Node]:
+        """Return the nodes in one direction."""
+        depth = 1 if relation == Relation.CHILDREN else max_depth
+        if relation == Relation.PARENTS:
+            nodes = list(self._above())
+        elif self._symbols:
+            nodes = self._symbols.below(depth)
+        else:
+            return self._below(depth, wanted)
+        return Found(tuple(nodes[wanted.offset : wanted.offset + wanted.limit]), len(nodes))
+
+    def _is_file(self) -> bool:
+        if not self._path:
+            return False
+        if self._store.query("SELECT 1 FROM file WHERE path = ?", self._path):
+            return True
+        if not self._store.query("SELECT 1 FROM file WHERE path > ? AND path < ? LIMIT 1", *_inside(self._path)):
+            raise PathError(f"{self._path} is neither an indexed file nor a folder with any; keyhole tree shows all")
+        return False
+
+    def _above(self) -> Iterator[Node]:
+        """Yield what encloses the place, the nearest first."""
+        depth = 0
+        path = self._path
+        if self._symbols:
+            for node in self._symbols.above():
+                depth += 1
+                yield replace(node, depth=depth)
+        while path:
+            path = path.rpartition("/")[0]
+            depth += 1
+            files = self._store.value("SELECT count(*) FROM file WHERE path > ? AND path < ?", *_inside(path))
+            yield Node("folder", path, path.rpartition("/")[2] or ".", depth, files)
+
+    def _below(self, max_depth: int, wanted: Slice) -> Found[Node]:
+        """Return the folders and files inside, each folder before what it holds."""
+        rows = self._store.query(
+            "SELECT path, language, lines FROM file WHERE path > ? AND path < ? ORDER BY path", *_inside(self._path)
+        )
+        nodes: list[int | str] = []
+        files: dict[str, int] = {}
+        last, depth = None, 0
+        for number, (path, _, _) in enumerate(rows):
+            folder = path.rpartition("/")[0]
+            if folder != last:
+                last, depth = folder, self._depth(path)
+                nodes += self._new_folders(folder, max_depth, files)
+            files[folder] = files.get(folder, 0) + 1
+            if depth <= max_depth:
+                nodes.append(number)
+        page = nodes[wanted.offset : wanted.offset + wanted.limit]
+        return Found(tuple(self._node(node, files, rows) for node in page), len(nodes))
+
+    def _new_folders(self, folder: str, max_depth: int, files: dict[str, int]) -> list[str]:
+        """Return the folders from the place down to this one that were not met yet, as deep as they are shown."""
+        found = []
+        while len(folder) > len(self._path) and folder not in files:
+            files[folder] = 0
+            found.append(folder)
+            folder = folder.rpartition("/")[0]
+        return [path for path in reversed(found) if self._depth(path) <= max_depth]
+
+    def _depth(self, path: str) -> int:
+        """Tell how many levels below the place a path is."""
+        return path.count("/") + 1 - (self._path.count("/") + 1 if self._path else 0)
+
+    def _node(self, node: int | str, files: dict[str, int], rows: list[tuple[str, str, int]]) -> Node:
+        if isinstance(node, int):
+            path, language, lines = rows[node]
+            return Node("file", path, path.rpartition("/")[2], self._depth(path), lines, language)
+        inside = sum(count for folder, count in files.items() if folder == node or folder.startswith(f"{node}/"))
+        return Node("folder", node, node.rpartition("/")[2], self._depth(node), inside)
+
+
+class _Symbols:
+    """The symbols of a file, in order; each with how deep it is."""
+
+    def __init__(self, store: Store, path: str, symbol: str) -> None:
+        (self._file,) = store.query("SELECT path, language, lines FROM file WHERE path = ?", path)
+        self._rows = store.query(
+            """SELECT depth, name, kind, signature, symbol.start_line, symbol.end_line, parent FROM symbol
+                JOIN file ON file.id = file_id WHERE path = ? ORDER BY symbol.id""",
+            path,
+        )
+        self._start = self._find(symbol) if symbol else -1
+
+    def below(self, max_depth: int) -> list[Node]:
+        base = self._rows[self._start][0] if self._start >= 0 else -1
+        nodes = []
+        for row in self._rows[self._start + 1 :]:
+            if row[0] <= base:
+                break
+            if row[0] - base <= max_depth:
+                nodes.append(self._node(row, row[0] - base))
+        return nodes
+
+    def above(self) -> Iterator[Node]:
+        if self._start < 0:
+            return
+        depth = self._rows[self._start][0]
+        for row in reversed(self._rows[: self._start]):
+            if row[0] < depth:
+                depth = row[0]
+                yield self._node(row, 0)
+        path, language, lines = self._file
+        yield Node("file", path, path.rpartition("/")[2], 0, lines, language)
+
+    def _find(self, symbol: str) -> int:
+        """Find a symbol by name, dotted name or line."""
+        *owners, name = separate(symbol)
+        numbers = [
+            number
+            for number, row in enumerate(self._rows)
+            if (row[1] == name and (not owners or row[6].split(".")[-1] == owners[-1])) or str(row[4]) == symbol
+        ]
+        path = self._file[0]
+        if not numbers:
+            raise QueryError(f"{path} has no symbol {symbol!r}; map_file shows what it has")
+        if len(numbers) > 1:
+            lines = ", ".join(str(self._rows[number][4]) for number in numbers[:_LINES_LISTED])
+            raise QueryError(f"{path} has {len(numbers)} symbols {symbol!r}; give symbol=LINE, one of {lines}")
+        return numbers[0]
+
+    def _node(self, row: tuple[int, str, str, str, int, int, str], depth: int) -> Node:
+        _, name, kind, signature, start, end, _ = row
+        return Node(kind, self._file[0], name, depth, 0, self._file[1], start, end, signature)
+
+
+def _inside(folder: str) -> tuple[str, str]:
+    """Return the bounds of all paths inside a folder: a slash is followed by 0 in the order of bytes."""
+    return (f"{folder}/", f"{folder}0") if folder else ("", "\U0010ffff")

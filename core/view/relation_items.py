@@ -1,0 +1,98 @@
+"""Links, linked files and nodes of the tree: each as a line of text and as facts for JSON."""
+
+from dataclasses import asdict
+
+from keyhole.core.search.links import Link, LinkedFile
+from keyhole.core.search.tree import Node
+from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types import Detail
+from keyhole.core.view.text import count_of, name_text
+
+LOCATION = "location"
+# Every one is a line; the last resort is one that fits into any budget.
+LEVELS = (str(Detail.MINIMAL), LOCATION)
+_LONGEST_PATH_ALONE = 100
+_LONGEST_TARGET = 120
+
+
+def outgoing_text(link: Link, level: str) -> str:
+    """Write a link of a file: its line, what it says and where it leads."""
+    if level == LOCATION:
+        return f"{link.line}: {name_text(link.written, _LONGEST_PATH_ALONE)}\n"
+    return f"{link.line}: {_written(link)}{_place(link)}\n"
+
+
+def incoming_text(link: Link, level: str) -> str:
+    """Write a link as seen from where it leads: where it stands and what it says."""
+    if level == LOCATION:
+        return f"{name_text(link.path, _LONGEST_PATH_ALONE)}:{link.line}\n"
+    broken = f" ✗ {link.reason}" if link.is_broken else ""
+    return f"{name_text(link.path)}:{link.line}: {_written(link)}{broken}\n"
+
+
+def link_facts(link: Link, level: str) -> dict[str, object]:
+    """Give a link as plain data."""
+    if level == LOCATION:
+        return {"file_path": name_text(link.path, _LONGEST_PATH_ALONE), "line": link.line}
+    facts: dict[str, object] = {
+        "file_path": name_text(link.path),
+        "line": link.line,
+        "kind": link.kind,
+        "target": name_text(link.written, _LONGEST_TARGET),
+        "state": link.state,
+    }
+    told = {"to": name_text(link.to) if link.state == "internal" else "", "reason": link.reason, "site": link.site}
+    return facts | {key: name_text(value, _LONGEST_TARGET) for key, value in told.items() if value}
+
+
+def linked_file_text(file: LinkedFile, level: str) -> str:
+    """Write a file and how many of its links answer."""
+    if level == LOCATION:
+        return f"{name_text(file.path, _LONGEST_PATH_ALONE)}\n"
+    return f"{name_text(file.path)} ({count_of(file.links, 'link')})\n"
+
+
+def linked_file_facts(file: LinkedFile, level: str) -> dict[str, object]:
+    """Give the same as plain data."""
+    if level == LOCATION:
+        return {"file_path": name_text(file.path, _LONGEST_PATH_ALONE)}
+    return {"file_path": name_text(file.path), "language": file.language, "links": file.links}
+
+
+def node_text(node: Node, level: str, *, is_nested: bool) -> str:
+    """Write a folder, file or symbol; what is below another is indented."""
+    indent = "  " * min(node.depth - 1, 20) if is_nested else ""
+    if level == LOCATION:
+        return f"{indent}{name_text(node.name, _LONGEST_PATH_ALONE)}\n"
+    if node.kind == "folder":
+        return f"{indent}{name_text(node.path or '.')}/ ({count_of(node.size, 'file')})\n"
+    if node.kind == "file":
+        return f"{indent}{name_text(node.path)} ({BY_ID[node.language].label}, {count_of(node.size, 'line')})\n"
+    label = name_text(node.signature, _LONGEST_TARGET) or name_text(node.name)
+    return f"{indent}{label}: [{node.start_line}-{node.end_line}]\n"
+
+
+def node_facts(node: Node, level: str) -> dict[str, object]:
+    """Give the same as plain data."""
+    if level == LOCATION:
+        return {"kind": node.kind, "name": name_text(node.name, _LONGEST_PATH_ALONE), "depth": node.depth}
+    facts = {**asdict(node), "path": name_text(node.path), "name": name_text(node.name)}
+    size, kind = facts.pop("size"), node.kind
+    if kind in ("folder", "file"):
+        facts["files" if kind == "folder" else "lines"] = size
+        unused = ["start_line", "end_line", "signature", *(["language"] if kind == "folder" else [])]
+        return {key: value for key, value in facts.items() if key not in unused}
+    return {**facts, "signature": name_text(node.signature, _LONGEST_TARGET)}
+
+
+def _written(link: Link) -> str:
+    kind = "import " if link.kind == "import" else ""
+    return f"{kind}{name_text(link.written, _LONGEST_TARGET)}"
+
+
+def _place(link: Link) -> str:
+    if link.state == "external":
+        return f" ({name_text(link.site)})" if link.site != link.target else ""
+    if link.state == "internal":
+        return f" → {name_text(link.to or '.')}" + (f" ✗ {link.reason}" if link.reason else "")
+    return f" ✗ {link.reason}" if link.is_broken else f" ? {link.reason}"

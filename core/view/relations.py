@@ -1,0 +1,310 @@
+"""Answers about links, the tree and related code: gathered from the index, and written as pages of a list."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from keyhole.core.errors import PathError, QueryError
+from keyhole.core.links.requests import (
+    BacklinksRequest,
+    BrokenLinksRequest,
+    Category,
+    LinkSearchRequest,
+    LinksRequest,
+    RelatedRequest,
+    Relation,
+    RelationRequest,
+    TreeRequest,
+)
+from keyhole.core.search.engine import Engine
+from keyhole.core.search.links import Found, Slice, broken_links, files_by_links, links_of_file
+from keyhole.core.search.passages import load_passages
+from keyhole.core.search.related import find_related
+from keyhole.core.search.tree import Tree
+from keyhole.core.types import Detail, Hit, Passage
+from keyhole.core.view.banner import Page, Section
+from keyhole.core.view.budget import Budget, Ladder
+from keyhole.core.view.cursor import check_generation, read_cursor, request_key
+from keyhole.core.view.hit import hit_facts, hit_text, ladders, needs_source
+from keyhole.core.view.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
+from keyhole.core.view.listing import Listing, ListView, Shown, list_view
+from keyhole.core.view.relation_items import (
+    LEVELS,
+    incoming_text,
+    link_facts,
+    linked_file_facts,
+    linked_file_text,
+    node_facts,
+    node_text,
+    outgoing_text,
+)
+from keyhole.core.view.text import name_text
+
+Item = TypeVar("Item")
+
+_LONGEST_PROJECT = 30
+_TITLES = {
+    Category.INTERNAL: "Outgoing, internal",
+    Category.EXTERNAL: "Outgoing, external",
+    Category.INCOMING: "Incoming",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request within its limits, its paths made relative to the root; `key` is its mark in cursors."""
+
+    request: RelationRequest
+    wanted: Slice
+    shown: Shown
+    key: bytes
+    # The index that the request's cursor belongs to, if it has one.
+    generation: int | None = None
+
+    @property
+    def tool(self) -> str:
+        """The name that agents know the view by."""
+        return TOOLS[type(self.request)]
+
+    @property
+    def subject(self) -> str:
+        """What is asked about, in a few words for the log."""
+        return " ".join(map(str, filter(None, _subject_of(self.request))))
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What answers are gathered from."""
+
+    engine: Engine
+    root: Path
+    max_bytes: int
+
+
+def _one_line_each(_: Detail, count: int) -> list[Ladder]:
+    return [LEVELS] * count
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What a request found: results that can be written, and the files that they rest on; some may have changed."""
+
+    count: int
+    total: int
+    text_of: Callable[[int, str], str]
+    facts_of: Callable[[int, str], Mapping[str, object]]
+    paths: frozenset[str] = frozenset()
+    changed: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    ladders: Callable[[Detail, int], list[Ladder]] = _one_line_each
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an answer tells besides: the project, its index, and when it was asked for."""
+
+    project: str
+    index: Mapping[str, int]
+    started: float
+
+
+TOOLS: dict[type[object], str] = {
+    LinksRequest: "get_links",
+    BacklinksRequest: "get_backlinks",
+    BrokenLinksRequest: "find_broken_links",
+    LinkSearchRequest: "search_by_links",
+    TreeRequest: "get_tree",
+    RelatedRequest: "find_related",
+}
+
+
+def understand_relation(request: RelationRequest, relative: Callable[[str], str], workspace: str) -> Asked:
+    """Bring a request within its limits."""
+    check_offset(request.offset)
+    view = TOOLS[type(request)]
+    if isinstance(request, TreeRequest):
+        check_least("max_depth", request.max_depth, 1)
+        view = "get_tree descendants" if request.relation == Relation.DESCENDANTS else view
+    if isinstance(request, RelatedRequest):
+        check_least("line", request.line, 1)
+    is_several = isinstance(request, LinksRequest) and request.category is None
+    if is_several and (request.offset or request.cursor):
+        raise QueryError("offset and cursor go with category: internal, external or incoming")
+    limit, limit_notes = clamp_limit(view, request.limit)
+    tokens, token_notes = clamp_tokens(request.max_tokens)
+    detail = request.detail_level if isinstance(request, RelatedRequest) else Detail.MINIMAL
+    shown = Shown(detail, request.format, Budget(tokens), (*limit_notes, *token_notes))
+    request = _with_relative(request, relative)
+    key = request_key(TOOLS[type(request)], workspace, *_subject_of(request))
+    offset, generation = read_cursor(request.cursor, key) if request.cursor else (request.offset, None)
+    return Asked(request, Slice(limit, offset), shown, key, generation)
+
+
+def _subject_of(request: RelationRequest) -> tuple[object, ...]:
+    """Return what a request asks for, but not how much of it or how it is shown."""
+    hidden = {"limit", "offset", "cursor", "max_tokens", "format", "detail_level"}
+    names = [name for kind in type(request).__mro__ for name in getattr(kind, "__slots__", ())]
+    return tuple(getattr(request, name) for name in sorted(names) if name not in hidden)
+
+
+def gather(where: Where, asked: Asked) -> Gathered:
+    """Find what is asked for in the index."""
+    return _GATHERERS[type(asked.request)](where, asked)
+
+
+def relation_view(gathered: Gathered, asked: Asked, about: About) -> ListView:
+    """Write a page of what was found."""
+    if asked.generation is not None:
+        check_generation(asked.generation, about.index["generation"])
+    missing = about.index["stale"]
+    building = (f"the index is being built: {missing:,} files are still missing",) if missing else ()
+    listing = Listing(
+        page=Page(asked.wanted.offset, asked.wanted.limit, gathered.total),
+        count=gathered.count,
+        ladders=lambda detail: gathered.ladders(detail, gathered.count),
+        text_of=gathered.text_of,
+        facts_of=gathered.facts_of,
+        request=asked.key,
+        generation=about.index["generation"],
+        notes=(*gathered.notes, *building),
+        otherwise=f"max_tokens={MAX_TOKENS} shows it",
+        facts={"project": name_text(about.project, _LONGEST_PROJECT), "index": dict(about.index)},
+        latency_ms=(time.perf_counter() - about.started) * 1e3,
+        sections=gathered.sections,
+    )
+    return list_view(listing, asked.shown)
+
+
+def _gather_links(where: Where, asked: Asked) -> Gathered:
+    request = cast("LinksRequest", asked.request)
+    if request.category is None:
+        return _every_category(where.engine, request.path, asked.wanted)
+    return _links(where.engine, request.path, request.category, asked.wanted)
+
+
+def _gather_backlinks(where: Where, asked: Asked) -> Gathered:
+    return _links(where.engine, cast("BacklinksRequest", asked.request).path, Category.INCOMING, asked.wanted)
+
+
+def _gather_broken(where: Where, asked: Asked) -> Gathered:
+    request = cast("BrokenLinksRequest", asked.request)
+    found = broken_links(where.engine.store, request.path, request.reason, asked.wanted)
+    return _lines(found, incoming_text, link_facts, {link.path for link in found.items})
+
+
+def _gather_linked(where: Where, asked: Asked) -> Gathered:
+    request = cast("LinkSearchRequest", asked.request)
+    for path in filter(None, (request.has_links_to, request.linked_from)):
+        _check_known(where.engine, path)
+    return _lines(files_by_links(where.engine.store, request, asked.wanted), linked_file_text, linked_file_facts, set())
+
+
+def _gather_tree(where: Where, asked: Asked) -> Gathered:
+    request = cast("TreeRequest", asked.request)
+    nodes = Tree(where.engine.store, request.path, request.symbol).walk(
+        request.relation, request.max_depth, asked.wanted
+    )
+    text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
+    return _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
+
+
+def _gather_related(where: Where, asked: Asked) -> Gathered:
+    engine, request = where.engine, cast("RelatedRequest", asked.request)
+    related = find_related(engine, request, where.root, asked.wanted, max_bytes=where.max_bytes)
+    hits = related.hits
+    needed = [hit for hit in hits if needs_source(hit, asked.shown)]
+    passages, changed = load_passages(engine.store, where.root, needed, "", max_bytes=where.max_bytes)
+
+    def entry(number: int) -> tuple[Hit, Passage | None]:
+        return hits[number], passages.get(hits[number].chunk_id)
+
+    return Gathered(
+        count=len(hits),
+        total=related.total,
+        text_of=lambda number, level: hit_text(*entry(number), level),
+        facts_of=lambda number, level: hit_facts(*entry(number), level),
+        paths=frozenset([related.path, *(hit.path for hit in hits)]),
+        changed=frozenset(changed),
+        notes=(f"code like {name_text(related.path)}:{related.line}, {related.note}",),
+        ladders=ladders,
+    )
+
+
+_GATHERERS: dict[type[object], Callable[[Where, Asked], Gathered]] = {
+    LinksRequest: _gather_links,
+    BacklinksRequest: _gather_backlinks,
+    BrokenLinksRequest: _gather_broken,
+    LinkSearchRequest: _gather_linked,
+    TreeRequest: _gather_tree,
+    RelatedRequest: _gather_related,
+}
+
+
+def _every_category(engine: Engine, path: str, wanted: Slice) -> Gathered:
+    parts = [(category, links_of_file(engine.store, path, category, wanted)) for category in Category]
+    links = [(category, link) for category, found in parts for link in found.items]
+    firsts = {next((n for n, (c, _) in enumerate(links) if c == category), -1): category for category, _ in parts}
+
+    def text_of(number: int, level: str) -> str:
+        category, link = links[number]
+        head = f"{_TITLES[category]}\n" if number in firsts else ""
+        return head + (incoming_text if category == Category.INCOMING else outgoing_text)(link, level)
+
+    def facts_of(number: int, level: str) -> dict[str, object]:
+        category, link = links[number]
+        return {"category": category.value, **link_facts(link, level)}
+
+    return Gathered(
+        count=len(links),
+        total=sum(found.total for _, found in parts),
+        text_of=text_of,
+        facts_of=facts_of,
+        paths=frozenset([path, *(link.path for _, link in links)]),
+        sections=tuple(Section(category.value, len(found.items), found.total) for category, found in parts),
+    )
+
+
+def _links(engine: Engine, path: str, category: Category, wanted: Slice) -> Gathered:
+    found = links_of_file(engine.store, path, category, wanted)
+    if category != Category.INCOMING:
+        return _lines(found, outgoing_text, link_facts, {path})
+    if not found.total:
+        _check_known(engine, path)
+    return _lines(found, incoming_text, link_facts, {link.path for link in found.items})
+
+
+def _lines(
+    found: Found[Item],
+    text_of: Callable[[Item, str], str],
+    facts_of: Callable[[Item, str], Mapping[str, object]],
+    paths: set[str],
+) -> Gathered:
+    """Gather results that are a line each."""
+    return Gathered(
+        count=len(found.items),
+        total=found.total,
+        text_of=lambda number, level: text_of(found.items[number], level),
+        facts_of=lambda number, level: facts_of(found.items[number], level),
+        paths=frozenset(paths),
+    )
+
+
+def _check_known(engine: Engine, path: str) -> None:
+    """Refuse a path that nothing is known of, rather than say that nothing links to it."""
+    known = """SELECT 1 FROM file WHERE path = ? OR (path > ? AND path < ?)
+        UNION SELECT 1 FROM skip WHERE path = ? LIMIT 1"""
+    if not engine.store.query(known, path, f"{path}/", f"{path}0", path):
+        raise PathError(f"{path} is not in the index; keyhole tree shows what there is")
+
+
+def _with_relative(request: RelationRequest, relative: Callable[[str], str]) -> RelationRequest:
+    if isinstance(request, BrokenLinksRequest):
+        return request  # its path is a filter
+    names = ("has_links_to", "linked_from") if isinstance(request, LinkSearchRequest) else ("path",)
+    given = {name: value for name in names if (value := getattr(request, name)).strip("./")}
+    changes: dict[str, Any] = {name: relative(value) for name, value in given.items()}
+    return replace(request, **changes)

@@ -1,0 +1,320 @@
+"""Views of links, the tree and related code: goldens, pages with true totals, budgets, freshness and errors."""
+
+import itertools
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from linked import MARKDOWN, PYTHON
+from vault import write_vault
+
+from keyhole.core.config import load_settings
+from keyhole.core.errors import CursorError, KeyholeError, PathError, QueryError
+from keyhole.core.links.requests import (
+    BacklinksRequest,
+    BrokenLinksRequest,
+    Category,
+    LinkSearchRequest,
+    LinksRequest,
+    RelatedRequest,
+    Relation,
+    RelationRequest,
+    TreeRequest,
+)
+from keyhole.core.service import Service
+from keyhole.core.types import Detail, Format, Query
+from keyhole.core.view.budget import Budget, measure
+
+Check = Callable[[str, str], None]
+TICKS = itertools.count()
+NOTES, LINKS, TO_HUB = 300, 2_400, 180
+
+
+def put(root: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+        os.utime(root / path, ns=(10**18, 10**18 + next(TICKS)))
+
+
+def open_service(root: Path, **flags: Any) -> Service:
+    service = Service(root, load_settings(root, {"cache_dir": root.parent / "cache", "index.model": "none", **flags}))
+    service.index()
+    return service
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Service:
+    """Index code and notes together."""
+    root = tmp_path_factory.mktemp("relations") / "shop"
+    put(root, {**PYTHON[0], **MARKDOWN[0], "evil.md": "[x](gone\x1b[31m.md) [[\u202eback]] [y](src)\n"})
+    return open_service(root)
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Service:
+    root = tmp_path_factory.mktemp("vault") / "vault"
+    return open_service(write_vault(root, notes=NOTES, links=LINKS, hub_links=TO_HUB))
+
+
+def facts(service: Service, request: RelationRequest) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(service.relation_view(replace(request, format=Format.JSON)).text)
+    return answer
+
+
+# The same bytes, always
+
+VIEWS: dict[str, RelationRequest] = {
+    "links": LinksRequest("README.md"),
+    "links-of-code": LinksRequest("src/shop/cart.py"),
+    "links-one-category": LinksRequest("src/shop/cart.py", Category.INTERNAL, limit=3, offset=2),
+    "links-cut": LinksRequest("README.md", limit=5),
+    "links-none": LinksRequest("src/shop/prices.py"),
+    "backlinks": BacklinksRequest("docs/guide.md"),
+    "backlinks-of-a-folder": BacklinksRequest("docs"),
+    "backlinks-none": BacklinksRequest("yaml/notes.py"),
+    "broken": BrokenLinksRequest(),
+    "broken-anchors-in-docs": BrokenLinksRequest("docs", "missing anchor"),
+    "search-has-links-to": LinkSearchRequest(has_links_to="src/shop/prices.py"),
+    "search-linked-from": LinkSearchRequest(linked_from="src/shop/cart.py"),
+    "search-domains": LinkSearchRequest(external_domains=("example.org", "numpy")),
+    "search-all": LinkSearchRequest(has_links_to="docs/guide.md", external_domains=("example.org",), broken=True),
+    "tree": TreeRequest(),
+    "tree-descendants": TreeRequest("src", relation=Relation.DESCENDANTS, max_depth=2),
+    "tree-parents": TreeRequest("src/shop/deep/rules.py", relation=Relation.PARENTS),
+    "tree-of-a-file": TreeRequest("README.md", relation=Relation.DESCENDANTS),
+    "related": RelatedRequest("src/shop/cart.py", 3, detail_level=Detail.MINIMAL),
+    "related-symbol": RelatedRequest(symbol="late"),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view(name: str, shop: Service, check_golden: Check) -> None:
+    text = shop.relation_view(VIEWS[name])
+    data = shop.relation_view(replace(VIEWS[name], format=Format.JSON))
+    shown = json.loads(data.text) | {"latency_ms": 0}
+    # A cursor belongs to a folder, which is another one in each run; and so it may cost more.
+    if shown["pagination"]["cursor"]:
+        shown["pagination"]["cursor"], shown["truncation_info"]["estimated_tokens"] = "CURSOR", 0
+    check_golden(f"relations/{name}.text", text.text)
+    check_golden(f"relations/{name}.json", json.dumps(shown, indent=1, ensure_ascii=True) + "\n")
+    assert len(shown["results"]) == len(text.plan.levels) == shown["returned_count"]
+
+
+def test_a_symbol_has_what_is_inside_and_around_it(acme: Service) -> None:
+    inside = acme.relation_view(TreeRequest("src/acme/retry.py", "RetryPolicy"))
+    assert [line.split("(")[0] for line in inside.text.split("\n")[1:-1]] == [
+        "def __init__",
+        "def backoff",
+        "def allows",
+    ]
+    around = facts(acme, TreeRequest("src/acme/retry.py", "RetryPolicy.backoff", Relation.PARENTS))["results"]
+    assert [(node["kind"], node["name"]) for node in around] == [
+        ("class", "RetryPolicy"),
+        ("file", "retry.py"),
+        ("folder", "acme"),
+        ("folder", "src"),
+        ("folder", "."),
+    ]
+
+
+# Pages and totals
+
+
+def pages(service: Service, request: RelationRequest, limit: int) -> tuple[list[str], set[int]]:
+    """Go through a list by its cursors."""
+    results, totals, cursor = list[str](), set[int](), ""
+    while cursor is not None:
+        answer = facts(service, replace(request, limit=limit, cursor=cursor))
+        results += [json.dumps(result) for result in answer["results"]]
+        totals.add(answer["total_count"])
+        cursor = answer["pagination"]["cursor"]
+    return results, totals
+
+
+PAGED: list[RelationRequest] = [
+    BacklinksRequest("Hub.md"),
+    LinksRequest("Hub.md", Category.INCOMING),
+    BrokenLinksRequest(),
+    LinkSearchRequest(has_links_to="Hub.md"),
+    LinkSearchRequest(external_domains=("example.org",)),
+    TreeRequest(relation=Relation.DESCENDANTS),
+]
+
+
+@pytest.mark.parametrize("request_", PAGED, ids=lambda request: type(request).__name__)
+def test_pages_are_the_whole_list(vault: Service, request_: RelationRequest) -> None:
+    whole = facts(vault, replace(request_, limit=500, max_tokens=25_000))
+    results, totals = pages(vault, request_, 37)
+    assert totals == {len(results)} == {whole["total_count"]}
+    assert len(set(results)) == len(results) > 37
+    assert results[: whole["returned_count"]] == [json.dumps(result) for result in whole["results"]]
+
+
+def test_a_hub_says_how_many_links_it_has(vault: Service) -> None:
+    answer = facts(vault, LinksRequest("Hub.md"))
+    assert answer["categories"]["incoming"] == {"total": TO_HUB, "returned": 100}
+    assert answer["banner"].endswith(
+        "incoming 1-100 of 180, no internal, no external: next category=incoming offset=100."
+    )
+    files = facts(vault, LinkSearchRequest(has_links_to="Hub.md"))
+    assert files["total_count"] == TO_HUB
+
+
+def test_every_link_is_there_once(vault: Service) -> None:
+    with vault._searching() as engine:
+        assert engine.store.value("SELECT count(*) FROM link") == LINKS
+        assert engine.store.value("SELECT count(*) FROM link WHERE state IS NULL") == 0
+
+
+def test_links_that_go_round_are_followed_once_each(tmp_path: Path) -> None:
+    root = tmp_path / "ring"
+    put(root, {f"{n}.md": f"[[{(n + 1) % 5}]] [[{n}]]\n" for n in range(5)})
+    service = open_service(root)
+    path, seen = "0.md", list[str]()
+    while path not in seen:
+        seen.append(path)
+        (path,) = {r["to"] for r in facts(service, LinksRequest(path, Category.INTERNAL))["results"]} - {path}
+    assert seen == [f"{n}.md" for n in range(5)]
+
+
+def test_deleting_and_renaming_a_hub_breaks_its_links(tmp_path: Path) -> None:
+    root = write_vault(tmp_path / "vault", notes=60, links=400, hub_links=40)
+    service = open_service(root)
+    before = facts(service, BrokenLinksRequest())["total_count"]
+    (root / "Hub.md").rename(root / "Centre.md")
+    service.index()
+    assert facts(service, BrokenLinksRequest())["total_count"] == before + 40
+    assert facts(service, BacklinksRequest("Centre.md"))["total_count"] == 0
+    (root / "Centre.md").rename(root / "Hub.md")
+    service.index()
+    assert facts(service, BrokenLinksRequest())["total_count"] == before
+    assert facts(service, BacklinksRequest("Hub.md"))["total_count"] == 40
+
+
+# Promises
+
+requests = st.sampled_from([*PAGED, LinksRequest("Hub.md"), RelatedRequest("Hub.md")])
+
+
+@given(requests, st.integers(1_000, 3_000), st.integers(1, 600), st.sampled_from(Format))
+def test_a_view_never_breaks_its_budget(request_: RelationRequest, tokens: int, limit: int, form: Format) -> None:
+    service = test_a_view_never_breaks_its_budget.vault  # type: ignore[attr-defined]
+    view = service.relation_view(replace(request_, max_tokens=tokens, limit=limit, format=form))
+    assert Budget(tokens).admits(measure(view.text))
+    assert view.plan.levels
+    if form == Format.JSON:
+        answer = json.loads(view.text)
+        assert answer["returned_count"] == len(answer["results"])
+        assert answer["truncation_info"]["estimated_chars"] == len(view.text)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _give_vault(vault: Service) -> None:
+    test_a_view_never_breaks_its_budget.vault = vault  # type: ignore[attr-defined]
+
+
+def test_names_that_could_act_on_a_terminal_are_shown(shop: Service) -> None:
+    text = shop.relation_view(LinksRequest("evil.md")).text
+    assert "gone\\x1b[31m.md ✗ missing file" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@pytest.mark.parametrize(
+    ("request_", "kind", "message"),
+    [
+        (LinksRequest("missing.md"), PathError, "is not indexed"),
+        (LinksRequest("../outside.md"), PathError, "outside the workspace"),
+        (LinksRequest("README.md", offset=3), QueryError, "go with category"),
+        (BacklinksRequest("missing.md"), PathError, "not in the index"),
+        (BacklinksRequest("docs/guide.md", limit=0), QueryError, "limit must be from 1"),
+        (BacklinksRequest("docs/guide.md", cursor="x"), CursorError, "without cursor"),
+        (BrokenLinksRequest(reason="ugly"), QueryError, "there are: missing file, missing anchor"),
+        (BrokenLinksRequest("dcos"), QueryError, "did you mean docs"),
+        (LinkSearchRequest(), QueryError, "has_links_to, linked_from"),
+        (LinkSearchRequest(has_links_to="missing.md"), PathError, "not in the index"),
+        (TreeRequest("missing"), PathError, "neither an indexed file nor a folder"),
+        (TreeRequest("README.md", "Nothing"), QueryError, "has no symbol 'Nothing'"),
+        (TreeRequest("docs", "Guide"), QueryError, "symbol needs path to be a file"),
+        (TreeRequest(max_depth=0), QueryError, "max_depth must be 1"),
+        (RelatedRequest(), QueryError, "path and line, or symbol"),
+        (RelatedRequest("README.md", 900), QueryError, "past its end"),
+        (RelatedRequest("missing.md"), PathError, "is not indexed"),
+        (RelatedRequest(symbol="nothing_like_it"), QueryError, "no symbol"),
+    ],
+)
+def test_errors_say_what_to_do(
+    shop: Service, request_: RelationRequest, kind: type[KeyholeError], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        shop.relation_view(request_)
+
+
+def test_a_cursor_goes_with_its_request_and_its_index(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    put(root, {"a.md": "", "b.md": "[[a]] [[c]]\n[[a]]\n", "c.md": "[[a]]\n"})
+    service = open_service(root)
+    cursor = facts(service, BacklinksRequest("a.md", limit=1))["pagination"]["cursor"]
+    assert facts(service, BacklinksRequest("a.md", limit=1, cursor=cursor))["results"][0]["line"] == 2
+    with pytest.raises(CursorError, match="another request"):
+        service.relation_view(BacklinksRequest("c.md", cursor=cursor))
+    put(root, {"d.md": ""})
+    service.index()
+    with pytest.raises(CursorError, match="has changed"):
+        service.relation_view(BacklinksRequest("a.md", cursor=cursor))
+
+
+def test_links_are_those_of_the_file_as_it_is_now(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    put(root, {"a.md": "[[b]]\n", "b.md": "# B\n"})
+    service = open_service(root)
+    put(root, {"a.md": "\n\n[[b]] [[gone]]\n"})
+    assert [r["line"] for r in facts(service, BacklinksRequest("b.md"))["results"]] == [3]
+    assert [r["target"] for r in facts(service, LinksRequest("a.md"))["results"]] == ["[[b]]", "[[gone]]"]
+    (root / "a.md").unlink()
+    assert facts(service, BacklinksRequest("b.md"))["total_count"] == 0
+
+
+# Related code
+
+
+def related(service: Service, **asked: Any) -> list[str]:
+    return [result["file_path"] for result in facts(service, RelatedRequest(**asked))["results"]]
+
+
+def test_related_code_by_meaning(tmp_path: Path, model_folder: Path) -> None:
+    root = tmp_path / "project"
+    put(root, {f"{name}.py": f"# {words}\n" for name, words in MEANINGS.items()})
+    filler = "    x = 1\n" * 200
+    put(root, {"many.py": "".join(f"def f{n}():\n    # paint draw\n{filler}" for n in range(12))})
+    service = open_service(root, **{"index.model": str(model_folder)})
+    assert "by meaning" in service.relation_view(RelatedRequest("a.py")).text
+    assert related(service, path="a.py")[0] == "b.py"
+    assert related(service, path="c.py")[0] == "d.py"
+    everything = related(service, path="e.py")
+    assert "e.py" not in everything
+    assert everything.count("many.py") == 3
+
+
+MEANINGS = {"a": "retry", "b": "backoff again", "c": "parse", "d": "syntax read", "e": "paint", "f": "colour"}
+
+
+def test_related_code_by_words_says_so(acme: Service) -> None:
+    view = acme.relation_view(RelatedRequest("src/acme/handlers/paid.py", 4, detail_level=Detail.MINIMAL))
+    assert "Note: code like src/acme/handlers/paid.py:4, by shared words: this index has no vectors" in view.text
+    paths = related(acme, path="src/acme/handlers/paid.py", line=4)
+    assert "src/acme/handlers/paid.py" not in paths
+    assert all("handlers" in path for path in paths[:5])
+
+
+def test_related_code_of_a_symbol_is_that_of_its_lines(acme: Service) -> None:
+    by_symbol = related(acme, symbol="handle_paid")
+    assert by_symbol == related(acme, path="src/acme/handlers/paid.py", line=4)
+    assert acme.search(Query("handle_paid")).hits[0].path not in by_symbol
