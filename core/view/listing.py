@@ -114,8 +114,8 @@ def json_answer(
     written = "".join(f"{result}\n" for result in (*(f"{result}," for result in results[:-1]), *results[-1:]))
     rest = [f'"{key}": {json_line(value)}' for key, value in facts.items()]
     if latency_ms is not None:
-        # Always as long, and with the same sign, so that the size of an answer does not depend on how long it took.
-        rest.append(f'"latency_ms": {max(latency_ms, 1.0):.2e}')
+        # Always as long, so that the size of an answer does not depend on how long it took; below 1 its sign differs.
+        rest.append(f'"latency_ms": {latency_ms if latency_ms >= 1 else 0:.2e}')
     told = ",\n".join(rest)
     return f'{{\n"banner": {json_line(banner)},\n"results": [\n{written}],\n{told}\n}}\n'
 
