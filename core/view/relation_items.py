@@ -41,7 +41,7 @@ def link_facts(link: Link, level: str) -> dict[str, object]:
         "target": name_text(link.written, _LONGEST_TARGET),
         "state": link.state,
     }
-    told = {"to": name_text(link.to) if link.state == "internal" else "", "reason": link.reason, "site": link.site}
+    told = {"to": link.to or "." if link.state == "internal" else "", "reason": link.reason, "site": link.site}
     return facts | {key: name_text(value, _LONGEST_TARGET) for key, value in told.items() if value}
 
 

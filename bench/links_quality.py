@@ -1,0 +1,153 @@
+"""How often links of real projects are resolved, and how often rightly: against labels made by reading the source.
+
+    .venv/bin/python bench/links_quality.py [--record]
+    .venv/bin/python bench/links_quality.py --sample     # what was labelled, drawn with the recorded seed
+
+A sample is of lines that look like an import or a link to a plain pattern, so that what the index does not even see
+counts as missed. Labels (bench/quality/links.toml) were committed before the resolver ran on these projects.
+"""
+
+import argparse
+import json
+import random
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypedDict
+
+from corpus import fetch_project, load_projects
+from record import HERE, save_record
+
+from keyhole.core.config import load_settings
+from keyhole.core.links.requests import Category, LinksRequest
+from keyhole.core.service import Service
+from keyhole.core.types import Format
+
+LABELS = HERE / "quality" / "links.toml"
+SEED = 20261116
+SAMPLED = 30
+LEAST_PRECISION, LEAST_RECALL = 0.98, 0.9
+NOWHERE = {"external", "unresolved", "own file"}
+# A statement may go over several lines; its link is told with its first.
+LONGEST_STATEMENT = 30
+_SCRIPT = r"""^\s*(?:import|export)\b.*\bfrom\s+['"]|^\s*import\s+['"]|\brequire\(['"]"""
+# Each sample: the project, what it is a sample of, the endings of its files, and what a line with a link looks like.
+SAMPLES = (
+    ("urllib3", "Python", (".py",), r"^\s*(?:from\s+\S+\s+import\b|import\s+\w)"),
+    ("fastify", "JavaScript", (".js", ".cjs", ".mjs"), _SCRIPT),
+    ("rxjs", "TypeScript", (".ts",), _SCRIPT),
+    ("zap", "Go", (".go",), r"""^(?:import\s+|\t)(?:[\w.]+\s+)?"[\w./-]+"$"""),
+    ("regex", "Rust", (".rs",), r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:use\s+[\w:{]|mod\s+\w+;|extern\s+crate)"),
+    ("jsoup", "Java", (".java",), r"^import\s"),
+    ("jansson", "C", (".c", ".h"), r"^\s*#\s*include\b"),
+    ("fastify", "Markdown", (".md",), r"\]\(|^\[[^\]]+\]:\s|https?://"),
+)
+
+
+class Label(TypedDict):
+    """A line, and where its links lead: paths of the project, or one of the words for nowhere in it."""
+
+    sample: str
+    path: str
+    line: int
+    text: str
+    to: list[str]
+
+
+def main() -> None:
+    """Judge, print a table, and store a record when asked."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--record", action="store_true", help="store the result under bench/records")
+    options.add_argument("--sample", action="store_true", help="print the lines to label, and stop")
+    chosen = options.parse_args()
+    folders = {project["name"]: fetch_project(project) for project in load_projects()}
+    if chosen.sample:
+        print_samples(folders)
+        return
+    labels: list[Label] = tomllib.loads(LABELS.read_text())["label"]
+    figures = {}
+    for project, sample, _, _ in SAMPLES:
+        figures[sample] = judge(folders[project], [label for label in labels if label["sample"] == sample])
+    figures["all"] = {key: sum(one[key] for one in figures.values()) for key in ("given", "right", "labelled")}
+    print(f"{'sample':<12}{'lines':>7}{'internal':>10}{'given':>7}{'right':>7}{'precision':>11}{'recall':>8}")
+    for sample, counts in figures.items():
+        print_row(sample, counts)
+    if chosen.record:
+        print("recorded as", save_record("links-quality", figures))
+
+
+def print_samples(folders: dict[str, Path]) -> None:
+    """Write the sampled lines as labels without an answer."""
+    for project, sample, endings, pattern in SAMPLES:
+        for path, line, text in draw(folders[project], endings, pattern):
+            print(f"[[label]]\nsample = {json.dumps(sample)}\npath = {json.dumps(path)}\nline = {line}")
+            print(f"text = {json.dumps(text)}\nto = []\n")
+
+
+def draw(folder: Path, endings: tuple[str, ...], pattern: str) -> list[tuple[str, int, str]]:
+    """Draw lines that look like links, with the recorded seed, in order."""
+    return sorted(random.Random(SEED).sample(list(candidates(folder, endings, re.compile(pattern))), SAMPLED))
+
+
+def candidates(folder: Path, endings: tuple[str, ...], pattern: re.Pattern[str]) -> Iterator[tuple[str, int, str]]:
+    """Yield every line that looks like a link."""
+    for path in sorted(folder.rglob("*")):
+        if path.name.endswith(endings) and path.is_file() and not path.is_symlink():
+            for number, line in enumerate(path.read_text("utf-8", "replace").split("\n"), 1):
+                if pattern.search(line):
+                    yield path.relative_to(folder).as_posix(), number, line.strip()[:200]
+
+
+def judge(folder: Path, labels: list[Label]) -> dict[str, float]:
+    """Compare where links lead with where they should; what is external or unresolved should lead nowhere."""
+    counts = {"lines": len(labels), "labelled": 0, "given": 0, "right": 0}
+    with tempfile.TemporaryDirectory() as scratch:
+        service = Service(folder, load_settings(folder, {"cache_dir": Path(scratch), "index.model": "none"}))
+        service.index()
+        for label in labels:
+            given = leads_to(service, label)
+            labelled = set(label["to"]) - NOWHERE
+            counts["labelled"] += len(labelled)
+            counts["given"] += len(given)
+            counts["right"] += len(given & labelled)
+            if given != labelled:
+                print(f"{label['path']}:{label['line']}: {label['text']}\n  given {given}, labelled {labelled}")
+        service.close()
+    return counts
+
+
+def leads_to(service: Service, label: Label) -> set[str]:
+    """Return where the links of a line, or of the statement that it ends, lead inside the project."""
+    found, offset = set[str](), 0
+    while True:
+        request = LinksRequest(
+            label["path"], Category.INTERNAL, limit=500, offset=offset, max_tokens=25_000, format=Format.JSON
+        )
+        answer = json.loads(service.relation_view(request).text)
+        found |= {result["to"] for result in answer["results"] if "to" in result and is_meant(result, label)}
+        offset += answer["returned_count"]
+        if not answer["pagination"]["has_more"]:
+            return found
+
+
+def is_meant(result: dict[str, Any], label: Label) -> bool:
+    """Tell whether a link stands on a line, or in a statement that ends on it."""
+    before = label["line"] - result["line"]
+    return before == 0 or (0 < before < LONGEST_STATEMENT and f"'{result['target']}'" in label["text"])
+
+
+def print_row(sample: str, counts: dict[str, float]) -> None:
+    """Print precision and recall, held against their targets."""
+    precision = counts["right"] / counts["given"] if counts["given"] else 1.0
+    recall = counts["right"] / counts["labelled"] if counts["labelled"] else 1.0
+    is_met = precision >= LEAST_PRECISION and recall >= LEAST_RECALL
+    print(
+        f"{sample:<12}{counts.get('lines', 0):>7}{counts['labelled']:>10}{counts['given']:>7}{counts['right']:>7}"
+        f"{precision:>11.3f}{recall:>8.3f}  {'met' if is_met else 'MISSED'}"
+    )
+
+
+if __name__ == "__main__":
+    main()
