@@ -35,6 +35,7 @@ bench: $(READY)
 	$(VENV)/bin/python bench/mcp.py --record
 	$(VENV)/bin/python bench/maps.py --record
 	$(VENV)/bin/python bench/links.py --record
+	$(VENV)/bin/python bench/links_quality.py --record
 	$(VENV)/bin/python bench/tokens.py --record
 	$(VENV)/bin/python bench/tui.py --record
 

@@ -70,7 +70,7 @@ def main() -> None:
     figures = {}
     for project, sample, _, _ in SAMPLES:
         figures[sample] = judge(folders[project], [label for label in labels if label["sample"] == sample])
-    figures["all"] = {key: sum(one[key] for one in figures.values()) for key in ("given", "right", "labelled")}
+    figures["all"] = {key: sum(one[key] for one in figures.values()) for key in figures[SAMPLES[0][1]]}
     print(f"{'sample':<12}{'lines':>7}{'internal':>10}{'given':>7}{'right':>7}{'precision':>11}{'recall':>8}")
     for sample, counts in figures.items():
         print_row(sample, counts)
@@ -102,7 +102,7 @@ def candidates(folder: Path, endings: tuple[str, ...], pattern: re.Pattern[str])
 
 def judge(folder: Path, labels: list[Label]) -> dict[str, float]:
     """Compare where links lead with where they should; what is external or unresolved should lead nowhere."""
-    counts = {"lines": len(labels), "labelled": 0, "given": 0, "right": 0}
+    counts: dict[str, float] = {"lines": len(labels), "labelled": 0, "given": 0, "right": 0}
     with tempfile.TemporaryDirectory() as scratch:
         service = Service(folder, load_settings(folder, {"cache_dir": Path(scratch), "index.model": "none"}))
         service.index()
@@ -144,7 +144,7 @@ def print_row(sample: str, counts: dict[str, float]) -> None:
     recall = counts["right"] / counts["labelled"] if counts["labelled"] else 1.0
     is_met = precision >= LEAST_PRECISION and recall >= LEAST_RECALL
     print(
-        f"{sample:<12}{counts.get('lines', 0):>7}{counts['labelled']:>10}{counts['given']:>7}{counts['right']:>7}"
+        f"{sample:<12}{counts['lines']:>7}{counts['labelled']:>10}{counts['given']:>7}{counts['right']:>7}"
         f"{precision:>11.3f}{recall:>8.3f}  {'met' if is_met else 'MISSED'}"
     )
 
