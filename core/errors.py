@@ -6,6 +6,7 @@ KeyholeError                 exit 2; the message says what is wrong and what to 
 ├── ConfigError              a setting is unknown or has a wrong value
 ├── QueryError               a search cannot be run as asked
 │   └── CursorError          a cursor is stale, of another request, or made up
+├── DeadlineError            an answer takes too long
 ├── PortError                nothing can be served at a port
 ├── AssetError               a file that ships with Keyhole is missing or broken
 └── StoreError               the index cannot be read or written
@@ -38,6 +39,10 @@ class QueryError(KeyholeError):
 
 class CursorError(QueryError):
     """A cursor cannot be followed."""
+
+
+class DeadlineError(KeyholeError):
+    """An answer takes too long."""
 
 
 class PortError(KeyholeError):

@@ -14,7 +14,8 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings, load_settings
-from keyhole.core.errors import AssetError, PathError, StoreError
+from keyhole.core.deadline import check_time, time_left
+from keyhole.core.errors import AssetError, DeadlineError, PathError, StoreError
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable, scan
 from keyhole.core.files.workspace import open_workspace
@@ -245,6 +246,7 @@ class Service:
 
     def read(self, path: str) -> SourceFile:
         """Read one file as it is now, also when it is too large to be indexed."""
+        check_time()
         relative = self.relative(path)
         admitted = examine(self.root, relative, max_bytes=SERVED_BYTES)
         source = (
@@ -307,12 +309,15 @@ class Service:
     @contextmanager
     def _searching(self) -> "Iterator[Engine]":
         """Lend the open index to one caller at a time; it stays open, so that the next search starts warm."""
-        with self._lock:
-            try:
-                yield self._current_engine()
-            except StoreError:
-                self.close()
-                raise
+        if not self._lock.acquire(timeout=time_left()):
+            raise DeadlineError("other searches keep keyhole busy; ask again in a few seconds")
+        try:
+            yield self._current_engine()
+        except StoreError:
+            self.close()
+            raise
+        finally:
+            self._lock.release()
 
     def _current_engine(self) -> "Engine":
         from keyhole.core.index.store import Store

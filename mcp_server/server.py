@@ -1,8 +1,8 @@
 """The MCP server: tools, resources and one prompt over the same views as every other door."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
@@ -26,6 +26,7 @@ from keyhole.mcp_server import texts
 from keyhole.mcp_server.client_budget import ClientBudget
 from keyhole.mcp_server.errors import ReadableErrors
 from keyhole.mcp_server.freshness import Freshness
+from keyhole.mcp_server.in_time import in_time
 from keyhole.mcp_server.recording import Recording
 from keyhole.mcp_server.relations import relation_tools
 
@@ -121,7 +122,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
 
     async def index_status(context: Context, format: FormatName = "text") -> str:
         await freshness.catch_up(_reporter(context))
-        return await asyncio.to_thread(_status_text, service, Format(format))
+        return await in_time(partial(_status_text, service), Format(format))
 
     async def ask(context: Context, request: RelationRequest) -> str:
         await freshness.catch_up(_reporter(context))
@@ -155,7 +156,7 @@ def _status_text(service: Service, form: Format) -> str:
 
 
 async def _text(view_of: Callable[[Any], View], request: object) -> str:
-    return (await asyncio.to_thread(view_of, request)).text
+    return (await in_time(view_of, request)).text
 
 
 def _reporter(context: Context) -> Callable[[Progress], Awaitable[None]]:
@@ -169,7 +170,7 @@ def _reporter(context: Context) -> Callable[[Progress], Awaitable[None]]:
 def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) -> None:
     async def served(text_of: Callable[[Any], Any], request: object) -> str:
         try:
-            found = await asyncio.to_thread(text_of, request)
+            found = await in_time(text_of, request)
         except KeyholeError as error:
             raise ResourceError(errors.readable(error)) from None
         return found.text if isinstance(found, View) else str(found)

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import apsw
 
+from keyhole.core.deadline import check_time, is_over
 from keyhole.core.errors import CorruptStoreError, FullStoreError, LockedStoreError, NewerStoreError, StoreError
 from keyhole.core.index import schema
 
 _BUSY_MILLISECONDS = 10_000
+# How many of SQLite's steps lie between two looks at the time: a fraction of a millisecond.
+_STEPS = 20_000
 
 
 def connect(path: Path, *, vfs: str | None = None) -> apsw.Connection:
@@ -57,6 +60,9 @@ def explained(path: Path) -> Iterator[None]:
     """Raise SQLite's errors as errors that say what to do."""
     try:
         yield
+    except apsw.InterruptError:
+        check_time()
+        raise
     except (apsw.CorruptError, apsw.NotADBError, apsw.ConstraintError, UnicodeDecodeError) as error:
         raise CorruptStoreError(f"the index {path} is damaged ({error}); run keyhole index to rebuild it") from error
     except apsw.FullError as error:
@@ -71,6 +77,7 @@ def explained(path: Path) -> Iterator[None]:
 
 def _prepare(db: apsw.Connection, path: Path) -> None:
     db.set_busy_timeout(_BUSY_MILLISECONDS)
+    db.set_progress_handler(is_over, _STEPS)
     db.pragma("journal_mode", "wal")
     # In WAL mode this loses no committed write when a process dies, and no consistency when power does.
     db.pragma("synchronous", "normal")

@@ -6,6 +6,7 @@ such search comes, and for files that changed when the next one comes.
 
 from pathlib import Path
 
+from keyhole.core.deadline import check_time
 from keyhole.core.errors import LockedStoreError
 from keyhole.core.files.read import read_source
 from keyhole.core.index.lock import writer_lock
@@ -23,6 +24,8 @@ def fill_trigrams(store: Store, root: Path, folder: Path, *, max_bytes: int) -> 
     try:
         with writer_lock(folder, wait=False):
             for start in range(0, len(missing), _BATCH):
+                # What is added stays: whoever asks again has less to wait for.
+                check_time()
                 _add(store, root, missing[start : start + _BATCH], max_bytes)
     except LockedStoreError:
         return

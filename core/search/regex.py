@@ -7,6 +7,7 @@ from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parser  # type: ignore[attr-defined]
 from typing import Any
 
+from keyhole.core.deadline import check_time
 from keyhole.core.errors import QueryError
 from keyhole.core.files.read import read_source
 from keyhole.core.index.store import Store
@@ -42,6 +43,7 @@ def find_matches(store: Store, root: Path, pattern: str, admitted: Filter, *, ma
     """Yield every chunk with a match, file by file."""
     compiled = compile_pattern(pattern)
     for file_id, path, digest in _files(store, pattern):
+        check_time()
         if not admitted.admits_file(file_id):
             continue
         source = read_source(root, path, max_bytes=max_bytes)
