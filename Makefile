@@ -3,13 +3,17 @@ VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
 
-.PHONY: run test lint conformance format bench screenshots clean
+.PHONY: run test test-long lint conformance format bench screenshots clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
 
 test: $(READY) lint
 	$(VENV)/bin/pytest
+
+# What takes too long for every change, half an hour or so: more examples of every property, and the server under load.
+test-long: $(READY)
+	$(VENV)/bin/python bench/long.py
 
 lint: $(READY)
 	$(VENV)/bin/ruff format --check
@@ -33,6 +37,7 @@ bench: $(READY)
 	$(VENV)/bin/python bench/search.py --record
 	$(VENV)/bin/python bench/views.py --record
 	$(VENV)/bin/python bench/mcp.py --record
+	$(VENV)/bin/python bench/load.py --record
 	$(VENV)/bin/python bench/maps.py --record
 	$(VENV)/bin/python bench/links.py --record
 	$(VENV)/bin/python bench/links_quality.py --record

@@ -1,0 +1,252 @@
+"""Eight agents at once, over HTTP and over stdio, on one workspace whose files change meanwhile.
+
+    .venv/bin/python bench/load.py [--calls 2000] [--clients 8] [--record [NAME]]
+
+Counts errors, wrong or stale pages and answers above their budget, all of which must be none, and compares the memory
+of the last quarter of the calls with that of the first. Over stdio each agent has a server of its own; over HTTP all
+share one. The clients are written out here: a client library would take more of the processor than the server does.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from load_workspace import Question, Workspace, judge, questions, settle
+from record import save_record
+
+from keyhole.core.config import load_settings
+from keyhole.core.service import Service
+
+KEYHOLE = "from keyhole.tui.main import main; main()"
+PROTOCOL = "2025-11-25"
+HELLO: dict[str, object] = {
+    "protocolVersion": PROTOCOL,
+    "capabilities": {},
+    "clientInfo": {"name": "bench", "version": "1"},
+}
+# Calls of each agent before anything is counted: caches fill, modules are imported.
+WARM_UP = 25
+# What is counted, and the most it may be.
+TARGETS = {"errors": 0, "wrong or stale": 0, "above budget": 0, "memory, last quarter against first": 1.10}
+
+Ask = Callable[[str, dict[str, object]], dict[str, object]]
+# Starts servers for a number of agents; yields the agents, and the processes of the servers.
+Connect = Callable[[Path, dict[str, str], int], Iterator[tuple[list[Ask], list[int]]]]
+
+
+@dataclass
+class Tally:
+    """What happened over one transport."""
+
+    seconds: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    above: list[str] = field(default_factory=list)
+    # Resident bytes, each with the number of calls until then.
+    memory: list[tuple[int, int]] = field(default_factory=list)
+    elapsed: float = 0.0
+
+
+def main() -> None:
+    """Measure, print a table, and store a record when asked."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--calls", type=int, default=2_000, help="counted calls over each transport")
+    options.add_argument("--clients", type=int, default=8, help="agents that ask at the same time")
+    options.add_argument("--record", nargs="?", const="load", help="store the result under bench/records, by this name")
+    chosen = options.parse_args()
+    figures: dict[str, float] = {"calls": chosen.calls, "clients": chosen.clients}
+    for transport, connect in (("http", over_http), ("stdio", over_stdio)):
+        with tempfile.TemporaryDirectory() as scratch:
+            figures |= report(transport, run(Path(scratch).resolve(), connect, chosen.calls, chosen.clients))
+    if chosen.record:
+        print("recorded as", save_record(chosen.record, figures))
+    if any(figure > TARGETS.get(name.partition(", ")[2], figure) for name, figure in figures.items()):
+        raise SystemExit(1)
+
+
+def report(transport: str, tally: Tally) -> dict[str, float]:
+    """Print what happened, and return it as figures."""
+    quarter = max(done for done, _ in tally.memory) / 4
+    first, last = (
+        [size for done, size in tally.memory if edge(done)] for edge in (quarter.__ge__, (3 * quarter).__le__)
+    )
+    ordered = sorted(tally.seconds)
+    figures = {
+        "errors": float(len(tally.errors)),
+        "wrong or stale": float(len(tally.wrong)),
+        "above budget": float(len(tally.above)),
+        "memory, last quarter against first": statistics.mean(last) / statistics.mean(first),
+        "memory at the end, MB": last[-1] / 1e6,
+        "calls per second": len(ordered) / tally.elapsed,
+        "p50, ms": ordered[len(ordered) // 2] * 1e3,
+        "p95, ms": ordered[len(ordered) * 95 // 100] * 1e3,
+        "longest, ms": ordered[-1] * 1e3,
+    }
+    for name, figure in figures.items():
+        limit = TARGETS.get(name)
+        verdict = "" if limit is None else f"<= {limit:g}  {'met' if figure <= limit else 'MISSED'}"
+        print(f"{transport}, {name:<44}{figure:>12,.2f}  {verdict}")
+    for problem in [*tally.errors, *tally.wrong, *tally.above][:10]:
+        print(f"  {problem}", file=sys.stderr)
+    return {f"{transport}, {name}": figure for name, figure in figures.items()}
+
+
+def run(
+    scratch: Path, connect: Callable[..., Iterator[tuple[list[Ask], list[int]]]], calls: int, clients: int
+) -> Tally:
+    """Let agents ask while files change."""
+    workspace = Workspace(scratch / "work")
+    service = Service(workspace.root, load_settings(workspace.root, {"cache_dir": scratch / "cache"}))
+    settle(service)
+    asked, tally, lock = questions(service), Tally(), threading.Lock()
+    variables = {"PATH": os.environ["PATH"], "HOME": str(scratch), "KEYHOLE_CACHE_DIR": str(scratch / "cache")}
+    with contextmanager(connect)(workspace.root, variables, clients) as (asks, processes):
+        everyone = threading.Barrier(clients + 1)
+
+        def agent(number: int) -> None:
+            chance = random.Random(number)
+            for _ in range(WARM_UP):
+                ask_once(workspace, asks[number], chance.choice(asked), Tally(), lock)
+            everyone.wait()
+            for _ in range(calls // clients):
+                ask_once(workspace, asks[number], chance.choice(asked), tally, lock)
+                note_memory(tally, processes, lock)
+
+        changing = threading.Thread(target=workspace.change)
+        agents = [threading.Thread(target=agent, args=(number,)) for number in range(clients)]
+        for thread in (changing, *agents):
+            thread.start()
+        everyone.wait()
+        began = time.perf_counter()
+        for thread in agents:
+            thread.join()
+        tally.elapsed = time.perf_counter() - began
+        workspace.stop()
+        changing.join()
+    print(f"{workspace.changes:,} changes of files meanwhile")
+    return tally
+
+
+def ask_once(workspace: Workspace, ask: Ask, question: Question, tally: Tally, lock: threading.Lock) -> None:
+    """Ask, and judge the answer."""
+    low = workspace.versions[question.file] if question.file is not None else 0
+    began = time.perf_counter()
+    answer = ask(question.tool, question.arguments)
+    took = time.perf_counter() - began
+    # A version is counted once it is in its place, so one more may be there already.
+    high = workspace.versions[question.file] + 2 if question.file is not None else 0
+    result = answer.get("result")
+    text = result["content"][0]["text"] if isinstance(result, dict) and result.get("content") else json.dumps(answer)
+    what = f"{question.tool} {question.arguments}"
+    with lock:
+        tally.seconds.append(took)
+        if not isinstance(result, dict) or result.get("isError"):
+            tally.errors.append(f"{what}: {text[:300]}")
+        elif problem := judge(question, text, low, high):
+            (tally.above if problem.startswith("over budget") else tally.wrong).append(f"{what}: {problem}")
+
+
+def note_memory(tally: Tally, processes: list[int], lock: threading.Lock) -> None:
+    """Note now and then what the servers hold in memory."""
+    if len(tally.seconds) % 20:
+        return
+    pages = sum(int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in processes)
+    with lock:
+        tally.memory.append((len(tally.seconds), pages * os.sysconf("SC_PAGE_SIZE")))
+
+
+def over_stdio(root: Path, variables: dict[str, str], clients: int) -> Iterator[tuple[list[Ask], list[int]]]:
+    """Start a server for each agent."""
+    command = [sys.executable, "-c", KEYHOLE, "mcp", str(root)]
+    pipe = subprocess.PIPE
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(subprocess.Popen(command, env=variables, stdin=pipe, stdout=pipe))
+            for _ in range(clients)
+        ]
+        for server in servers:
+            talk(server, "initialize", HELLO)
+            say(server, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        yield [stdio_agent(server) for server in servers], [server.pid for server in servers]
+        for server in servers:
+            if server.stdin:
+                server.stdin.close()
+
+
+def stdio_agent(server: subprocess.Popen[bytes]) -> Ask:
+    """Make an agent of a server's pipes."""
+    return lambda tool, arguments: talk(server, "tools/call", {"name": tool, "arguments": arguments})
+
+
+def talk(server: subprocess.Popen[bytes], method: str, parameters: dict[str, object]) -> dict[str, object]:
+    """Send a request and wait for its answer."""
+    say(server, {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters})
+    while server.stdout and (line := server.stdout.readline()):
+        answer: dict[str, object] = json.loads(line)
+        if answer.get("id") == 1:
+            return answer
+    return {"error": "the server has gone"}
+
+
+def say(server: subprocess.Popen[bytes], message: dict[str, object]) -> None:
+    """Send a message."""
+    if server.stdin:
+        server.stdin.write(json.dumps(message).encode() + b"\n")
+        server.stdin.flush()
+
+
+def over_http(root: Path, variables: dict[str, str], clients: int) -> Iterator[tuple[list[Ask], list[int]]]:
+    """Start one server for all agents."""
+    command = [sys.executable, "-c", KEYHOLE, "mcp", str(root), "--http", "--port", "0"]
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE) as server:
+        printed = ""
+        while server.stdout and not printed.endswith("}\n}\n"):
+            printed += server.stdout.readline().decode()
+        entry = json.loads(printed.partition("\n")[2])["mcpServers"]["keyhole"]
+        yield [http_agent(entry["url"], entry["headers"]) for _ in range(clients)], [server.pid]
+        server.terminate()
+
+
+def http_agent(address: str, headers: dict[str, str]) -> Ask:
+    """Make an agent that keeps its connection."""
+    place = urlsplit(address)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
+    told = {
+        **headers,
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": PROTOCOL,
+        "User-Agent": "bench/1",
+    }
+
+    def ask(tool: str, arguments: dict[str, object]) -> dict[str, object]:
+        parameters = {"name": tool, "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters}
+        connection.request("POST", place.path, json.dumps(message), told)
+        response = connection.getresponse()
+        body = response.read().decode()
+        for line in body.splitlines():
+            if line.startswith("data: "):
+                answer: dict[str, object] = json.loads(line.removeprefix("data: "))
+                if answer.get("id") == 1:
+                    return answer
+        return {"error": f"{response.status}: {body[:300]}"}
+
+    return ask
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""A workspace that changes while agents ask about it, and questions whose right answers are known all the same.
+
+Files below `stable` never change, so that answers about them are known to the byte. Each file below `changing` is
+replaced again and again, every line of it naming its version: an answer must be of one version, and of none that was
+gone before the question came. Files below `passing` come and go.
+"""
+
+import random
+import re
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from keyhole.core.service import Service
+from keyhole.core.types import Detail, Format, MapRequest, Mode, ReadRequest, SearchRequest
+from keyhole.core.view.budget import measure
+from keyhole.core.view.limits import DEFAULT_TOKENS, EFFECTIVE_CHARACTERS
+
+STABLE, CHANGING = 300, 40
+_LINES = 30
+_PAUSE = 0.02
+_VERSION = re.compile(r"version_(\d+)")
+_TOTAL = re.compile(r"of ([\d,]+)")
+# The only line of an answer that may tell of files it is not about.
+_ABOUT_OTHERS = re.compile(r"(?m)^Note: the index is being built: .*\n")
+
+
+class Workspace:
+    """The files, and a thread that changes them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.versions = [0] * CHANGING
+        self.changes = 0
+        self._stop = threading.Event()
+        for number in range(STABLE):
+            body = "".join(f"    total += weigh({line}, total)  # part {number}\n" for line in range(number % 40 + 3))
+            self._write(f"stable/part_{number}.py", f"def weigh_{number}(total):\n{body}    return total\n")
+        for number in range(CHANGING):
+            self._write_version(number)
+
+    def change(self) -> None:
+        """Change files until told to stop."""
+        chance = random.Random(1)
+        while not self._stop.wait(_PAUSE):
+            number = chance.randrange(CHANGING)
+            self._write_version(number)
+            self.versions[number] += 1
+            passing = self.root / f"passing/file_{self.changes % 20}.py"
+            if passing.exists():
+                passing.unlink()
+            else:
+                self._write(f"passing/file_{self.changes % 20}.py", f"def passes_{self.changes}(): ...\n")
+            self.changes += 1
+
+    def stop(self) -> None:
+        """Leave the files as they are."""
+        self._stop.set()
+
+    def _write_version(self, number: int) -> None:
+        version = self.versions[number] + 1
+        lines = [f"    step_{line} = {version}  # version_{version}\n" for line in range(_LINES)]
+        self._write(f"changing/file_{number}.py", f"def changes_{number}():  # version_{version}\n{''.join(lines)}")
+
+    def _write(self, path: str, text: str) -> None:
+        """Replace a file whole, as editors and version control do."""
+        target = self.root / path
+        target.parent.mkdir(exist_ok=True, parents=True)
+        beside = target.with_name(f".{target.name}.new")
+        beside.write_text(text)
+        beside.replace(target)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A call, and how to tell what is wrong with its answer; `file` is the changing file it is about, if any."""
+
+    tool: str
+    arguments: dict[str, object]
+    problem: Callable[[str], str]
+    file: int | None = None
+
+    @property
+    def budget(self) -> int:
+        """The most tokens that the answer may have."""
+        budget = self.arguments.get("max_tokens", DEFAULT_TOKENS)
+        return budget if isinstance(budget, int) else DEFAULT_TOKENS
+
+
+def questions(service: Service) -> list[Question]:
+    """Make a mix of questions, with the right answers of those whose answers are known."""
+    return [*_exact(service), *_words(service), *_about_changes()]
+
+
+def judge(question: Question, text: str, low: int, high: int) -> str:
+    """Say what is wrong with an answer; nothing when it is right. Versions are those before and after."""
+    size = measure(text)
+    if size.tokens > question.budget or size.chars > EFFECTIVE_CHARACTERS:
+        return f"over budget: {size.tokens:,} tokens of {question.budget:,}"
+    if question.file is None:
+        return question.problem(text)
+    found = {int(version) for version in _VERSION.findall(text)}
+    if not found:
+        return "" if "changing just now" in text else "no version at all"
+    if len(found) > 1:
+        return f"versions {sorted(found)} in one answer"
+    return "" if low <= min(found) <= high else f"version {min(found)}, when there were {low} to {high}"
+
+
+def _exact(service: Service) -> list[Question]:
+    """Ask what has one answer, whatever happens elsewhere."""
+    asked: list[Question] = []
+
+    def add(tool: str, arguments: dict[str, object], right: str) -> None:
+        asked.append(Question(tool, arguments, _differs_from(right)))
+
+    for number in range(0, STABLE, 15):
+        path = f"stable/part_{number}.py"
+        add("map_file", {"path": path}, service.map_view(MapRequest(path)).text)
+        add("read_file", {"path": path, "max_lines": 20}, service.read_view(ReadRequest((path,), max_lines=20)).text)
+    pattern = r"/def weigh_\d*[37]\b/"
+    for offset in range(0, 100, 10):
+        request = SearchRequest(pattern, path="stable", offset=offset, detail_level=Detail.RICH, max_tokens=1_500)
+        arguments = {"query": pattern, "path": "stable", "offset": offset, "detail_level": "rich", "max_tokens": 1_500}
+        add("search_code", arguments, service.search_view(request).text)
+    return asked
+
+
+def _differs_from(right: str) -> Callable[[str], str]:
+    def problem(text: str) -> str:
+        told = _ABOUT_OTHERS.sub("", text)
+        if told == right:
+            return ""
+        pairs = zip(told.splitlines(), right.splitlines(), strict=False)
+        first = next((pair for pair in pairs if pair[0] != pair[1]), (told[-80:], right[-80:]))
+        return f"wrong page: {first[0]!r} instead of {first[1]!r}"
+
+    return problem
+
+
+def _words(service: Service) -> list[Question]:
+    """Ask what may come in another order when words become more or less common, but not with another total."""
+    asked = []
+    for offset in range(0, 60, 20):
+        request = SearchRequest("weigh total part", mode=Mode.KEYWORD, path="stable", limit=20, offset=offset)
+        right = service.search_view(request).text
+        arguments: dict[str, object] = {
+            "query": request.query,
+            "mode": "keyword",
+            "path": "stable",
+            "limit": 20,
+            "offset": offset,
+        }
+        asked.append(Question("search_code", arguments, _other_total_than(right)))
+    for detail in ("minimal", "rich"):
+        small: dict[str, object] = {"query": "weigh the total", "detail_level": detail, "limit": 50}
+        asked.append(Question("search_code", {**small, "max_tokens": 1_000, "format": Format.JSON.value}, lambda _: ""))
+    asked.append(Question("index_status", {}, lambda text: "" if text.startswith("Workspace") else "no status"))
+    return asked
+
+
+def _other_total_than(right: str) -> Callable[[str], str]:
+    def total(text: str) -> str:
+        found = _TOTAL.search(text.splitlines()[0])
+        return found[1] if found else "none"
+
+    def problem(text: str) -> str:
+        places = re.findall(r"(?m)^(stable/part_\d+\.py):\d+", text)
+        if len(places) != 20 or len(set(places)) != 20:
+            return f"wrong page: {len(set(places))} different files of {len(places)}"
+        return "" if total(text) == total(right) else f"wrong page: a total of {total(text)}, not {total(right)}"
+
+    return problem
+
+
+def _about_changes() -> list[Question]:
+    asked = []
+    for number in range(CHANGING):
+        path = f"changing/file_{number}.py"
+        asked.append(Question("read_file", {"path": path}, lambda _: "", number))
+        rich: dict[str, object] = {"query": f"changes_{number}", "path": path, "detail_level": "rich"}
+        asked.append(Question("search_code", rich, lambda _: "", number))
+    return asked
+
+
+def settle(service: Service) -> None:
+    """Index once, so that right answers can be asked for."""
+    # Times that are too young are not trusted, and looked at twice.
+    time.sleep(0.1)
+    service.index()

@@ -1,0 +1,84 @@
+"""What takes too long for every change: many more examples of every property, and the server under load for longer.
+
+    .venv/bin/python bench/long.py [--calls 20000] [--examples-only | --load-only]      # make test-long
+
+Ends with a record under bench/records, whether all is well or not, and with exit code 1 if it is not.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from load import TARGETS, over_http, over_stdio, report, run
+from record import HERE, save_record
+
+CLIENTS = 8
+
+
+def main() -> None:
+    """Run both, and store what came of it."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--calls", type=int, default=20_000, help="calls over each transport")
+    which = options.add_mutually_exclusive_group()
+    which.add_argument("--examples-only", action="store_true")
+    which.add_argument("--load-only", action="store_true")
+    chosen = options.parse_args()
+    figures: dict[str, object] = {}
+    if not chosen.load_only:
+        figures |= explore_properties()
+    if not chosen.examples_only:
+        figures |= soak(chosen.calls)
+    missed = [name for name, figure in figures.items() if is_missed(name, figure)]
+    figures["missed"] = missed
+    print("recorded as", save_record("long", figures))
+    if missed:
+        raise SystemExit(f"missed: {', '.join(missed)}")
+
+
+def explore_properties() -> dict[str, object]:
+    """Run the tests of properties with examples that no run has seen."""
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-m", "hypothesis", "--no-header"],
+        cwd=HERE.parent,
+        env={**os.environ, "HYPOTHESIS_PROFILE": "explore"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(done.stdout[-20_000:])
+    counts = {what: int(count) for count, what in re.findall(r"(\d+) (passed|failed|error)", done.stdout)}
+    return {
+        "properties passed": counts.get("passed", 0),
+        "properties failed": counts.get("failed", 0) + counts.get("error", 0) + (done.returncode not in (0, 1)),
+        "properties, seconds": time.perf_counter() - began,
+    }
+
+
+def soak(calls: int) -> dict[str, object]:
+    """Let agents ask for long."""
+    figures: dict[str, object] = {"calls": calls, "clients": CLIENTS}
+    for transport, connect in (("http", over_http), ("stdio", over_stdio)):
+        with tempfile.TemporaryDirectory() as scratch:
+            figures |= report(transport, run(Path(scratch).resolve(), connect, calls, CLIENTS))
+    return figures
+
+
+def is_missed(name: str, figure: object) -> bool:
+    """Tell whether a figure is not what it must be."""
+    if not isinstance(figure, int | float):
+        return False
+    if name == "properties failed":
+        return figure > 0
+    if name == "properties passed":
+        return figure == 0
+    return figure > TARGETS.get(name.partition(", ")[2], figure)
+
+
+if __name__ == "__main__":
+    main()
