@@ -15,16 +15,17 @@ from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.filters import role_of
 from keyhole.core.syntax.languages import BY_ID
 
-# How many candidates words and vectors bring in, and the constant of reciprocal-rank fusion. The scan of
-# vectors costs as the square of its number, and far down a list fusion gives next to nothing.
+# How many candidates words and vectors bring in; far down a list fusion gives next to nothing.
 POOL_SIZE = 120
 HYBRID_VECTORS = 64
 SEMANTIC_VECTORS = 200
-FUSION_K = 60
-# What a place among the nearest vectors counts beside the same place among the matches of words. For a name,
-# what it means matters less than how it is written.
-VECTOR_WEIGHT = 1.0
-NAME_VECTOR_WEIGHT = 0.4
+# Reciprocal-rank fusion: a place counts weight / (K + place). Among vectors the first places tell most, among words
+# the signals below tell more than the place. A name, and what stands somewhere as it is written in the query,
+# is rather looked for as it is written.
+FUSION_K, VECTOR_K = 60, 10
+VECTOR_WEIGHT = 0.54
+NAME_VECTOR_WEIGHT = 0.22
+AS_WRITTEN = 0.3
 
 WEIGHTS = {
     "defines the name": 2.5,
@@ -90,8 +91,10 @@ def rank(candidates: list[Candidate], wanted: Wanted, *, without: frozenset[str]
     of_definitions = cache(_applied(DEFINITION_SIGNALS, wanted, without))
     of_path = cache(_applied(PATH_SIGNALS, wanted, without))
     of_match = _applied(MATCH_SIGNALS, wanted, without)
+    is_as_written = any(candidate.closeness == candidate.coverage == 1 for candidate in candidates)
+    vector_weight = wanted.vector_weight * (AS_WRITTEN if is_as_written else 1)
     for candidate in candidates:
-        fused = _fusion(candidate, wanted)
+        fused = _fusion(candidate, wanted.lexical_weight, vector_weight)
         by_definitions, defining = of_definitions(candidate.definitions)
         by_path, placed = of_path(candidate.path)
         by_match, matched = of_match(candidate)
@@ -121,13 +124,13 @@ def _applied(
     return judge
 
 
-def _fusion(candidate: Candidate, wanted: Wanted) -> list[Effect]:
+def _fusion(candidate: Candidate, lexical_weight: float, vector_weight: float) -> list[Effect]:
     signals = []
     if candidate.lexical_rank is not None:
-        effect = wanted.lexical_weight / (FUSION_K + candidate.lexical_rank)
+        effect = lexical_weight / (FUSION_K + candidate.lexical_rank)
         signals.append(("words", effect, f"rank {candidate.lexical_rank}"))
     if candidate.vector_rank is not None:
-        effect = wanted.vector_weight / (FUSION_K + candidate.vector_rank)
+        effect = vector_weight / (VECTOR_K + candidate.vector_rank)
         signals.append(("meaning", effect, f"rank {candidate.vector_rank}"))
     return signals
 
