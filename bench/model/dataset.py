@@ -1,13 +1,19 @@
 """The mined pairs as data sets: one to train on, one to judge by, and none in both."""
 
 import random
+import re
 from collections import Counter, defaultdict
+from zlib import crc32
 
 from mine import Pair, code_key, read_pairs
 from sources import EVALUATION, MANIFEST, read_packages
 
 SAME_DOC = 3
 POOL = 1_500
+# A comment inside code says in passing what a few lines do, much as people ask for them.
+_COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//|--)[ \t]+([A-Za-z][^\n]{19,200})$", re.MULTILINE)
+_NO_COMMENT = re.compile(r"todo|fixme|xxx|noqa|nolint|pragma|eslint|lint|type:|https?:|copyright|[=;{}]", re.IGNORECASE)
+_WORDS_OF_COMMENT = 4
 
 
 def load_training_pairs() -> list[Pair]:
@@ -25,6 +31,7 @@ def load_training_pairs() -> list[Pair]:
                 seen.add(key)
                 docs[doc] += 1
                 kept.append(pair)
+    kept += [asked for pair in kept if (asked := asked_by_comment(pair))]
     random.Random(0).shuffle(kept)
     return kept
 
@@ -42,3 +49,19 @@ def load_evaluation_pairs(*, kinds: tuple[str, ...]) -> dict[str, list[Pair]]:
     for pairs in by_language.values():
         random.Random(1).shuffle(pairs)
     return {language: pairs[:POOL] for language, pairs in sorted(by_language.items())}
+
+
+def asked_by_comment(pair: Pair) -> Pair | None:
+    """Take one comment out of the code, as words that ask for the rest."""
+    if pair["kind"] != "symbol":
+        return None
+    found = [
+        match
+        for match in _COMMENT.finditer(pair["code"])
+        if not _NO_COMMENT.search(match[1]) and len(match[1].split()) >= _WORDS_OF_COMMENT
+    ]
+    if not found:
+        return None
+    chosen = found[crc32(pair["code"].encode()) % len(found)]
+    code = pair["code"][: chosen.start()] + pair["code"][chosen.end() :]
+    return {**pair, "kind": "comment", "doc": chosen[1], "code": code}

@@ -3,8 +3,9 @@
     python bench/model/evaluate.py [--record] [NAME=FOLDER ...]
 
 Every language has a pool of functions of packages that no training saw; each is looked for by its doc comment, in
-the code as it is and in the code without the function's own name. "Mentions" are sentences of readmes and changelogs
-that name a function, the name left out: queries that are no doc comments, to stop training by.
+the code as it is and in the code without the function's own name. Two more sets are no doc comments, to stop training
+by: "mentions" are sentences of readmes and changelogs that name a function, the name left out, and "comments" are
+comments inside a function, taken out of it.
 """
 
 import argparse
@@ -13,18 +14,22 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import numpy as np
-from dataset import load_evaluation_pairs
+from dataset import asked_by_comment, load_evaluation_pairs
 from mine import Pair
 from model2vec import StaticModel
 from numpy.typing import NDArray
 from record import save_record
 from scipy.sparse import csr_matrix
 from sources import DATA, HERE
+
+from keyhole.core.index.word_model import WordEmbedder
 
 OURS = HERE.parent.parent / "assets" / "model"
 SMALLEST_POOL = 1_000
@@ -35,38 +40,58 @@ Scores = NDArray[np.float32]
 Scorer = Callable[[list[str], list[str]], Scores]
 
 
+class Encoder(Protocol):
+    """What makes vectors of texts."""
+
+    def encode(self, texts: list[str]) -> Scores:
+        """Return one row per text."""
+        ...
+
+
 def main() -> None:
     """Measure every model on the same pools, print a table, and store a record when asked."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("models", nargs="*", metavar="NAME=FOLDER", help="instead of those that are here")
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
-    folders = dict(model.split("=", 1) for model in chosen.models) or default_folders()
+    named = dict(model.split("=", 1) for model in chosen.models)
+    models: dict[str, Callable[[], Encoder]] = {name: partial(Static, Path(path)) for name, path in named.items()}
+    models = models or own_models()
     pools = {k: p for k, p in load_evaluation_pairs(kinds=("symbol", "section")).items() if len(p) >= SMALLEST_POOL}
-    mentions = {k: p for k, p in load_evaluation_pairs(kinds=("mention",)).items() if k in pools}
-    scorers = {"random": by_chance, "BM25": by_words} | {name: by_vectors(Path(path)) for name, path in folders.items()}
-    if not chosen.models and (wordllama := load_wordllama()):
-        scorers["wordllama"] = wordllama
+    others = {
+        "mentions": {k: p for k, p in load_evaluation_pairs(kinds=("mention",)).items() if k in pools},
+        "comments": {k: [asked for p in pool if (asked := asked_by_comment(p))] for k, pool in pools.items()},
+    }
     figures: dict[str, object] = {"pools": {language: len(pool) for language, pool in pools.items()}}
-    figures["mentions"] = {language: len(pairs) for language, pairs in mentions.items()}
-    for name, scorer in scorers.items():
-        figures[name] = judge(name, scorer, pools, mentions)
-    for name, path in folders.items():
-        figures[f"cost of {name}"] = cost = costs(Path(path), pools)
-        print(name, "  ".join(f"{key} {value:.2f}" for key, value in cost.items()))
+    for title, sets in others.items():
+        figures[title] = {language: len(pairs) for language, pairs in sets.items() if pairs}
+    scorers: dict[str, Scorer] = {"random": by_chance, "BM25": by_words}
+    if not named and (wordllama := load_wordllama()):
+        scorers["wordllama"] = wordllama
+    for name, scorer in (scorers | {name: by_vectors(open_model()) for name, open_model in models.items()}).items():
+        figures[name] = judge(name, scorer, pools, others)
+    for name, open_model in models.items():
+        figures[f"cost of {name}"] = cost = costs(open_model, pools)
+        print(f"{name:<18}", "  ".join(f"{key} {value:.2f}" for key, value in cost.items()))
+    figures["MB of ours"] = size = sum(path.stat().st_size for path in OURS.iterdir()) / 1e6
+    print(f"ours: {size:.1f} MB")
     if chosen.record:
         print("recorded as", save_record("model", figures))
 
 
-def default_folders() -> dict[str, str]:
-    """Return our model and the plain distillation of its teacher, made the first time."""
+def own_models() -> "dict[str, Callable[[], Encoder]]":
+    """Return our model, as Keyhole and as model2vec read it, and its teacher distilled, made the first time."""
     distilled = DATA / "minilm-distilled"
     if not distilled.exists():
         from initialise import teacher_folder
         from model2vec.distill import distill
 
         distill(str(teacher_folder()), device="cpu", pca_dims=256).save_pretrained(distilled)
-    return {"MiniLM distilled": str(distilled), "ours": str(OURS)}
+    return {
+        "MiniLM distilled": partial(Static, distilled),
+        "ours in model2vec": partial(Static, OURS),
+        "ours": partial(open_words, OURS),
+    }
 
 
 def load_wordllama() -> Scorer | None:
@@ -80,7 +105,7 @@ def load_wordllama() -> Scorer | None:
 
 
 def judge(
-    name: str, scorer: Scorer, pools: dict[str, list[Pair]], mentions: dict[str, list[Pair]]
+    name: str, scorer: Scorer, pools: dict[str, list[Pair]], others: dict[str, dict[str, list[Pair]]]
 ) -> dict[str, dict[str, float]]:
     """Score one model on all pools."""
     results: dict[str, dict[str, float]] = {}
@@ -89,16 +114,23 @@ def judge(
         measured = {k: measure(score, np.arange(len(score))) for k, score in scores.items()}
         results[f"{variant} MRR@10"] = _with_mean({k: mrr for k, (mrr, _) in measured.items()})
         results[f"{variant} NDCG@10"] = _with_mean({k: ndcg for k, (_, ndcg) in measured.items()})
-    places: list[tuple[float, int]] = []
-    for language, pairs in mentions.items():
-        codes = [plain(pair) for pair in pairs] + [plain(pair) for pair in pools[language]]
-        mrr, _ = measure(scorer([pair["doc"] for pair in pairs], codes), np.arange(len(pairs)))
-        places.append((mrr, len(pairs)))
-    results["mentions MRR@10"] = {"all": sum(m * n for m, n in places) / max(1, sum(n for _, n in places))}
+    for title, sets in others.items():
+        results[f"{title} MRR@10"] = {"all": average_over(sets, scorer, pools)}
     for title, row in results.items():
         cells = "  ".join(f"{language[:6]} {value:.3f}" for language, value in row.items())
         print(f"{name:<18}{title:<18}{cells}", flush=True)
     return results
+
+
+def average_over(sets: dict[str, list[Pair]], scorer: Scorer, pools: dict[str, list[Pair]]) -> float:
+    """Return the mean MRR@10 of queries that are looked for among their own answers and the pool of their language."""
+    found: list[tuple[float, int]] = []
+    for language, pairs in sets.items():
+        if pairs:
+            codes = [plain(pair) for pair in pairs] + [plain(pair) for pair in pools[language]]
+            mrr, _ = measure(scorer([pair["doc"] for pair in pairs], codes), np.arange(len(pairs)))
+            found.append((mrr, len(pairs)))
+    return sum(mrr * count for mrr, count in found) / max(1, sum(count for _, count in found))
 
 
 def measure(scores: Scores, right: NDArray[np.int64]) -> tuple[float, float]:
@@ -136,34 +168,51 @@ def by_words(queries: list[str], codes: list[str], k1: float = 1.5, b: float = 0
     return scores
 
 
-def by_vectors(folder: Path) -> Scorer:
+class Static:
+    """A model as model2vec reads it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._model = StaticModel.from_pretrained(folder)
+
+    def encode(self, texts: list[str]) -> Scores:
+        """Return one row per text."""
+        vectors: Scores = self._model.encode(texts, max_length=None, use_multiprocessing=False).astype(np.float32)
+        return vectors
+
+
+def open_words(folder: Path) -> WordEmbedder:
+    """Open a model as Keyhole reads its own, and load it."""
+    embedder = WordEmbedder(folder)
+    embedder.load()
+    return embedder
+
+
+def by_vectors(model: Encoder) -> Scorer:
     """Score by the closeness of a model's vectors."""
-    model = StaticModel.from_pretrained(folder)
 
     def encode(texts: list[str]) -> Scores:
-        vectors = model.encode(texts, max_length=None, use_multiprocessing=False).astype(np.float32)
+        vectors = model.encode(texts)
         unit: Scores = vectors / (np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9)
         return unit
 
     return lambda queries, codes: encode(queries) @ encode(codes).T
 
 
-def costs(folder: Path, pools: dict[str, list[Pair]]) -> dict[str, float]:
-    """Measure what a model weighs, and how fast it loads and encodes."""
+def costs(open_model: Callable[[], Encoder], pools: dict[str, list[Pair]]) -> dict[str, float]:
+    """Measure how fast a model loads and encodes."""
     started = time.perf_counter()
-    model = StaticModel.from_pretrained(folder)
+    model = open_model()
     loaded = time.perf_counter()
     codes = [pair["code"] for pool in pools.values() for pair in pool]
     docs = [pair["doc"] for pool in pools.values() for pair in pool][:500]
-    model.encode(docs[:10], use_multiprocessing=False)
+    model.encode(docs[:10])
     before, cpu = time.perf_counter(), time.process_time()
-    model.encode(codes, max_length=None, use_multiprocessing=False)
+    model.encode(codes)
     cpu = time.process_time() - cpu
     between = time.perf_counter()
     for doc in docs:
-        model.encode([doc], max_length=None, use_multiprocessing=False)
+        model.encode([doc])
     return {
-        "MB": sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) / 1e6,
         "load, s": loaded - started,
         "MB per second": sum(map(len, codes)) / 1e6 / (between - before),
         "MB per CPU second": sum(map(len, codes)) / 1e6 / cpu,

@@ -1,10 +1,12 @@
 """Train the token vectors: a doc's vector should be nearest to that of its own code.
 
-    python bench/model/train.py --name half --epochs 0.5 [--seed 0]
+    python bench/model/train.py --name one --epochs 1 [--seed 0]
 
-A text's vector is the normalised, weighted sum of its tokens'. The loss is a symmetric InfoNCE over the batch; a batch
-holds runs of pairs from one package, so that code of the same project is told apart as well. Products with sparse
-matrices, and an Adam that touches only the tokens of the batch, make a step cheap on a CPU.
+A text's vector is the normalised, weighted sum of its tokens', one that comes n times counting as the root of n. The
+loss is a symmetric InfoNCE over the batch; a batch holds runs of pairs from one package, so that code of the same
+project is told apart as well. Now and then the words of a query are taken out of its answer: search by words finds
+those anyway, and vectors are there for the others. Products with sparse matrices, and an Adam that touches only the
+tokens of the batch, make a step cheap on a CPU.
 """
 
 import argparse
@@ -16,7 +18,7 @@ from itertools import islice
 import numpy as np
 from initialise import INITIAL
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix, diags, vstack
 from sources import DATA
 from tokenise import Ids, load_labels, load_tokens
 
@@ -28,6 +30,8 @@ DROPPED_WORDS = 0.1
 NAME_QUERIES = 0.12
 NAMELESS_CODES = 0.5
 NAMELESS_FOR_NAMES = 0.15
+HIDDEN_WORDS = 0.25
+ROOT = 0.5
 LANGUAGE_EXPONENT, MOST_REPEATS = 0.7, 3
 
 Floats = NDArray[np.float32]
@@ -97,6 +101,7 @@ class Run:
         ids, offsets = load_tokens(part)
         matrix = csr_matrix((np.ones(len(ids), np.float32), ids, offsets), (len(offsets) - 1, len(self.vectors.value)))
         matrix.sum_duplicates()
+        matrix.data **= ROOT
         return matrix
 
     def _batches(self) -> Iterator[Ids]:
@@ -128,7 +133,15 @@ class Run:
         stacked = vstack([self._codes[batch[~nameless]], self._nameless[batch[nameless]]], format="csr")
         places = np.empty(len(batch), np.int64)
         places[np.argsort(nameless, kind="stable")] = np.arange(len(batch))
-        return queries, stacked[places]
+        return queries, self._hide_words(queries, stacked[places])
+
+    def _hide_words(self, queries: csr_matrix, answers: csr_matrix) -> csr_matrix:
+        """Take the words of some queries out of their answers."""
+        chosen = self._chance.random(queries.shape[0]) < HIDDEN_WORDS
+        hidden = answers.multiply(diags(chosen.astype(np.float32)) @ (queries > 0).astype(np.float32))
+        left = (answers - hidden).tocsr()
+        left.eliminate_zeros()
+        return left
 
     def _step(self, queries: csr_matrix, answers: csr_matrix, rate: float, step: int) -> float:
         """Move the vectors of a batch's tokens; return the loss before."""
