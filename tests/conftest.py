@@ -108,7 +108,7 @@ def make_model(folder: Path, *, dimension: int, seed: int) -> Path:
 
 @pytest.fixture(scope="session")
 def acme(tmp_path_factory: pytest.TempPathFactory) -> Service:
-    """Index a small workspace of fixed content and name, once."""
+    """Index a small workspace of fixed content and name, once; by words only, so that nothing can be found, too."""
     base = tmp_path_factory.mktemp("acme")
     root = write_acme(base / "acme")
     service = Service(root, load_settings(root, {"cache_dir": base / "cache", "index.model": "none"}))

@@ -7,11 +7,13 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from keyhole.core.service import Service
+from keyhole.tui.answer import Answer
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.screens import explore as explore_module
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.widgets.query_line import QueryLine
+from keyhole.tui.widgets.results import ResultList
 
 Steps = Callable[[Pilot[None]], Awaitable[None]]
 LARGE, MIDDLE, SMALL = (120, 36), (80, 24), (50, 12)
@@ -85,3 +87,14 @@ def make_service(root: Path) -> Service:
     from keyhole.core.config import load_settings
 
     return Service(root, load_settings(root, {"cache_dir": root.parent / "cache", "index.model": "none"}))
+
+
+def answer_of(pilot: Pilot[None]) -> Answer:
+    """The answer on the screen."""
+    answer = explore(pilot).answer
+    assert answer is not None
+    return answer
+
+
+def results_of(pilot: Pilot[None]) -> ResultList:
+    return explore(pilot).query_one(ResultList)

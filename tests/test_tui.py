@@ -1,21 +1,30 @@
-"""The explorer: what keys do, and that what it shows is what an agent gets."""
+"""The explorer: typing, pages, why, files, and the index behind it."""
 
 import asyncio
 import json
-import os
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import MIDDLE, ask, drive, explore, explorer, files, make_app, make_service, press, settle
+from driving import (
+    MIDDLE,
+    answer_of,
+    ask,
+    drive,
+    explore,
+    explorer,
+    files,
+    make_app,
+    make_service,
+    press,
+    results_of,
+    settle,
+)
 from textual.pilot import Pilot
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Tree
 
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, MapLevel, MapRequest, SearchRequest
+from keyhole.core.types import Detail, Format, SearchRequest
 from keyhole.core.view import limits
 from keyhole.core.view.hit import hit_text
 from keyhole.core.view.tokens import estimate_tokens
@@ -23,251 +32,13 @@ from keyhole.tui.app import KeyholeApp
 from keyhole.tui.asking import Asking
 from keyhole.tui.index_state import Phase
 from keyhole.tui.screens.explore import ExploreScreen
-from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.screens.help import HelpScreen
-from keyhole.tui.screens.pick import PickScreen
-from keyhole.tui.screens.why import WhyScreen
-from keyhole.tui.widgets.banner import Banner
+from keyhole.tui.widgets.file_tree import FileTree
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.line_view import Document, LineView
 from keyhole.tui.widgets.query_line import QueryLine
-from keyhole.tui.widgets.results import ResultList
 
 WIDE_QUERY = "handle event limit:50"
-
-
-# The same bytes
-
-
-@pytest.mark.parametrize("detail", list(Detail))
-@pytest.mark.parametrize("budget", [1_000, 20_000])
-def test_the_text_tab_has_the_bytes_that_an_agent_gets(acme: Service, detail: Detail, budget: int) -> None:
-    request = SearchRequest("handle event", limit=50, detail_level=detail, max_tokens=budget)
-
-    async def steps(pilot: Pilot[None]) -> None:
-        screen = explore(pilot)
-        screen.asking = Asking(detail=detail, max_tokens=budget)
-        await ask(pilot, WIDE_QUERY, "enter", "]")
-        view = screen.query_one(LineView)
-        assert view.document.text == acme.search_view(request).text
-        rows = [view.render_line(y).text.rstrip() for y in range(view.size.height)]
-        width = view.scrollable_content_region.width
-        lines = view.document.text.split("\n")
-        assert rows[:8] == [f" {line}".expandtabs(4)[:width].rstrip() for line in lines[:8]]
-
-    drive(make_app(acme), steps)
-
-
-def test_the_banner_is_the_views_own(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        for line, request in [
-            (WIDE_QUERY, SearchRequest("handle event", limit=50, max_tokens=20_000)),
-            ("nothing_like_this", SearchRequest("nothing_like_this", max_tokens=20_000)),
-        ]:
-            await ask(pilot, line)
-            banner = explore(pilot).query_one(Banner)
-            expected = acme.search_view(request).banner
-            assert banner.text == expected
-            shown = " ".join(strip.text.strip() for strip in banner.render_lines(banner.size.region))
-            assert expected in shown
-
-    drive(make_app(acme), steps)
-
-
-def test_the_json_tab_has_the_same_facts(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        await ask(pilot, "backoff", "enter", "]", "]")
-        shown = json.loads(explore(pilot).query_one(LineView).document.text)
-        request = SearchRequest("backoff", max_tokens=20_000, format=Format.JSON)
-        expected = json.loads(acme.search_view(request).text)
-        assert shown | {"latency_ms": 0} == expected | {"latency_ms": 0}
-
-    drive(make_app(acme), steps)
-
-
-def test_the_map_tab_has_the_bytes_that_an_agent_gets(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        explorer(pilot).open_file("src/acme/retry.py", 1)
-        await settle(pilot)
-        for level in (MapLevel.FULL, MapLevel.COMPACT):
-            await press(pilot, "d")
-            expected = acme.map_view(MapRequest("src/acme/retry.py", level, max_tokens=20_000))
-            assert files(pilot).query_one(LineView).document.text == expected.text
-
-    drive(make_app(acme), steps)
-
-
-def test_costs_add_up_to_the_answer(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        await ask(pilot, WIDE_QUERY)
-        answer = explore(pilot).answer
-        assert answer
-        total = answer.view.truncation.estimated_tokens
-        rows = sum(row.tokens for row in answer.shown)
-        # Each row is rounded up, and the frame around them costs something too.
-        assert rows - len(answer.shown) <= total <= rows + 60
-        assert explore(pilot).query_one(Gauge).share == pytest.approx(total / 20_000)
-
-    drive(make_app(acme), steps)
-
-
-# What each key does
-
-Check = Callable[[Pilot[None]], object]
-
-
-def table(screen: ExploreScreen) -> ResultList:
-    return screen.query_one(ResultList)
-
-
-EXPLORE: dict[str, Check] = {
-    "slash": lambda pilot: isinstance(pilot.app.focused, QueryLine),
-    "y": lambda pilot: pilot.app.clipboard == answer_of(pilot).view.text,
-    "Y": lambda pilot: json.loads(pilot.app.clipboard)["params"]["arguments"]["query"] == "handle event",
-    "d": lambda pilot: answer_of(pilot).request.detail_level == Detail.RICH,
-    "D": lambda pilot: answer_of(pilot).request.detail_level == Detail.MINIMAL,
-    "minus": lambda pilot: answer_of(pilot).request.max_tokens == 15_000,
-    "plus": lambda pilot: answer_of(pilot).request.max_tokens == 25_000,
-    "equals_sign": lambda pilot: answer_of(pilot).request.max_tokens == 25_000,
-    "n": lambda pilot: answer_of(pilot).request.offset == 10,
-    "p": lambda pilot: answer_of(pilot).request.offset == 0,
-    "c": lambda pilot: explore(pilot).shows_cut,
-    "x": lambda pilot: isinstance(pilot.app.screen, WhyScreen),
-    "o": lambda pilot: files(pilot).opened and files(pilot).query_one(LineView).has_focus,
-    "right_square_bracket": lambda pilot: explore(pilot).tab == "Text",
-    "left_square_bracket": lambda pilot: explore(pilot).tab == "Diff",
-    "v": lambda pilot: explore(pilot).tab == "Diff",
-    "z": lambda pilot: not explore(pilot).query_one(LineView).display,
-    "r": lambda pilot: explorer(pilot).index_state.phase == Phase.CURRENT,
-    "escape": lambda pilot: table(explore(pilot)).has_focus,
-    "enter": lambda pilot: explore(pilot).query_one(LineView).has_focus,
-    "j": lambda pilot: table(explore(pilot)).highlighted == 1,
-    "k": lambda pilot: table(explore(pilot)).highlighted == 9,
-    "1": lambda pilot: pilot.app.current_mode == "explore",
-    "2": lambda pilot: pilot.app.current_mode == "files",
-    "question_mark": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
-    "f1": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
-    "t": lambda pilot: pilot.app.theme == "keyhole-light",
-    "ctrl+p": lambda pilot: type(pilot.app.screen).__name__ == "CommandPalette",
-}
-FILES: dict[str, Check] = {
-    "f": lambda pilot: isinstance(pilot.app.screen, PickScreen),
-    "slash": lambda pilot: isinstance(pilot.app.screen, PickScreen),
-    "s": lambda pilot: isinstance(pilot.app.screen, PickScreen),
-    "right_square_bracket": lambda pilot: files(pilot).tab == "Map",
-    "left_square_bracket": lambda pilot: files(pilot).tab == "Map",
-    "d": lambda pilot: (files(pilot).tab, files(pilot).level) == ("Map", MapLevel.FULL),
-    "D": lambda pilot: (files(pilot).tab, files(pilot).level) == ("Map", MapLevel.TRUNCATED),
-    "minus": lambda pilot: (files(pilot).tab, files(pilot).max_tokens) == ("Map", 15_000),
-    "plus": lambda pilot: (files(pilot).tab, files(pilot).max_tokens) == ("Map", 25_000),
-    "equals_sign": lambda pilot: (files(pilot).tab, files(pilot).max_tokens) == ("Map", 25_000),
-    "y": lambda pilot: pilot.app.clipboard.startswith('"""Retries with growing delays."""'),
-    "z": lambda pilot: not files(pilot).query_one(Tree).display,
-    "r": lambda pilot: explorer(pilot).index_state.phase == Phase.CURRENT,
-    "escape": lambda pilot: files(pilot).query_one(Tree).has_focus,
-    "j": lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 1,
-    "k": lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 0,
-    "G": lambda pilot: files(pilot).query_one(LineView).scroll_offset.y > 1,
-    "g": lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 0,
-}
-# Tested on their own below.
-ELSEWHERE = {"e", "q", "ctrl+c", "tab", "down", "up"}
-
-
-def answer_of(pilot: Pilot[None]) -> Any:
-    answer = explore(pilot).answer
-    assert answer is not None
-    return answer
-
-
-def test_every_key_in_explore(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        for key, check in EXPLORE.items():
-            await start_over(pilot)
-            screen = explore(pilot)
-            screen.tab, screen.shows_cut, screen.asking = "Preview", False, Asking()
-            screen.remove_class("-zoomed")
-            screen.query_one(QueryLine).focus()
-            await ask(pilot, "")
-            await ask(pilot, "handle event", "enter", key)
-            assert check(pilot), key
-
-    drive(make_app(acme), steps)
-
-
-def test_every_key_in_files(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        for key, check in FILES.items():
-            await start_over(pilot)
-            explorer(pilot).open_file("src/acme/retry.py", 1)
-            await settle(pilot)
-            screen = files(pilot)
-            screen.level, screen.max_tokens = MapLevel.AUTO, 20_000
-            screen.remove_class("-zoomed")
-            await press(pilot, key)
-            assert check(pilot), key
-
-    drive(make_app(acme), steps, size=(100, 20))
-
-
-async def start_over(pilot: Pilot[None]) -> None:
-    """Close what is open above the screens, and go to the first of them."""
-    while isinstance(pilot.app.screen, ModalScreen):
-        pilot.app.pop_screen()
-        await pilot.pause()
-    pilot.app.switch_mode("explore")
-    await pilot.pause()
-
-
-def test_no_binding_is_left_out() -> None:
-    known = set(EXPLORE) | set(FILES) | ELSEWHERE
-    for owner in (KeyholeApp, ExploreScreen, FilesScreen, QueryLine, ResultList, LineView):
-        for binding in owner.BINDINGS:
-            for key in binding.key.split(","):  # type: ignore[union-attr]
-                assert key in known, (owner, key)
-
-
-def test_keys_that_terminals_confuse_are_not_bound() -> None:
-    for owner in (KeyholeApp, ExploreScreen, FilesScreen, QueryLine, ResultList, LineView, PickScreen, WhyScreen):
-        keys = {key for binding in owner.BINDINGS for key in binding.key.split(",")}  # type: ignore[union-attr]
-        assert not keys & {"ctrl+m", "ctrl+h", "ctrl+i", "ctrl+j"}
-
-
-@pytest.mark.parametrize(("key", "code"), [("q", 0), ("ctrl+c", 130), ("ctrl+q", 0)])
-def test_leaving(acme: Service, key: str, code: int) -> None:
-    app = make_app(acme)
-
-    async def steps(pilot: Pilot[None]) -> None:
-        await ask(pilot, "backoff", "enter")
-        await pilot.press(key)
-
-    drive(app, steps)
-    assert app.return_code == code
-
-
-def test_the_editor_opens_at_the_line(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    commands: list[list[str]] = []
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: commands.append(command))
-    monkeypatch.setenv("VISUAL", "nano")
-
-    async def steps(pilot: Pilot[None]) -> None:
-        monkeypatch.setattr(type(pilot.app), "suspend", lambda _: os.scandir(acme.root))  # any context manager
-        await ask(pilot, "RetryPolicy.backoff", "enter", "e")
-
-    drive(make_app(acme), steps)
-    assert commands == [["nano", "+14", str(acme.root / "src/acme/retry.py")]]
-
-
-def test_an_editor_that_does_not_start_is_no_disaster(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VISUAL", "/no/such/editor")
-
-    async def steps(pilot: Pilot[None]) -> None:
-        monkeypatch.setattr(type(pilot.app), "suspend", lambda _: os.scandir(acme.root))
-        await ask(pilot, "backoff", "enter", "e")
-        (notice,) = pilot.app._notifications
-        assert "/no/such/editor cannot be opened" in notice.message
-
-    drive(make_app(acme), steps)
 
 
 # Typing
@@ -280,7 +51,7 @@ def test_filters_are_completed_with_tab(acme: Service) -> None:
         assert explore(pilot).query_one(QueryLine).value == "backoff lang:python"
         assert answer_of(pilot).request.language == "python"
         await press(pilot, "tab")
-        assert table(explore(pilot)).has_focus
+        assert results_of(pilot).has_focus
 
     drive(make_app(acme), steps)
 
@@ -288,7 +59,7 @@ def test_filters_are_completed_with_tab(acme: Service) -> None:
 def test_arrows_look_through_the_results_while_typing(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await ask(pilot, "handle event", "down", "down", "up")
-        assert table(explore(pilot)).highlighted == 1
+        assert results_of(pilot).highlighted == 1
         assert explore(pilot).query_one(QueryLine).has_focus
         row = explore(pilot).row
         assert row
@@ -331,12 +102,12 @@ def test_only_the_newest_question_is_answered(acme: Service, monkeypatch: pytest
 def test_a_problem_stands_below_the_line_and_the_results_stay(acme: Service, line: str, problem: str) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await ask(pilot, "backoff")
-        before = table(explore(pilot)).rows
+        before = results_of(pilot).rows
         await ask(pilot, line)
         shown = explore(pilot).query_one("#problem")
         assert shown.display
         assert problem in str(shown.render())
-        assert table(explore(pilot)).rows == before != []
+        assert results_of(pilot).rows == before != []
         await ask(pilot, "backoff")
         assert not shown.display
 
@@ -373,9 +144,9 @@ def test_what_was_cut_is_shown_below_a_line_with_its_cost(acme: Service, monkeyp
         await ask(pilot, WIDE_QUERY, "enter")
         answer = answer_of(pilot)
         assert answer.cut
-        assert table(explore(pilot)).rows == list(answer.shown)
+        assert results_of(pilot).rows == list(answer.shown)
         await press(pilot, "c")
-        assert table(explore(pilot)).rows == list(answer.rows)
+        assert results_of(pilot).rows == list(answer.rows)
         whole = acme.search_page(SearchRequest("handle event", limit=50))[0]
         costs = [estimate_tokens(hit_text(hit, None, Detail.COMPACT)) for hit in whole.hits[len(answer.shown) :]]
         assert [row.tokens for row in answer.cut] == costs
@@ -491,6 +262,25 @@ def test_the_tree_tells_what_is_passed_over_and_why(acme: Service) -> None:
     drive(make_app(acme), steps)
 
 
+@pytest.mark.parametrize("keys", [("o",), ("2", "f", *"refun", "enter")], ids=["from Explore", "by its name"])
+def test_the_tree_reveals_the_file_that_is_opened(acme: Service, keys: tuple[str, ...]) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await ask(pilot, "handle_refunded", "enter", *keys)
+        await pilot.pause()
+        tree = files(pilot).query_one(FileTree)
+        assert tree.cursor_node
+        assert tree.cursor_node.data
+        assert tree.cursor_node.data.path == "src/acme/handlers/refunded.py"
+        top = tree.scroll_offset.y
+        assert top <= tree.cursor_line < top + tree.scrollable_content_region.height
+        # The tree is built anew when files change; the cursor stays.
+        tree.show(explorer(pilot).inventory)
+        await pilot.pause()
+        assert tree.cursor_node.data.path == "src/acme/handlers/refunded.py"
+
+    drive(make_app(acme), steps, size=(100, 16))
+
+
 def test_a_symbol_is_jumped_to(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         explorer(pilot).open_file("src/acme/retry.py", 1)
@@ -551,9 +341,9 @@ def test_changed_files_are_noticed(tmp_path: Path) -> None:
             (root / "b.py").write_text("def second(): pass\n")
             for _ in range(1_000):
                 await pilot.pause(0.01)
-                if table(explore(pilot)).rows:
+                if results_of(pilot).rows:
                     break
-            assert [row.hit.path for row in table(explore(pilot)).rows] == ["b.py"]
+            assert [row.hit.path for row in results_of(pilot).rows] == ["b.py"]
 
     asyncio.run(steps())
 
@@ -574,7 +364,7 @@ def test_a_workspace_that_cannot_be_opened_ends_with_a_message(tmp_path: Path) -
 def test_one_pane_at_a_time_when_it_is_narrow(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await ask(pilot, "backoff", "enter")
-        view, results = explore(pilot).query_one(LineView), table(explore(pilot))
+        view, results = explore(pilot).query_one(LineView), results_of(pilot)
         assert (results.display, view.display) == (True, False)
         await press(pilot, "enter")
         assert (results.display, view.display) == (False, True)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from keyhole.core.errors import QueryError
-from keyhole.core.types import Detail, IndexedFile, Inventory, Mode, SearchRequest, Skip, SkipReason
+from keyhole.core.types import Detail, Hit, IndexedFile, Inventory, Mode, SearchRequest, Skip, SkipReason
+from keyhole.tui.answer import label_of
 from keyhole.tui.asking import BUDGETS, DETAILS, Asking, Versus
 from keyhole.tui.call import json_rpc
 from keyhole.tui.editor import editor_command
@@ -189,3 +190,22 @@ def test_what_is_typed_narrows_the_choices() -> None:
     ]
     assert [choice.name for choice in matching(choices, "src RE")] == ["src/read.py", "src/retry.py"]
     assert matching(choices, "") == choices
+
+
+@pytest.mark.parametrize(
+    ("kind", "signature", "label"),
+    [
+        ("class", "class Text(Widget)", "class Text(Widget)"),
+        ("method", "async def fetch(self, fn)", "async method fetch(self, fn)"),
+        ("function", "pub fn new(x: i32) -> Self", "pub function new(x: i32) -> Self"),
+        ("method", "func (r *Repo) Find(id int)", "method (r *Repo) Find(id int)"),
+        ("class", "export default class OrderList", "export default class OrderList"),
+        ("method", "render(def: string): void", "method render(def: string): void"),
+        ("method", "public int sum(int a)", "method public int sum(int a)"),
+        ("type", "type Order = { id: number }", "type Order = { id: number }"),
+    ],
+)
+def test_a_result_says_its_kind_once(kind: str, signature: str, label: str) -> None:
+    hit = Hit("a.py", "python", 1, 1, 1, 1.0, kind, "name", 1, signature, "", "", "", ())
+    found = label_of(hit, None)
+    assert f"{found.before}{found.kind} {found.after}" == label

@@ -1,6 +1,7 @@
 """The terminal is given back as it was, however the explorer ends; through a real pseudo-terminal."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -62,6 +63,11 @@ class Terminal:
 
     def send(self, keys: str) -> None:
         os.write(self.master, keys.encode())
+
+    def send_and_see(self, keys: str, shown: bytes) -> None:
+        begun = len(self.output)
+        self.send(keys)
+        self.read_until(lambda: shown in self.output[begun:])
 
     def end(self) -> int:
         self.read_until(lambda: self.process.poll() is not None)
@@ -145,6 +151,64 @@ def test_q_ends_it_outside_of_the_search_line(start: Callable[..., Terminal]) ->
     terminal.shows("✓ current")
     terminal.send("first\r")
     terminal.shows("a.py")
+    terminal.send("q")
+    assert terminal.end() == 0
+    assert terminal.is_restored()
+
+
+EDITOR = """#!{python}
+import json, sys, termios
+modes = termios.tcgetattr(sys.stdin)
+told = {{"arguments": sys.argv[1:], "echo": bool(modes[3] & termios.ECHO), "lines": bool(modes[3] & termios.ICANON)}}
+print("the editor has the terminal", flush=True)
+told["typed"] = sys.stdin.readline()
+with open(sys.argv[-1], "a") as file:
+    file.write("def second(): pass\\n")
+with open({record!r}, "w") as file:
+    json.dump(told, file)
+"""
+
+
+def test_the_editor_gets_the_terminal_as_it_was_and_gives_it_back(start: Callable[..., Terminal], root: Path) -> None:
+    editor, record = root.parent / "editor.py", root.parent / "told.json"
+    editor.write_text(EDITOR.format(python=sys.executable, record=str(record)))
+    editor.chmod(0o755)
+    (root / "a.py").write_text("import os\n\n\ndef first(): pass\n")
+    terminal = start(VISUAL=f"{editor} -n")
+    terminal.shows("✓ current")
+    terminal.send("first\r")
+    terminal.shows("a.py:4")
+    terminal.send("e")
+    terminal.shows("the editor has the terminal")
+    # The explorer is out of the way: its screen is left, and nothing of it listens to the mouse.
+    assert terminal.is_restored()
+    begun = len(terminal.output)
+    terminal.send("typed in the editor\r")
+    terminal.read_until(lambda: b"first" in terminal.output[begun:].rpartition(ENTER_SCREEN)[2])
+    told = json.loads(record.read_text())
+    assert told == {
+        "arguments": ["-n", "+4", str(root / "a.py")],
+        "echo": True,
+        "lines": True,
+        "typed": "typed in the editor\n",
+    }
+    assert termios.tcgetattr(terminal.slave) != terminal.before
+    # What was written there is found at once.
+    for keys, shown in [("/", b"complete"), ("\x15", b"a name, a few words"), ("second", b"a.py"), ("\r", b"read")]:
+        terminal.send_and_see(keys, shown)
+    terminal.shows("a.py:5")
+    terminal.send("q")
+    assert terminal.end() == 0
+    assert terminal.is_restored()
+
+
+def test_an_editor_that_fails_leaves_the_explorer_as_it_was(start: Callable[..., Terminal]) -> None:
+    terminal = start(VISUAL="/no/such/editor")
+    terminal.shows("✓ current")
+    terminal.send("first\r")
+    terminal.shows("a.py")
+    terminal.send("e")
+    terminal.shows("/no/such/editor cannot be opened")
     terminal.send("q")
     assert terminal.end() == 0
     assert terminal.is_restored()

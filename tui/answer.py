@@ -1,20 +1,34 @@
 """What a search gave, with what each result costs: facts for the list, computed outside of the interface's thread."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from typing import TYPE_CHECKING
 
+from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Detail, Format, Hit, Passage, SearchRequest, SearchResult
 from keyhole.core.view.hit import hit_text, ladders
 from keyhole.core.view.listing import ListView, View
 from keyhole.core.view.text import name_text
 from keyhole.core.view.tokens import estimate_tokens
 from keyhole.tui.asking import Versus
+from keyhole.tui.sources import read_text
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
 
 _CONTEXT = 2
+# Words by which languages declare what a hit calls by its kind.
+_DECLARING = frozenset(("def", "fn", "fun", "func", "function", "sub", "class", "struct", "interface", "enum", "trait"))
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a hit is, on one line: its kind stands in the place of the word that declares it."""
+
+    before: str
+    kind: str
+    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +36,16 @@ class Row:
     """One result of a page: what it costs as it is shown, or what it would have cost."""
 
     hit: Hit
-    label: str
+    label: Label
     level: str
     asked: str
     tokens: int
     is_cut: bool
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where it is, to find it again in another answer."""
+        return self.hit.path, self.hit.start_line
 
     @property
     def is_lowered(self) -> bool:
@@ -43,6 +62,8 @@ class Answer:
     result: SearchResult
     view: ListView
     rows: tuple[Row, ...]
+    # The file of the first result, for the preview that everybody looks at first.
+    source: str | None = None
 
     @property
     def shown(self) -> tuple[Row, ...]:
@@ -60,7 +81,7 @@ class Answer:
         return self.view.page.after(len(self.view.plan.levels))
 
 
-def answer(service: "Service", number: int, request: SearchRequest) -> Answer:
+def answer(service: "Service", number: int, request: SearchRequest, *, with_source: bool = False) -> Answer:
     """Search, and weigh every result of the page."""
     result, view = service.search_page(request)
     asked = [ladder[0] for ladder in ladders(request.detail_level, len(result.hits))]
@@ -70,14 +91,31 @@ def answer(service: "Service", number: int, request: SearchRequest) -> Answer:
         level = asked[position] if is_cut else view.plan.levels[position]
         passage = result.passages.get(hit.chunk_id)
         tokens = estimate_tokens(hit_text(hit, passage, level))
-        rows.append(Row(hit, _label(hit, passage), level, asked[position], tokens, is_cut))
-    return Answer(number, request, result, view, tuple(rows))
+        rows.append(Row(hit, label_of(hit, passage), level, asked[position], tokens, is_cut))
+    source = _source_of(service, rows[0]) if with_source and rows else None
+    return Answer(number, request, result, view, tuple(rows), source)
 
 
-def _label(hit: Hit, passage: Passage | None) -> str:
-    """Say on one line what a hit is, as the view does."""
-    first_line = hit_text(hit, passage, Detail.COMPACT).partition("\n")[0]
-    return first_line.partition(") ")[2] if not hit.signature else name_text(hit.signature)
+def _source_of(service: "Service", row: Row) -> str | None:
+    with suppress(KeyholeError):  # told when the preview asks for it on its own
+        return read_text(service, row.hit.path)
+    return None
+
+
+def label_of(hit: Hit, passage: Passage | None) -> Label:
+    """Say on one line what a hit is, and its kind only once: `async method fetch(self)`, `class Client`."""
+    if not hit.signature:
+        first_line = hit_text(hit, passage, Detail.COMPACT).partition("\n")[0]
+        return Label("", hit.kind, first_line.partition(") ")[2])
+    signature = name_text(hit.signature)
+    words = signature.split(" ")
+    for number, word in enumerate(words):
+        if "(" in word:
+            break
+        if word == hit.kind or word in _DECLARING:
+            before = " ".join(words[:number])
+            return Label(before and f"{before} ", hit.kind, " ".join(words[number + 1 :]))
+    return Label("", hit.kind, signature)
 
 
 @dataclass(frozen=True, slots=True)

@@ -267,12 +267,18 @@ class KeyholeApp(App[None]):
 
         from keyhole.tui.editor import editor_command
 
-        command = editor_command(self.root / path, line)
+        command, problem = editor_command(self.root / path, line), ""
         try:
             with self.suspend():
-                subprocess.run(command, cwd=self.root, check=False)  # noqa: S603  # the user's own editor
-        except (SuspendNotSupported, OSError) as error:
-            self.notify(f"{command[0]} cannot be opened: {error}", severity="error", markup=False)
+                # What is raised in here would leave the explorer without its terminal.
+                try:
+                    subprocess.run(command, cwd=self.root, check=False)  # noqa: S603  # the user's own editor
+                except OSError as error:
+                    problem = str(error)
+        except SuspendNotSupported as error:
+            problem = str(error)
+        if problem:
+            self.notify(f"{command[0]} cannot be opened: {problem}", severity="error", markup=False)
         self.index_again()
 
     def open_file(self, path: str, line: int) -> None:

@@ -1,6 +1,5 @@
 """Search as an agent would, and see byte for byte what it would get, what that costs and what was cut."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,22 +8,21 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types import Inventory, SearchRequest
-from keyhole.core.view.text import count_of, name_text
+from keyhole.core.view.text import count_of
 from keyhole.tui.asking import Asking, Versus
 from keyhole.tui.index_state import IndexState, Phase
-from keyhole.tui.messages import Answered, Loaded, Refused
-from keyhole.tui.notices import nothing_found_lines, overview, waiting_lines
+from keyhole.tui.messages import Answered, Refused
+from keyhole.tui.notices import nothing_found_lines, waiting_lines
 from keyhole.tui.query import Words
-from keyhole.tui.screens.base import KeyholeScreen
-from keyhole.tui.sources import read_text
+from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, PanesScreen
+from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, AnswerView, ViewKey
 from keyhole.tui.widgets.banner import Banner
-from keyhole.tui.widgets.bars import clickable, set_subtitle, set_title
+from keyhole.tui.widgets.bars import chooser, clickable, set_subtitle, set_title
 from keyhole.tui.widgets.gauge import Gauge
-from keyhole.tui.widgets.line_view import Document, LineView
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.results import ResultList
 
@@ -34,23 +32,13 @@ if TYPE_CHECKING:
 DEBOUNCE_SECONDS = 0.12
 # While the index is being built, results grow; looking more often than this would only flicker.
 _LOOK_AGAIN_SECONDS = 1.0
-TABS = ("Preview", "Text", "JSON", "Diff")
 
 
-@dataclass(frozen=True, slots=True)
-class ViewKey:
-    """What the right pane shows: a late text for anything else is dropped."""
-
-    tab: str
-    number: int
-    row: "Row | None" = None
-    versus: Versus | None = None
-
-
-class ExploreScreen(KeyholeScreen):
+class ExploreScreen(PanesScreen):
     """Query, results, and the view of one of them or of all."""
 
     HELP_TITLE = "Explore"
+    TABS = TABS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "query", "search", key_display="/", tooltip="Go to the search line"),
         Binding("e", "edit", "editor", tooltip="Open the result in $EDITOR, at its line"),
@@ -58,34 +46,27 @@ class ExploreScreen(KeyholeScreen):
         Binding("Y", "copy_call", "copy call", show=False, tooltip="Copy the call an agent makes, as JSON-RPC"),
         Binding("d", "detail(1)", "detail", tooltip="Next level of detail: minimal, compact, rich, auto"),
         Binding("D", "detail(-1)", "detail", tooltip="Previous level of detail"),
-        Binding("minus", "budget(-1)", "budget", key_display="-", tooltip="Smaller budget of tokens"),
-        Binding("plus,equals_sign", "budget(1)", "budget", key_display="+", tooltip="Larger budget of tokens"),
+        *BUDGET_KEYS,
         Binding("n", "next_page", "page", tooltip="Next page"),
         Binding("p", "previous_page", "page", tooltip="Previous page"),
         Binding("c", "toggle_cut", "cut", tooltip="Show or hide what the budget cut from this page"),
         Binding("x", "why", "why", tooltip="Explain this rank, or why another file is not there"),
         Binding("o", "open", "open in Files", show=False, tooltip="Open the file of the result in Files"),
-        Binding("right_square_bracket", "tab(1)", "tab", key_display="]", tooltip="Next tab"),
-        Binding("left_square_bracket", "tab(-1)", "tab", key_display="[", tooltip="Previous tab"),
+        *TAB_KEYS,
         Binding("v", "versus", "versus", show=False, tooltip="Compare with another detail or budget, on the Diff tab"),
-        Binding("z", "zoom", "zoom", tooltip="Give one pane the whole width"),
-        Binding("r", "look_again", "look again", show=False, tooltip="Look for changed files now"),
-        Binding("escape", "back", "back", show=False, tooltip="Leave the search line or the zoom"),
+        *PANE_KEYS,
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self.asking = Asking()
         self.answer: Answer | None = None
-        self.tab = TABS[0]
         self.shows_cut = False
         self.versus = 0
         self._number = 0
         self._is_searching = False
         self._typing: Timer | None = None
         self._looking: Timer | None = None
-        self._view_key: ViewKey | None = None
-        self._loaded_key: ViewKey | None = None
 
     def compose_body(self) -> ComposeResult:
         """Make the panes."""
@@ -96,7 +77,7 @@ class ExploreScreen(KeyholeScreen):
         yield Banner(id="banner")
         with Horizontal(id="panes"):
             yield ResultList(id="results")
-            yield LineView(id="view")
+            yield AnswerView(id="view")
 
     def on_mount(self) -> None:
         """Follow the index, and be ready to type."""
@@ -110,7 +91,7 @@ class ExploreScreen(KeyholeScreen):
     @property
     def is_settled(self) -> bool:
         """Whether everything asked for is on the screen."""
-        return self._typing is None and not self._is_searching and self._view_key is None
+        return self._typing is None and not self._is_searching and self._pane.is_settled
 
     @property
     def row(self) -> "Row | None":
@@ -157,7 +138,8 @@ class ExploreScreen(KeyholeScreen):
         if service is None:
             return
         try:
-            self.post_message(Answered(answer(service, number, request)))
+            found = answer(service, number, request, with_source=self.tab == PREVIEW)
+            self.post_message(Answered(found))
         except KeyholeError as error:
             self.post_message(Refused(number, error))
 
@@ -183,12 +165,13 @@ class ExploreScreen(KeyholeScreen):
     # Showing
 
     def _show_answer(self, found: "Answer") -> None:
-        place = self._place_of(self.row) if self._is_same_question(found) else None
+        # Only the files have changed since: then the cursor stays where it is.
+        is_same = self.answer is not None and self.answer.request == found.request
+        place = self.row.place if is_same and self.row else None
         self.answer = found
         results = self.query_one(ResultList)
         if found.rows:
-            results.show(found, with_cut=self.shows_cut)
-            self._put_cursor_on(place)
+            results.show(found, with_cut=self.shows_cut, place=place)
         else:
             results.say(nothing_found_lines(found.result))
         self.query_one(Banner).show(found.view)
@@ -196,27 +179,13 @@ class ExploreScreen(KeyholeScreen):
         self._show_controls()
         self._show_view()
 
-    def _is_same_question(self, found: "Answer") -> bool:
-        """Whether only the files have changed since, so that the cursor should stay where it is."""
-        return self.answer is not None and self.answer.request == found.request
-
-    def _place_of(self, row: "Row | None") -> tuple[str, int] | None:
-        return (row.hit.path, row.hit.start_line) if row else None
-
-    def _put_cursor_on(self, place: tuple[str, int] | None) -> None:
-        results = self.query_one(ResultList)
-        for number, row in enumerate(results.rows):
-            if self._place_of(row) == place:
-                results.highlighted = number
-
     def _show_nothing_asked(self) -> None:
         app = self.explorer
         self.answer = None
         self.query_one(ResultList).say(waiting_lines(app.index_state, has_status=app.status is not None))
         self.query_one(Banner).show(None)
         self.query_one(Gauge).info = None
-        self._view_key = self._loaded_key = None
-        self.query_one(LineView).show(Document(overview(app.status)))
+        self._pane.show_overview(app.status)
         self._show_controls()
 
     def _show_problem(self, text: str) -> None:
@@ -228,24 +197,11 @@ class ExploreScreen(KeyholeScreen):
 
     def _show_controls(self) -> None:
         """Write what can be changed into the frames of the panes."""
-        asking = self.asking
-        controls = Content.assemble(
-            "detail ",
-            clickable(Content("◂"), "screen.detail(-1)"),
-            (f" {asking.detail} ", "bold $primary"),
-            clickable(Content("▸"), "screen.detail(1)"),
-            "  budget ",
-            clickable(Content("◂"), "screen.budget(-1)"),
-            (f" {asking.max_tokens:,} ", "bold $primary"),
-            clickable(Content("▸"), "screen.budget(1)"),
-        )
-        set_title(self.query_one(Gauge), controls)
+        detail = chooser("detail", self.asking.detail, "detail")
+        budget = chooser("budget", f"{self.asking.max_tokens:,}", "budget")
+        set_title(self.query_one(Gauge), detail + Content("  ") + budget)
         set_subtitle(self.query_one(ResultList), self._paging())
-        set_title(self.query_one(LineView), Content(" │ ").join(self._tab_name(tab) for tab in TABS))
-
-    def _tab_name(self, tab: str) -> Content:
-        style = "bold $primary underline" if tab == self.tab else "$text-muted"
-        return clickable(Content.styled(tab, style), f"screen.show_tab('{tab}')")
+        set_title(self._pane, self.tabs())
 
     def _paging(self) -> Content:
         if self.answer is None or not self.answer.rows:
@@ -258,98 +214,40 @@ class ExploreScreen(KeyholeScreen):
             clickable(Content.styled("n ▸", _can(has_more)), "screen.next_page"),
         )
 
-    # The right pane
-
     def _show_view(self) -> None:
-        """Show what the tab is about: at once when it is there, or as soon as a worker has made it."""
-        if self.answer is None:
-            return
-        if self.tab == "Text":
-            self._view_key = self._loaded_key = None
-            self._show_document(Document(self.answer.view.text), _cost(self.answer.view.text, self.answer))
-            return
-        row = self.row if self.tab == "Preview" else None
-        versus = self._versus() if self.tab == "Diff" else None
-        key = ViewKey(self.tab, self.answer.number, row, versus)
-        if key in (self._view_key, self._loaded_key):
-            return
-        self._view_key = key
-        if self.tab == "Preview" and row is None:
-            self._view_key = self._loaded_key = None
-            self._show_document(Document(overview(self.explorer.status)), "")
-            return
-        self.run_worker(partial(self._load, self._view_key, self.answer.request), thread=True, name="view")
-
-    def _load(self, key: ViewKey, request: SearchRequest) -> None:
-        """Make the text for a tab, in a worker."""
-        from keyhole.tui.answer import as_json, compare
-
+        """Show in the right pane what the tab is about."""
         service = self.explorer.service
-        if service is None:
+        if self.answer is None or service is None:
             return
-        try:
-            if key.row:
-                self.post_message(Loaded(key, read_text(service, key.row.hit.path)))
-            elif key.versus:
-                compared = compare(service, request, key.versus)
-                self.post_message(Loaded(key, compared.text, note=compared.difference))
-            else:
-                self.post_message(Loaded(key, as_json(service, request).text))
-        except KeyholeError as error:
-            self.post_message(Loaded(key, f"✗ {error}\n", is_error=True))
-
-    def on_loaded(self, message: Loaded) -> None:
-        """Show a text that a worker made, if it is still wanted."""
-        key = message.key
-        if key != self._view_key or not isinstance(key, ViewKey) or self.answer is None:
+        row = self.row if self.tab == PREVIEW else None
+        if self.tab == PREVIEW and row is None:
+            self._pane.show_overview(self.explorer.status)
             return
-        self._view_key, self._loaded_key = None, key
-        if message.is_error:
-            self._show_document(Document(message.text), "")
-        elif key.row:
-            self._show_source(key.row, message.text)
-        elif key.versus:
-            subtitle = f"{self.answer.request.detail_level} → {key.versus}: {message.note} · v compares with another"
-            self._show_document(Document(message.text, lexer="diff"), subtitle)
-        else:
-            self._show_document(Document(message.text, lexer="json"), _cost(message.text, None))
-
-    def _show_source(self, row: "Row", text: str) -> None:
-        from keyhole.tui.highlighting import lexer_of
-
-        hit = row.hit
-        document = Document(text, lexer_of(hit.path), is_numbered=True, marked=range(hit.start_line, hit.end_line + 1))
-        self._show_document(document, f"{name_text(hit.path, 60)}:{hit.start_line}-{hit.end_line}", line=hit.line)
-
-    def _show_document(self, document: Document, subtitle: str, *, line: int = 1) -> None:
-        view = self.query_one(LineView)
-        set_subtitle(view, Content(subtitle))
-        # The same text again, after files changed: whoever reads it must not lose the place.
-        if view.document != document:
-            view.show(document, line=line)
+        versus = self._versus() if self.tab == DIFF else None
+        self._pane.show_answer(service, self.answer, ViewKey(self.tab, self.answer.number, row, versus))
 
     def _versus(self) -> Versus:
         others = self.asking.others()
         return others[self.versus % len(others)]
 
+    @property
+    def _pane(self) -> AnswerView:
+        return self.query_one(AnswerView)
+
     # Events
 
-    def on_option_list_option_highlighted(self, _: OptionList.OptionHighlighted) -> None:
+    def on_row_list_highlighted(self) -> None:
         """Preview the result under the cursor."""
-        if self.tab == "Preview":
+        if self.tab == PREVIEW:
             self._show_view()
 
-    def on_option_list_option_selected(self, _: OptionList.OptionSelected) -> None:
+    def on_row_list_selected(self) -> None:
         """Go into the view."""
-        self.query_one(LineView).focus()
+        self._pane.focus()
 
     def on_input_submitted(self, _: Input.Submitted) -> None:
         """Go to the results."""
         self.query_one(ResultList).focus()
-
-    def on_descendant_focus(self) -> None:
-        """One pane at a time has the width when there is little of it: the one with the focus."""
-        self.set_class(self.query_one(LineView).has_focus, "-reading")
 
     def _on_index_state(self, state: IndexState) -> None:
         if self.answer is None and not self._is_searching:
@@ -376,8 +274,7 @@ class ExploreScreen(KeyholeScreen):
 
     def action_move(self, step: int) -> None:
         """Move the cursor of the results from the search line."""
-        results = self.query_one(ResultList)
-        results.action_cursor_down() if step > 0 else results.action_cursor_up()
+        self.query_one(ResultList).action_move(step)
 
     def action_detail(self, step: int) -> None:
         """Tell more or less of each result."""
@@ -406,37 +303,21 @@ class ExploreScreen(KeyholeScreen):
         """Show or hide what the budget cut."""
         self.shows_cut = not self.shows_cut
         if self.answer and self.answer.rows:
-            place = self._place_of(self.row)
-            self.query_one(ResultList).show(self.answer, with_cut=self.shows_cut)
-            self._put_cursor_on(place)
+            place = self.row.place if self.row else None
+            self.query_one(ResultList).show(self.answer, with_cut=self.shows_cut, place=place)
         if self.answer and not self.answer.cut:
             self.notify("Nothing was cut from this page.", timeout=3)
 
-    def action_tab(self, step: int) -> None:
-        """Go to the next tab."""
-        self.action_show_tab(TABS[(TABS.index(self.tab) + step) % len(TABS)])
-
     def action_show_tab(self, tab: str) -> None:
         """Go to a tab."""
-        self.tab = tab
+        super().action_show_tab(tab)
         self._show_controls()
         self._show_view()
 
     def action_versus(self) -> None:
         """Compare with the next other way to ask."""
-        self.versus += self.tab == "Diff"
-        self.action_show_tab("Diff")
-
-    def action_zoom(self) -> None:
-        """Give the pane with the focus the whole width, or both their share."""
-        self.toggle_class("-zoomed")
-
-    def action_back(self) -> None:
-        """Go back one step: out of the zoom, out of the view, out of the search line."""
-        if self.has_class("-zoomed"):
-            self.remove_class("-zoomed")
-        else:
-            self.query_one(ResultList).focus()
+        self.versus += self.tab == DIFF
+        self.action_show_tab(DIFF)
 
     def action_why(self) -> None:
         """Explain the rank of the result under the cursor."""
@@ -447,10 +328,6 @@ class ExploreScreen(KeyholeScreen):
             place = f"{row.hit.path}:{row.hit.line}" if row else ""
             paths = [file.path for file in self.explorer.inventory.files]
             self.app.push_screen(WhyScreen(self.explorer.service, self.answer.request, place, paths))
-
-    def action_look_again(self) -> None:
-        """Look for changed files now."""
-        self.explorer.index_again()
 
     def action_edit(self) -> None:
         """Open the result in the user's editor."""
@@ -465,8 +342,8 @@ class ExploreScreen(KeyholeScreen):
     def action_copy(self) -> None:
         """Copy what an agent gets, or what the tab shows instead."""
         if self.answer:
-            is_other = self.tab in ("JSON", "Diff")
-            text = self.query_one(LineView).document.text if is_other else self.answer.view.text
+            is_other = self.tab in (JSON, DIFF)
+            text = self._pane.document.text if is_other else self.answer.view.text
             self.explorer.copy(text, self.tab if is_other else "text")
 
     def action_copy_call(self) -> None:
@@ -479,10 +356,3 @@ class ExploreScreen(KeyholeScreen):
 
 def _can(is_possible: bool) -> str:
     return "bold $primary" if is_possible else "$text-muted"
-
-
-def _cost(text: str, found: "Answer | None") -> str:
-    from keyhole.core.view.tokens import estimate_tokens
-
-    tokens = found.view.truncation.estimated_tokens if found else estimate_tokens(text)
-    return f"{count_of(tokens, 'token')} · {count_of(len(text), 'character')} · exactly what an agent gets"

@@ -1,5 +1,7 @@
 """The first and the last line of a screen, and other lines that are drawn whole."""
 
+from collections.abc import Iterable
+
 from textual.app import RenderResult
 from textual.binding import Binding
 from textual.content import Content
@@ -16,6 +18,25 @@ _ALWAYS = ("palette", "help")
 def clickable(content: Content, action: str) -> Content:
     """Make a text do something when it is clicked."""
     return content.stylize(Style.from_meta({"@click": action}))
+
+
+def chooser(name: str, value: str, action: str) -> Content:
+    """Write a value that can be changed to both sides: `detail ◂ compact ▸`."""
+    return Content.assemble(
+        f"{name} ",
+        clickable(Content("◂"), f"screen.{action}(-1)"),
+        (f" {value} ", "bold $primary"),
+        clickable(Content("▸"), f"screen.{action}(1)"),
+    )
+
+
+def tab_names(tabs: Iterable[str], chosen: str) -> Content:
+    """Write the names of tabs, the chosen one in front."""
+    names = []
+    for tab in tabs:
+        style = "bold $primary underline" if tab == chosen else "$text-muted"
+        names.append(clickable(Content.styled(tab, style), f"screen.show_tab('{tab}')"))
+    return Content(" │ ").join(names)
 
 
 def set_title(widget: Widget, title: Content) -> None:

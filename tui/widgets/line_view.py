@@ -7,12 +7,11 @@ from typing import ClassVar
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
 from keyhole.core.view.text import visible
+from keyhole.tui.widgets.steady import SteadyView
 
 _TAB = 4
 # Nobody scrolls further to the right, and a wider canvas costs memory.
@@ -43,7 +42,7 @@ class Document:
         return min(_WIDEST, len(longest.expandtabs(_TAB)) + longest.count("\x1b") * 4)
 
 
-class LineView(ScrollView, can_focus=True):
+class LineView(SteadyView, can_focus=True):
     """Shows a document, and scrolls it."""
 
     HELP_TITLE = "In the view"
@@ -63,10 +62,11 @@ class LineView(ScrollView, can_focus=True):
 
     def show(self, document: Document, *, line: int = 1) -> None:
         """Show a document, with a line of it in view."""
+        if (document.text, document.lexer) != (self.document.text, self.document.lexer):
+            self._contents.clear()
         self.document = document
-        self._contents.clear()
         self._strips.clear()
-        self.virtual_size = Size(self._gutter + document.longest + 1, len(document.lines))
+        self.set_content_size(self._gutter + document.longest + 1, len(document.lines))
         self.go_to(line)
         self.refresh()
 

@@ -3,6 +3,8 @@
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.widgets import Input
 
 from keyhole.tui.query import QuerySuggester
@@ -18,6 +20,9 @@ class QueryLine(Input):
         Binding("down", "screen.move(1)", "next result", show=False, tooltip="Look at the next result"),
         Binding("up", "screen.move(-1)", "previous result", show=False, tooltip="Look at the result before"),
     ]
+
+    # The line keeps its place whatever is in it; a new layout at each letter would cost more than the letter.
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         self.completion = QuerySuggester()

@@ -1,0 +1,171 @@
+"""What each key of the explorer does; no binding is left out."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from driving import answer_of, ask, drive, explore, explorer, files, make_app, press, results_of, settle
+from textual.dom import DOMNode
+from textual.pilot import Pilot
+from textual.screen import ModalScreen
+from textual.widgets import Tree
+
+from keyhole.core.service import Service
+from keyhole.core.types import Detail, MapLevel
+from keyhole.tui.app import KeyholeApp
+from keyhole.tui.asking import Asking
+from keyhole.tui.index_state import Phase
+from keyhole.tui.screens.explore import ExploreScreen
+from keyhole.tui.screens.files import FilesScreen
+from keyhole.tui.screens.help import HelpScreen
+from keyhole.tui.screens.pick import PickScreen
+from keyhole.tui.screens.why import WhyScreen
+from keyhole.tui.widgets.line_view import LineView
+from keyhole.tui.widgets.query_line import QueryLine
+from keyhole.tui.widgets.results import ResultList
+
+Check = Callable[[Pilot[None]], object]
+
+
+def doing(*keys: str, then: Check) -> tuple[tuple[str, ...], Check]:
+    """Press some keys before the one that is looked at."""
+    return keys, then
+
+
+Row = Check | tuple[tuple[str, ...], Check]
+# What is true after each key, pressed in the list of ten results, on the first of them.
+EXPLORE: dict[str, Row] = {
+    "slash": lambda pilot: isinstance(pilot.app.focused, QueryLine),
+    "y": lambda pilot: pilot.app.clipboard == answer_of(pilot).view.text,
+    "Y": lambda pilot: json.loads(pilot.app.clipboard)["params"]["arguments"]["query"] == "handle event",
+    "d": lambda pilot: answer_of(pilot).request.detail_level == Detail.RICH,
+    "D": lambda pilot: answer_of(pilot).request.detail_level == Detail.MINIMAL,
+    "minus": lambda pilot: answer_of(pilot).request.max_tokens == 15_000,
+    "plus": lambda pilot: answer_of(pilot).request.max_tokens == 25_000,
+    "equals_sign": lambda pilot: answer_of(pilot).request.max_tokens == 25_000,
+    "n": lambda pilot: answer_of(pilot).request.offset == 10,
+    "p": doing("n", then=lambda pilot: answer_of(pilot).request.offset == 0),
+    "c": lambda pilot: explore(pilot).shows_cut,
+    "x": lambda pilot: isinstance(pilot.app.screen, WhyScreen),
+    "o": lambda pilot: files(pilot).opened and files(pilot).query_one(LineView).has_focus,
+    "right_square_bracket": lambda pilot: explore(pilot).tab == "Text",
+    "left_square_bracket": lambda pilot: explore(pilot).tab == "Diff",
+    "v": lambda pilot: explore(pilot).tab == "Diff",
+    "z": lambda pilot: not explore(pilot).query_one(LineView).display,
+    "r": lambda pilot: explorer(pilot).index_state.phase == Phase.CURRENT,
+    "escape": doing("enter", then=lambda pilot: results_of(pilot).has_focus),
+    "enter": lambda pilot: explore(pilot).query_one(LineView).has_focus,
+    "j": lambda pilot: results_of(pilot).highlighted == 1,
+    "k": lambda pilot: results_of(pilot).highlighted == 9,
+    "down": lambda pilot: results_of(pilot).highlighted == 1,
+    "up": lambda pilot: results_of(pilot).highlighted == 9,
+    "pagedown": lambda pilot: results_of(pilot).highlighted == 9,
+    "pageup": doing("end", then=lambda pilot: results_of(pilot).highlighted == 0),
+    "end": lambda pilot: results_of(pilot).highlighted == 9,
+    "home": doing("j", "j", then=lambda pilot: results_of(pilot).highlighted == 0),
+    "1": doing("2", then=lambda pilot: pilot.app.current_mode == "explore"),
+    "2": lambda pilot: pilot.app.current_mode == "files",
+    "question_mark": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
+    "f1": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
+    "t": lambda pilot: pilot.app.theme == "keyhole-light",
+    "ctrl+p": lambda pilot: type(pilot.app.screen).__name__ == "CommandPalette",
+}
+# What is true after each key, pressed in the view of a file.
+FILES: dict[str, Row] = {
+    "f": lambda pilot: isinstance(pilot.app.screen, PickScreen),
+    "slash": lambda pilot: isinstance(pilot.app.screen, PickScreen),
+    "s": lambda pilot: isinstance(pilot.app.screen, PickScreen),
+    "right_square_bracket": lambda pilot: files(pilot).tab == "Map",
+    "left_square_bracket": lambda pilot: files(pilot).tab == "Map",
+    "d": lambda pilot: (files(pilot).tab, files(pilot).level) == ("Map", MapLevel.FULL),
+    "D": lambda pilot: (files(pilot).tab, files(pilot).level) == ("Map", MapLevel.TRUNCATED),
+    "minus": lambda pilot: (files(pilot).tab, files(pilot).max_tokens) == ("Map", 15_000),
+    "plus": lambda pilot: (files(pilot).tab, files(pilot).max_tokens) == ("Map", 25_000),
+    "equals_sign": lambda pilot: (files(pilot).tab, files(pilot).max_tokens) == ("Map", 25_000),
+    "y": lambda pilot: pilot.app.clipboard.startswith('"""Retries with growing delays."""'),
+    "z": lambda pilot: not files(pilot).query_one(Tree).display,
+    "r": lambda pilot: explorer(pilot).index_state.phase == Phase.CURRENT,
+    "escape": lambda pilot: files(pilot).query_one(Tree).has_focus,
+    "j": lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 1,
+    "k": doing("j", "j", then=lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 1),
+    "G": lambda pilot: files(pilot).query_one(LineView).scroll_offset.y > 1,
+    "g": doing("G", then=lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 0),
+}
+# Tested on their own: here, in test_tui.py, or through a terminal.
+ELSEWHERE = {"e", "q", "ctrl+c"}
+LINE = {"enter", "tab", "down", "up"}
+
+
+async def press_and_check(pilot: Pilot[None], key: str, row: Row) -> None:
+    before, check = row if isinstance(row, tuple) else ((), row)
+    await press(pilot, *before, key)
+    assert check(pilot), key
+
+
+def test_every_key_in_explore(acme: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        for key, row in EXPLORE.items():
+            await start_over(pilot)
+            screen = explore(pilot)
+            screen.tab, screen.shows_cut, screen.asking = "Preview", False, Asking()
+            screen.remove_class("-zoomed")
+            screen.query_one(QueryLine).focus()
+            await ask(pilot, "")
+            await ask(pilot, "handle event", "enter")
+            await press_and_check(pilot, key, row)
+
+    drive(make_app(acme), steps)
+
+
+def test_every_key_in_files(acme: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        for key, row in FILES.items():
+            await start_over(pilot)
+            explorer(pilot).open_file("src/acme/retry.py", 1)
+            await settle(pilot)
+            screen = files(pilot)
+            screen.level, screen.max_tokens = MapLevel.AUTO, 20_000
+            screen.remove_class("-zoomed")
+            await press_and_check(pilot, key, row)
+
+    drive(make_app(acme), steps, size=(100, 20))
+
+
+async def start_over(pilot: Pilot[None]) -> None:
+    """Close what is open above the screens, and go to the first of them."""
+    while isinstance(pilot.app.screen, ModalScreen):
+        pilot.app.pop_screen()
+        await pilot.pause()
+    pilot.app.switch_mode("explore")
+    await pilot.pause()
+
+
+def keys_of(owner: type[DOMNode]) -> set[str]:
+    return {key for binding in owner.BINDINGS for key in binding.key.split(",")}  # type: ignore[union-attr]
+
+
+def test_no_binding_is_left_out() -> None:
+    for tested, owners in [
+        (set(EXPLORE), (KeyholeApp, ExploreScreen, ResultList)),
+        (set(FILES), (FilesScreen, LineView)),
+        (LINE, (QueryLine,)),
+    ]:
+        for owner in owners:
+            assert keys_of(owner) <= tested | ELSEWHERE, owner
+
+
+def test_keys_that_terminals_confuse_are_not_bound() -> None:
+    for owner in (KeyholeApp, ExploreScreen, FilesScreen, QueryLine, ResultList, LineView, PickScreen, WhyScreen):
+        assert not keys_of(owner) & {"ctrl+m", "ctrl+h", "ctrl+i", "ctrl+j"}
+
+
+@pytest.mark.parametrize(("key", "code"), [("q", 0), ("ctrl+c", 130), ("ctrl+q", 0)])
+def test_leaving(acme: Service, key: str, code: int) -> None:
+    app = make_app(acme)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await ask(pilot, "backoff", "enter")
+        await pilot.press(key)
+
+    drive(app, steps)
+    assert app.return_code == code

@@ -1,0 +1,76 @@
+"""What screens with two panes share: a list on the left, a view with tabs on the right, and the keys for both."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+
+from keyhole.tui.screens.base import KeyholeScreen
+from keyhole.tui.widgets.bars import tab_names
+from keyhole.tui.widgets.line_view import LineView
+
+TAB_KEYS: list[BindingType] = [
+    Binding("right_square_bracket", "tab(1)", "tab", key_display="]", tooltip="Next tab"),
+    Binding("left_square_bracket", "tab(-1)", "tab", key_display="[", tooltip="Previous tab"),
+]
+PANE_KEYS: list[BindingType] = [
+    Binding("z", "zoom", "zoom", tooltip="Give one pane the whole width"),
+    Binding("r", "look_again", "look again", show=False, tooltip="Look for changed files now"),
+    Binding("escape", "back", "back", show=False, tooltip="Go back one step: out of the zoom, out of the view"),
+]
+BUDGET_KEYS: list[BindingType] = [
+    Binding("minus", "budget(-1)", "budget", key_display="-", tooltip="Smaller budget of tokens"),
+    Binding("plus,equals_sign", "budget(1)", "budget", key_display="+", tooltip="Larger budget of tokens"),
+]
+
+
+class PanesScreen(KeyholeScreen):
+    """A list and a view of what is chosen in it."""
+
+    TABS: ClassVar[tuple[str, ...]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tab = self.TABS[0]
+
+    @property
+    def list_pane(self) -> Widget:
+        """The pane on the left."""
+        return self.query_one("#panes").children[0]
+
+    @property
+    def view(self) -> LineView:
+        """The pane on the right."""
+        return self.query_one("#view", LineView)
+
+    def tabs(self) -> Content:
+        """Name the tabs, for the frame of the view."""
+        return tab_names(self.TABS, self.tab)
+
+    def on_descendant_focus(self) -> None:
+        """One pane at a time has the width when there is little of it: the one with the focus."""
+        self.set_class(self.view.has_focus, "-reading")
+
+    def action_tab(self, step: int) -> None:
+        """Go to the next tab."""
+        self.action_show_tab(self.TABS[(self.TABS.index(self.tab) + step) % len(self.TABS)])
+
+    def action_show_tab(self, tab: str) -> None:
+        """Go to a tab."""
+        self.tab = tab
+
+    def action_zoom(self) -> None:
+        """Give the pane with the focus the whole width, or both their share."""
+        self.toggle_class("-zoomed")
+
+    def action_back(self) -> None:
+        """Go back one step: out of the zoom, out of the view."""
+        if self.has_class("-zoomed"):
+            self.remove_class("-zoomed")
+        else:
+            self.list_pane.focus()
+
+    def action_look_again(self) -> None:
+        """Look for changed files now."""
+        self.explorer.index_again()
