@@ -5,6 +5,8 @@ import json
 import logging
 import signal
 import socket
+import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +18,7 @@ from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
 
 from keyhole.core.config import load_settings
+from keyhole.core.deadline import check_time
 from keyhole.core.errors import PortError
 from keyhole.core.service import Service
 from keyhole.core.types import MapRequest, ReadRequest, SearchRequest
@@ -155,3 +158,29 @@ async def test_a_call_that_runs_does_not_hold_up_the_end(
     (recorded,) = reader.calls()
     assert (recorded.status, recorded.note) == ("error", "cancelled by the client")
     assert "nobody" not in capfd.readouterr().err
+
+
+async def test_work_ends_when_a_client_gives_up(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    started, ended = threading.Event(), threading.Event()
+
+    def work_while_somebody_waits(*_: object) -> None:
+        started.set()
+        try:
+            while True:
+                check_time()
+                time.sleep(0.001)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(Service, "read_view", work_while_somebody_waits)
+    async with served(service) as server, connected(server) as client:
+        call = asyncio.create_task(client.call_tool_mcp("read_file", {"path": "README.md"}))
+        assert await asyncio.to_thread(started.wait, 10)
+        call.cancel()
+        assert await asyncio.to_thread(ended.wait, 10)
+        # The server goes on.
+        assert not (await client.call_tool_mcp("map_file", {"path": "src/acme/retry.py"})).is_error
+    assert [(call.status, call.note) for call in service.journal_reader().each()] == [
+        ("error", "cancelled by the client"),
+        ("ok", ""),
+    ]
