@@ -64,10 +64,14 @@ class AnswerRule:
 
 @dataclass(frozen=True, slots=True)
 class ConfigPlace:
-    """Where a client's servers are configured: a file of the workspace, or one of the user, by system."""
+    """Where a client's servers are configured: a file of the workspace, or one of the user, by system.
+
+    A variable may name another folder for the user's file.
+    """
 
     project: str
     user: Mapping[str, str]
+    variable: str
     section: str
     arguments: tuple[str, ...]
     extra: Mapping[str, object]
@@ -217,8 +221,14 @@ def _rule(facts: Mapping[str, Any]) -> AnswerRule:
 
 
 def _place(facts: Mapping[str, Any]) -> ConfigPlace:
-    arguments = tuple(facts["arguments"])
-    return ConfigPlace(facts["project"], facts["user"], facts["section"], arguments, facts.get("extra", {}))
+    return ConfigPlace(
+        project=facts["project"],
+        user=facts["user"],
+        variable=facts.get("variable", ""),
+        section=facts["section"],
+        arguments=tuple(facts["arguments"]),
+        extra=facts.get("extra", {}),
+    )
 
 
 def _figure(facts: Mapping[str, Any] | None) -> Figure | None:

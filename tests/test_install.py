@@ -89,6 +89,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "home").mkdir()
     (tmp_path / "work").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "home"
 
@@ -232,6 +234,19 @@ def test_print_changes_nothing(home: Path) -> None:
         assert first.endswith(f"{FILES[client, 'project']}:")
         assert facts(client, shown)[SECTIONS[client]]["keyhole"]["command"] == "keyhole"
         assert not path_of(home, client).exists()
+
+
+@pytest.mark.parametrize(
+    ("client", "variable", "name"),
+    [("codex", "CODEX_HOME", "config.toml"), ("claude", "CLAUDE_CONFIG_DIR", ".claude.json")],
+)
+def test_a_client_that_was_moved_is_found(
+    home: Path, monkeypatch: pytest.MonkeyPatch, client: str, variable: str, name: str
+) -> None:
+    monkeypatch.setenv(variable, str(home / "moved"))
+    assert keyhole("install", client, "--scope", "user")[0] == 0
+    assert entry(client, home / "moved" / name)["args"] == ["mcp"]
+    assert not path_of(home, client, "user").exists()
 
 
 def test_an_unknown_client(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """What `keyhole install` and `keyhole uninstall` do."""
 
+import os
 import shutil
 import sys
 from dataclasses import dataclass
@@ -41,12 +42,17 @@ def target(client: str, root: Path, home: Path, *, is_project: bool) -> Target:
     if profile is None or profile.config is None:
         raise ConfigError(f"how to configure {client!r} is not known; there are: {', '.join(installable())}")
     place = profile.config
-    relative = place.project if is_project else place.user.get(sys.platform, place.user["linux"])
     # What a team shares must not name a folder of one machine; what is only the user's must not depend on a PATH.
     command = NAME if is_project else _own_script()
     entry: dict[str, object] = {**place.extra, "command": command, "args": list(place.arguments)}
-    base = root if is_project else home
-    return Target(profile, place, base / relative, entry, root if is_project else None)
+    path = root / place.project if is_project else _user_file(place, home)
+    return Target(profile, place, path, entry, root if is_project else None)
+
+
+def _user_file(place: ConfigPlace, home: Path) -> Path:
+    relative = Path(place.user.get(sys.platform, place.user["linux"]))
+    folder = os.environ.get(place.variable)
+    return Path(folder) / relative.name if folder else home / relative
 
 
 def _own_script() -> str:
