@@ -170,6 +170,7 @@ def test_descriptions_are_cut() -> None:
 
 def test_as_shows_what_a_model_sees(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(acme.settings.cache_dir))
+    monkeypatch.setenv("KEYHOLE_INDEX_MODEL", acme.settings.index.model)
     ask = ["search", "steps event", "--detail", "rich", "--limit", "20", "--root", str(acme.root)]
 
     def run(*options: str) -> Any:

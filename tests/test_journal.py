@@ -70,7 +70,7 @@ def all_calls(folder: Path) -> list[Call]:
 @pytest.fixture
 def service(acme: Service, tmp_path: Path) -> Service:
     """The shared workspace, with a journal of its own."""
-    own = Service(acme.root, load_settings(acme.root, {"cache_dir": tmp_path / "cache"}))
+    own = Service(acme.root, load_settings(acme.root, {"cache_dir": tmp_path / "cache", "index.model": "none"}))
     own.index()
     return own
 
