@@ -136,11 +136,12 @@ class Service:
         """Search, and tell which files of the hits are no longer as indexed."""
         from keyhole.core.search.passages import load_passages
 
-        result = engine.search(query)
-        stale = self._stale_paths(engine.store, {hit.path for hit in result.hits})
-        hits = [hit for hit in result.hits if needs_source(hit)]
-        limit = self.settings.index.max_file_bytes
-        passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
+        with engine.store.snapshot():
+            result = engine.search(query)
+            stale = self._stale_paths(engine.store, {hit.path for hit in result.hits})
+            hits = [hit for hit in result.hits if needs_source(hit)]
+            limit = self.settings.index.max_file_bytes
+            passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
         return replace(result, passages=passages), stale | changed
 
     def map_view(self, request: MapRequest) -> "View":
@@ -176,11 +177,12 @@ class Service:
         with self._searching() as engine:
             where = Where(engine, self.root, self.settings.index.max_file_bytes)
             for _ in range(_FRESHNESS_TRIES):
-                gathered = gather(where, asked)
-                stale = self._stale_paths(engine.store, set(gathered.paths)) | gathered.changed
+                with engine.store.snapshot():
+                    gathered = gather(where, asked)
+                    stale = self._stale_paths(engine.store, set(gathered.paths)) | gathered.changed
+                    about = About(self.root.name, engine.index_facts(), started)
                 if not stale or not refresh_files(self._request(), stale):
                     break
-            about = About(self.root.name, engine.index_facts(), started)
         view = relation_view(gathered, asked, about)
         self.metrics.record(asked.tool, asked.subject, view.truncation)
         return view
@@ -192,7 +194,7 @@ class Service:
 
         query, _ = understand(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
-        with self._searching() as engine:
+        with self._searching() as engine, engine.store.snapshot():
             found = examine(self.root, relative, max_bytes=self.settings.index.max_file_bytes)
             return explain(engine, query, found, relative, line)
 
@@ -210,7 +212,7 @@ class Service:
         """List what the index knows: its files, what it passes over, and the kinds of symbols."""
         from keyhole.core.index.status import read_inventory
 
-        with self._searching() as engine:
+        with self._searching() as engine, engine.store.snapshot():
             return read_inventory(engine.store)
 
     def clear(self) -> bool:

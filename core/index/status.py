@@ -23,7 +23,7 @@ def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
     rows: list[tuple[Any, ...]] = []
     known = Known()
     if path.exists():
-        with Store(path) as store:
+        with Store(path) as store, store.snapshot():
             known = store.known()
             facts = dict(store.query("SELECT key, value FROM meta"))
             rows = store.query(_COUNTS)

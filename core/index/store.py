@@ -61,6 +61,18 @@ class Store:
         rows = self.query("SELECT value FROM meta WHERE key = ?", key)
         return rows[0][0] if rows else default
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read everything inside from one state of the index, whatever another process writes meanwhile."""
+        with explained(self.path):
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                # SQLite ends it by itself after some errors.
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
     def known(self) -> Known:
         """Return what the last walk found, for the next one to build on."""
         return Known(
