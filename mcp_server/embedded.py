@@ -9,7 +9,6 @@ which takes about a second of processor time the first time; the loop goes on me
 """
 
 import asyncio
-import logging
 import secrets
 import socket
 from collections.abc import Iterator
@@ -18,15 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from keyhole.core.errors import PortError
 from keyhole.core.service import Service
-from keyhole.mcp_server.run import HTTP, UVICORN, connect_text, isolate, listen, verifier
+from keyhole.mcp_server.run import HTTP, UVICORN, connect_text, isolate, listen, quiet_libraries, verifier
 
 if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
 
 HOST = "127.0.0.1"
 _POLL = 0.02
-# What would write to stderr for want of a handler.
-_LIBRARIES = ("uvicorn", "fastmcp", "mcp", "asyncio")
 
 
 class EmbeddedServer:
@@ -99,8 +96,7 @@ def _uvicorn_server(service: Service, token: str, journal: "Journal | None") -> 
 
     from keyhole.mcp_server.server import build_server
 
-    for name in _LIBRARIES:
-        logging.getLogger(name).addHandler(logging.NullHandler())
+    quiet_libraries()
     app = build_server(service, verifier(token), journal).http_app(**HTTP)
 
     class QuietServer(uvicorn.Server):

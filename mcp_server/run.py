@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import logging
 import os
 import signal
 import socket
@@ -85,9 +86,25 @@ def isolate() -> None:
     os.environ["FASTMCP_CHECK_FOR_UPDATES"] = "off"
 
 
+def quiet_libraries() -> None:
+    """Keep libraries from writing to stderr for want of a handler; what matters of it is logged by Keyhole itself."""
+    for name in ("uvicorn", "fastmcp", "mcp", "asyncio"):
+        logging.getLogger(name).addHandler(logging.NullHandler())
+
+
+def _log_to_stderr() -> None:
+    """Say on stderr, where clients look for it, what an agent is not told: why something failed inside."""
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.ERROR)
+    handler.setFormatter(logging.Formatter("keyhole: %(message)s"))
+    logging.getLogger("keyhole").addHandler(handler)
+
+
 def _run(serve: Callable[[], Coroutine[Any, Any, None]], journal: "Journal | None") -> None:
     import asyncio
 
+    quiet_libraries()
+    _log_to_stderr()
     # On HTTP, uvicorn sees a signal first, says goodbye to its clients, and raises it again.
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, lambda *_: _leave(journal))

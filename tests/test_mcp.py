@@ -389,6 +389,33 @@ async def test_a_failure_inside_is_masked(server: FastMCP, service: Service, mon
     assert text == "search_code failed inside keyhole (RuntimeError); its log has the details"
 
 
+def test_stderr_has_the_details_of_failures_inside_and_nothing_of_mistakes(base: Path, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "from keyhole.core.service import Service\n"
+        "def fail(self, request): raise RuntimeError('out of ink')\n"
+        "Service.map_view = fail\n"
+    )
+    variables = {**environment(base), "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", KEYHOLE, "mcp", str(base / "proj")]
+    calls = [("read_file", {"path": "gone.py"}), ("map_file", {"path": "src/retry.py"})]
+    messages = [HELLO, {"jsonrpc": "2.0", "method": "notifications/initialized"}] + [
+        {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        for number, (tool, arguments) in enumerate(calls, 2)
+    ]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=variables, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
+        process.stdin.flush()
+        answers = b"".join(process.stdout.readline() for _ in range(3))
+        log = process.communicate(timeout=20)[1].decode()
+    assert b"map_file failed inside keyhole (RuntimeError); its log has the details" in answers
+    assert log.startswith("keyhole: map_file failed\nTraceback")
+    assert log.count("RuntimeError: out of ink") == 1
+    assert "gone.py" not in log
+
+
 def test_errors_name_no_folder_of_the_machine(service: Service) -> None:
     error = CorruptStoreError(f"the index {service.folder}/index.db is damaged; {service.root} cannot be searched")
     assert ReadableErrors(service).readable(error) == "the index index.db is damaged; proj cannot be searched"
