@@ -17,7 +17,10 @@ PYTHON: Workspace = (
             "def late():\n    from shop.missing import thing\n"
             "from .gone import x\n"
         ),
-        "src/shop/prices.py": "total = 1\n",
+        "src/shop/prices.py": "from ._made import version\nfrom .build.parts import x\n",
+        "src/shop/_made.py": "# @generated\nversion = 1\n",
+        "src/shop/build/parts.py": "",
+        ".gitignore": "build/\n",
         "src/shop/deep/__init__.py": "from .rules import *\n",
         "src/shop/deep/rules.py": "from ...... import far\nfrom .. import prices\n",
         "tests/test_cart.py": "import helper\nimport shop.cart\nfrom shop.deep import rules\nimport yaml\n",
@@ -47,6 +50,8 @@ PYTHON: Workspace = (
     src/shop/deep/__init__.py:1 .rules * -> src/shop/deep/rules.py
     src/shop/deep/rules.py:1 ...... far -> unresolved outside the workspace
     src/shop/deep/rules.py:2 .. prices -> src/shop/prices.py
+    src/shop/prices.py:1 ._made version -> src/shop/_made.py
+    src/shop/prices.py:2 .build.parts x -> unresolved not indexed
     tests/helper.py:1 tests.data -> external tests
     tests/test_cart.py:1 helper -> tests/helper.py
     tests/test_cart.py:2 shop.cart -> src/shop/cart.py
@@ -99,6 +104,7 @@ JAVASCRIPT: Workspace = (
         "src/deep/rules.ts": 'import { Cart } from "../cart";\nimport self from "..";\n',
         "src/style.css": "a {}\n",
         "src/logo.png": "\0",
+        "src/bundle.js": "const a = {1: [function (require, module, exports) {\nconst x = require('./inside');\n}]};\n",
         "packages/tools/package.json": '{"name": "@acme/tools", "main": "lib/main"}\n',
         "packages/tools/lib/main.js": "const h = require('../help');\nmodule.exports = require('./both');\n",
         "packages/tools/lib/both.js": "",
@@ -287,7 +293,7 @@ MARKDOWN: Workspace = (
         ),
         "docs/guide.md": (
             "Guide\n=====\n\n## The `end`!\n\n<a id='deep'></a>\n\n[x](../README.md#Shop) [y](#deep) [z](#the-end-1)\n"
-            "A block. ^b1\n"
+            "A block. ^b1\n\n### `get<Key, Value>(a)` and <em>Box</em>\n\n[k](#getkey-valuea-and-box)\n"
         ),
         "docs/a note.md": "# Note\n\n"
         "[[Guide]] [[guide#The end|alias]] ![[logo.png]] [[docs/guide#no]] [[Nowhere]] [[twin]]\n"
@@ -330,6 +336,7 @@ MARKDOWN: Workspace = (
     docs/guide.md:8 ../README.md Shop -> README.md
     docs/guide.md:8 deep -> docs/guide.md
     docs/guide.md:8 the-end-1 -> docs/guide.md missing anchor
+    docs/guide.md:13 getkey-valuea-and-box -> docs/guide.md
     docs/twin.md:1 twin -> docs/twin.md
     notes/twin.md:1 ./gone -> unresolved missing file
     notes/twin.md:1 notes/twin -> notes/twin.md

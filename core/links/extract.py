@@ -23,6 +23,8 @@ _RUST_PATH = re.compile(r"#\[path\s*=\s*\"([^\"]+)\"\]")
 _RUST_USE = re.compile(r"^.*?\buse\s+")
 _RUST_TOKEN = re.compile(r"::|[{},*]|[^\s{},:*]+")
 _JAVA_IMPORT = re.compile(r"^import\s+(?:static\s+)?([\w.\s]+\*?)")
+# What a bundle requires is inside it.
+_BUNDLED = re.compile(r"function\s*\(\s*\w+\s*,\s*module\s*,\s*exports\s*\)")
 _INCLUDE = re.compile(r"(\"[^\"]+\"|<[^<>]+>)")
 
 
@@ -62,7 +64,9 @@ def _python_names(statement: str, text: str, position: int) -> list[str]:
     return [name for name in names if name] or [""]
 
 
-def _javascript(_: SourceFile, outline: Outline) -> Iterator[RawLink]:
+def _javascript(source: SourceFile, outline: Outline) -> Iterator[RawLink]:
+    if _BUNDLED.search(source.text):
+        return
     for item in sorted((*outline.imports, *outline.references), key=lambda item: item.line):
         target = item.target.rpartition("!")[2].partition("?")[0]
         site = domain_of(target) if "://" in target else ""

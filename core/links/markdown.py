@@ -30,7 +30,7 @@ _BLOCK = re.compile(r"(?:^|\s)\^([\w-]+)[ \t]*$", re.MULTILINE)
 
 _LONGEST_HEADING = 500
 _LINKED = re.compile(r"!?\[([^\[\]]*)\](?:\([^)]*\)|\[[^\]]*\])?")
-_MARKUP = re.compile(r"\{#[^{}]*\}\s*$|<[^<>]*>")
+_MARKUP = re.compile(r"\{#[^{}]*\}\s*$|</?[a-z][a-z0-9]*(?:\s[^<>]*)?/?>")
 _NO_SLUG = re.compile(r"[^\w\- ]")
 
 _WEB = ("http", "https", "ftp", "ssh", "git")
@@ -127,7 +127,9 @@ def domain_of(address: str) -> str:
 def slug(heading: str) -> str:
     """Write a heading as the anchor that GitHub gives it."""
     bare = _LINKED.sub(r"\1", heading[:_LONGEST_HEADING])
-    return _NO_SLUG.sub("", _MARKUP.sub("", bare).strip().lower()).replace(" ", "-")
+    # What is code has no tags, whatever it looks like.
+    parts = [part if number % 2 else _MARKUP.sub("", part) for number, part in enumerate(bare.split("`"))]
+    return _NO_SLUG.sub("", "".join(parts).strip().lower()).replace(" ", "-")
 
 
 def _address(text: str) -> str:

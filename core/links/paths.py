@@ -11,18 +11,18 @@ NOTE_ENDINGS = (".md", ".markdown", ".mdx", ".mdown")
 
 
 class Paths:
-    """The files that are indexed, what is passed over, and the folders that hold them."""
+    """The files of a workspace, indexed or passed over, and the folders that hold them."""
 
     def __init__(self, files: Iterable[str], skipped_files: Iterable[str], skipped_folders: Iterable[str]) -> None:
-        self.files = frozenset(files)
-        self._skipped = frozenset(skipped_files)
+        # What is passed over can be linked to as well: a generated module, a picture.
+        self.files = frozenset([*files, *skipped_files])
         self._skipped_folders = frozenset(skipped_folders)
 
     def __contains__(self, path: str) -> bool:
         return path in self.files
 
     def first(self, candidates: Iterable[str]) -> str | None:
-        """Return the first of some paths that is indexed."""
+        """Return the first of some paths that is there."""
         return next((path for path in candidates if path in self.files), None)
 
     def is_folder(self, path: str) -> bool:
@@ -31,18 +31,18 @@ class Paths:
 
     def place(self, path: str) -> Resolution | None:
         """Resolve a path that names exactly what it means; None when nothing is there."""
-        if path in self.files or path in self._skipped or path in self.folders:
+        if path in self.files or path in self.folders:
             return internal(path)
         if any(folder in self._skipped_folders for folder in (path, *parents(path))):
             return unresolved(Reason.NOT_INDEXED)
         return None
 
     def ending_in(self, tail: str) -> list[str]:
-        """Return every indexed path that is the tail, or has it below some folder."""
+        """Return every path that is the tail, or has it below some folder."""
         return [p for p in self._by_name.get(basename(tail), ()) if p == tail or p.endswith(f"/{tail}")]
 
     def noted(self, name: str) -> list[str]:
-        """Return every path, passed over or not, that ends as a note names it, in letters of any case."""
+        """Return every path that ends as a note names it, in letters of any case."""
         wanted = name.lower()
         found = self._notes.get(basename(wanted), [])
         return found if "/" not in wanted else [path for path in found if _ends(_as_note(path), wanted)]
@@ -51,7 +51,7 @@ class Paths:
     def folders(self) -> frozenset[str]:
         """Every folder that holds something, the workspace itself included."""
         found = {""}
-        for path in (*self.files, *self._skipped):
+        for path in self.files:
             folder = path.rpartition("/")[0]
             while folder not in found:
                 found.add(folder)
@@ -69,7 +69,7 @@ class Paths:
     def _notes(self) -> dict[str, list[str]]:
         """Paths by their last part in small letters; a note also without its ending."""
         found: dict[str, list[str]] = {}
-        for path in sorted(self.files | self._skipped):
+        for path in sorted(self.files):
             name = basename(path).lower()
             found.setdefault(name, []).append(path)
             if name.endswith(NOTE_ENDINGS):

@@ -32,8 +32,13 @@ class PythonImports:
             if base is None:
                 return unresolved(Reason.OUTSIDE)
             found = self._module(base, modules, part)
-            return internal(found) if found else unresolved(Reason.MISSING_MODULE)
+            return internal(found) if found else self._missing(join(base, *modules) or "")
         return self._absolute(origin.folder, modules, part) if modules else external(target)
+
+    def _missing(self, path: str) -> Resolution:
+        """Tell a module that is not there from one in a folder that is passed over."""
+        place = self._paths.place(path)
+        return place if place and place.reason else unresolved(Reason.MISSING_MODULE)
 
     def _absolute(self, folder: str, parts: list[str], name: str) -> Resolution:
         looks_internal = False
