@@ -1,6 +1,7 @@
 """Models in local folders: Keyhole's own, or any other of model2vec's; loaded when the first text is embedded."""
 
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cache, cached_property
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from model2vec import StaticModel
     from numpy.typing import NDArray
 
+
+# Texts are embedded by the hundred, on every core at once: threads below that only wait for each other.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 BUILTIN, NONE, HUB = "builtin", "none", "hub:"
 _LONGEST_HEADER = 1_000_000

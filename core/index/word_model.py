@@ -71,8 +71,25 @@ class WordEmbedder(ModelFolder):
         new = [word for word in set(words) if word not in self._tokens]
         tokenizer, _ = self._parts
         starts = [word if len(word) <= _LONGEST_WORD else word[:_LONGEST_KEPT] for word in new]
-        for word, encoding in zip(new, tokenizer.encode_batch(starts, add_special_tokens=False), strict=True):
-            self._tokens[word] = tuple(_telling(encoding.ids, encoding.tokens))
+        for word, encoding in zip(new, tokenizer.encode_batch_fast(starts, add_special_tokens=False), strict=True):
+            self._tokens[word] = tuple(self._telling(encoding.ids))
+
+    def _telling(self, ids: list[int]) -> Iterator[int]:
+        """Leave out unknown tokens, and those of words in scraps."""
+        if len(ids) == 1 and self._pieces[ids[0]][1]:
+            yield ids[0]
+            return
+        pieces = [self._pieces[id_] for id_ in ids]
+        starts = [place for place, (is_inside, _) in enumerate(pieces) if not is_inside]
+        for start, end in pairwise([*starts, len(ids)]):
+            letters = sum(count for _, count in pieces[start:end])
+            is_scraps = end - start >= _SCRAPS and letters < _SCRAP_LETTERS * (end - start)
+            if letters and not is_scraps:
+                yield from ids[start:end]
+
+    @cached_property
+    def _pieces(self) -> "_Pieces":
+        return _Pieces(self._parts[0])
 
     @cached_property
     def _tokens(self) -> dict[str, tuple[int, ...]]:
@@ -94,14 +111,18 @@ class WordEmbedder(ModelFolder):
         return tokenizer, vectors
 
 
-def _telling(ids: list[int], tokens: list[str]) -> Iterator[int]:
-    """Leave out unknown tokens, and those of words in scraps."""
-    starts = [place for place, token in enumerate(tokens) if not token.startswith(_INSIDE_WORD)]
-    for start, end in pairwise([*starts, len(tokens)]):
-        letters = sum(map(len, tokens[start:end])) - len(_INSIDE_WORD) * (end - start - 1)
-        is_scraps = end - start >= _SCRAPS and letters < _SCRAP_LETTERS * (end - start)
-        if not is_scraps and tokens[start] != _UNKNOWN:
-            yield from ids[start:end]
+class _Pieces(dict[int, tuple[bool, int]]):
+    """Of each token, whether it goes on inside a word, and how many letters it has; an unknown one has none."""
+
+    def __init__(self, tokenizer: "Tokenizer") -> None:
+        super().__init__()
+        self._tokenizer = tokenizer
+
+    def __missing__(self, id_: int) -> tuple[bool, int]:
+        token = self._tokenizer.id_to_token(id_) or _UNKNOWN
+        letters = 0 if token == _UNKNOWN else len(token.removeprefix(_INSIDE_WORD))
+        piece = self[id_] = (token.startswith(_INSIDE_WORD), letters)
+        return piece
 
 
 def _words_of(text: str) -> list[str]:
