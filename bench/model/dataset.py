@@ -16,8 +16,11 @@ _NO_COMMENT = re.compile(r"todo|fixme|xxx|noqa|nolint|pragma|eslint|lint|type:|h
 _WORDS_OF_COMMENT = 4
 
 
-def load_training_pairs() -> list[Pair]:
-    """Return what the model learns from, shuffled: no code twice, no doc more than three times, nothing held out."""
+def load_training_pairs(*, with_comments: bool = True) -> list[Pair]:
+    """Return what the model learns from, shuffled: no doc more than three times, nothing held out.
+
+    No code comes twice, except with what a comment inside it says.
+    """
     judged = {code_key(pair["code"]) for package in read_packages(EVALUATION) for pair in read_pairs(package)}
     seen: set[bytes] = set()
     docs: Counter[str] = Counter()
@@ -31,7 +34,8 @@ def load_training_pairs() -> list[Pair]:
                 seen.add(key)
                 docs[doc] += 1
                 kept.append(pair)
-    kept += [asked for pair in kept if (asked := asked_by_comment(pair))]
+    if with_comments:
+        kept += [asked for pair in kept if (asked := asked_by_comment(pair))]
     random.Random(0).shuffle(kept)
     return kept
 

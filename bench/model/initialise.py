@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sources import DATA
-from tokenise import load_tokens
+from tokenise import count_tokens
 from tokenizers import Tokenizer
 from transformers import AutoModel, AutoTokenizer
 from vocabulary import TOKENIZER
@@ -36,9 +36,7 @@ def main() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9
     vectors[[token.startswith("##") for token in tokens]] *= PART_WEIGHT
     vectors[:2] = 0
-    counts = np.ones(len(tokens))
-    for part in ("doc", "code"):
-        counts += np.bincount(load_tokens(part)[0], minlength=len(tokens))
+    counts = 1 + count_tokens(len(tokens))
     weights = RARITY / (RARITY + counts / counts.sum())
     np.savez(INITIAL, vectors=vectors.astype(np.float32), weights=weights.astype(np.float32))
 

@@ -38,6 +38,7 @@ def main() -> None:
     for label in ("package", "language"):
         numbers: dict[object, int] = {}
         arrays[label] = np.array([numbers.setdefault(pair[label], len(numbers)) for pair in pairs], np.int32)
+    arrays["is comment"] = np.array([pair["kind"] == "comment" for pair in pairs])
     np.savez(TOKENS, allow_pickle=False, **arrays)
     print(f"{len(pairs):,} pairs, {len(arrays['code']):,} tokens of code")
 
@@ -46,6 +47,17 @@ def load_tokens(part: str) -> tuple[Ids, Offsets]:
     """Return the tokens of one part of all pairs, and where each pair's begin."""
     with np.load(TOKENS) as arrays:
         return arrays[part], arrays[f"{part} offsets"]
+
+
+def count_tokens(size: int) -> NDArray[np.float64]:
+    """Count how often each token comes in docs and code; what a comment asks for repeats the code of another pair."""
+    counts = np.zeros(size)
+    with np.load(TOKENS) as arrays:
+        for part in ("doc", "code"):
+            lengths = np.diff(arrays[f"{part} offsets"])
+            counted = arrays[part][np.repeat(~arrays["is comment"], lengths)]
+            counts += np.bincount(counted, minlength=size)
+    return counts
 
 
 def load_labels() -> tuple[Ids, Ids]:

@@ -45,7 +45,7 @@ def new_tokenizer() -> Tokenizer:
 
 
 def _texts() -> Iterator[str]:
-    for pair in load_training_pairs()[:SEEN]:
+    for pair in load_training_pairs(with_comments=False)[:SEEN]:
         yield pair["doc"]
         yield pair["code"][:1_500]
 
