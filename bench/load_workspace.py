@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from keyhole.core.links.requests import BacklinksRequest, LinksRequest, TreeRequest
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapRequest, Mode, ReadRequest, SearchRequest
 from keyhole.core.view.budget import measure
@@ -37,7 +38,8 @@ class Workspace:
         self._stop = threading.Event()
         for number in range(STABLE):
             body = "".join(f"    total += weigh({line}, total)  # part {number}\n" for line in range(number % 40 + 3))
-            self._write(f"stable/part_{number}.py", f"def weigh_{number}(total):\n{body}    return total\n")
+            head = f"from stable.part_{number // 2} import weigh_{number // 2}\n\n\n"
+            self._write(f"stable/part_{number}.py", f"{head}def weigh_{number}(total):\n{body}    return total\n")
         for number in range(CHANGING):
             self._write_version(number)
 
@@ -120,6 +122,13 @@ def _exact(service: Service) -> list[Question]:
         path = f"stable/part_{number}.py"
         add("map_file", {"path": path}, service.map_view(MapRequest(path)).text)
         add("read_file", {"path": path, "max_lines": 20}, service.read_view(ReadRequest((path,), max_lines=20)).text)
+    for offset in range(0, STABLE, 100):
+        tree = service.relation_view(TreeRequest("stable", offset=offset)).text
+        add("get_tree", {"path": "stable", "offset": offset}, tree)
+    for number in (3, 30, 100):
+        path = f"stable/part_{number}.py"
+        add("get_links", {"path": path}, service.relation_view(LinksRequest(path)).text)
+        add("get_backlinks", {"path": path}, service.relation_view(BacklinksRequest(path)).text)
     pattern = r"/def weigh_\d*[37]\b/"
     for offset in range(0, 100, 10):
         request = SearchRequest(pattern, path="stable", offset=offset, detail_level=Detail.RICH, max_tokens=1_500)
