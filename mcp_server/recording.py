@@ -54,7 +54,7 @@ class Recording(Middleware):
             try:
                 answer = await ask()
             except CancelledError:
-                end(CallStatus.ERROR, "", [], "cancelled by the client")
+                end(CallStatus.ERROR, "", [], "cancelled")
                 raise
             except Exception as error:
                 end(CallStatus.ERROR, str(error), [])

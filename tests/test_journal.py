@@ -136,7 +136,7 @@ async def test_a_cancelled_call_is_recorded_as_one(service: Service, monkeypatch
         while reader.calls()[0].status == "pending":
             await asyncio.sleep(0.01)
     (recorded,) = reader.calls()
-    assert (recorded.status, recorded.note, recorded.tokens) == ("error", "cancelled by the client", 0)
+    assert (recorded.status, recorded.note, recorded.tokens) == ("error", "cancelled", 0)
 
 
 async def test_names_cannot_act_on_a_terminal(service: Service) -> None:
