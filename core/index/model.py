@@ -72,6 +72,9 @@ def _folder_from_hub(name: str, *, may_download: bool) -> Path:
 class ModelFolder(ABC):
     """What is known of a model without loading it; a process that unpickles it gets its own, from `open_once`."""
 
+    # How texts become vectors; what changes this makes other vectors of the same model.
+    reading = ""
+
     def __init__(self, folder: Path, *, name: str = "") -> None:
         self._folder = folder
         self._name = name or folder.name
@@ -120,7 +123,9 @@ class ModelFolder(ABC):
         from hashlib import file_digest
 
         with (self._folder / "model.safetensors").open("rb") as stream:
-            return file_digest(stream, "blake2b").hexdigest()[:8]
+            digest = file_digest(stream, "blake2b")
+        digest.update(self.reading.encode())
+        return digest.hexdigest()[:8]
 
 
 class StaticEmbedder(ModelFolder):

@@ -31,11 +31,14 @@ _SCRAPS, _SCRAP_LETTERS = 3, 3
 _INSIDE_WORD, _UNKNOWN = "##", "[UNK]"
 
 _ASCII_TO_SPACE = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
-_WORD = re.compile(r"[0-9A-Za-z_\x80-\U0010ffff]+")
+# The model learned from English: of other scripts it knows next to nothing. Marks belong to accented letters.
+_WORD = re.compile(r"[0-9A-Za-z_\u00c0-\u024f\u0300-\u036f]+")
 
 
 class WordEmbedder(ModelFolder):
     """Embeds with a model whose tokens lie within words: vectors of texts are sums over their words."""
+
+    reading = "roots of counts, no scraps, Latin letters"
 
     def load(self) -> None:
         """Load the model, unless it is loaded."""
@@ -68,17 +71,22 @@ class WordEmbedder(ModelFolder):
         """Remember the tokens of words that are new."""
         if len(self._tokens) > _CACHE_LIMIT:
             self._tokens.clear()
-        new = [word for word in set(words) if word not in self._tokens]
         tokenizer, _ = self._parts
-        starts = [word if len(word) <= _LONGEST_WORD else word[:_LONGEST_KEPT] for word in new]
-        for word, encoding in zip(new, tokenizer.encode_batch_fast(starts, add_special_tokens=False), strict=True):
+        unusual = []
+        for word in set(words).difference(self._tokens):
+            is_plain = word.isalpha() and (word.islower() or word.istitle())
+            # A word that is a token of its own is never cut, and telling so is cheap.
+            if is_plain and (token := tokenizer.token_to_id(word.lower())) is not None:
+                self._tokens[word] = (token,)
+            else:
+                unusual.append(word)
+        starts = [word if len(word) <= _LONGEST_WORD else word[:_LONGEST_KEPT] for word in unusual]
+        encodings = tokenizer.encode_batch_fast(starts, add_special_tokens=False)
+        for word, encoding in zip(unusual, encodings, strict=True):
             self._tokens[word] = tuple(self._telling(encoding.ids))
 
     def _telling(self, ids: list[int]) -> Iterator[int]:
         """Leave out unknown tokens, and those of words in scraps."""
-        if len(ids) == 1 and self._pieces[ids[0]][1]:
-            yield ids[0]
-            return
         pieces = [self._pieces[id_] for id_ in ids]
         starts = [place for place, (is_inside, _) in enumerate(pieces) if not is_inside]
         for start, end in pairwise([*starts, len(ids)]):
