@@ -98,7 +98,8 @@ def load_wordllama() -> Scorer | None:
     """Return wordllama's scorer where that package is installed; its vectors come with it."""
     try:
         from wordllama import WordLlama
-    except ImportError:
+    except ImportError as error:
+        print(f"without wordllama: {error}")
         return None
     model = WordLlama.load(dim=256, disable_download=True)
     return lambda queries, codes: model.embed(queries, norm=True) @ model.embed(codes, norm=True).T
