@@ -97,11 +97,12 @@ def own_models() -> "dict[str, Callable[[], Encoder]]":
 def load_wordllama() -> Scorer | None:
     """Return wordllama's scorer where that package is installed; its vectors come with it."""
     try:
-        from wordllama import WordLlama
+        import wordllama
     except ImportError as error:
         print(f"without wordllama: {error}")
         return None
-    model = WordLlama.load(dim=256, disable_download=True)
+    # Its tokenizer lies where it looks for downloaded ones.
+    model = wordllama.WordLlama.load(dim=256, disable_download=True, cache_dir=Path(wordllama.__file__).parent)
     return lambda queries, codes: model.embed(queries, norm=True) @ model.embed(codes, norm=True).T
 
 
