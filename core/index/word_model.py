@@ -8,7 +8,7 @@ and is left out.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
@@ -85,15 +85,23 @@ class WordEmbedder(ModelFolder):
         for word, encoding in zip(unusual, encodings, strict=True):
             self._tokens[word] = tuple(self._telling(encoding.ids))
 
-    def _telling(self, ids: list[int]) -> Iterator[int]:
+    def _telling(self, ids: list[int]) -> Iterable[int]:
         """Leave out unknown tokens, and those of words in scraps."""
+        if len(ids) < _SCRAPS and self._unknown not in ids:
+            return ids
         pieces = [self._pieces[id_] for id_ in ids]
         starts = [place for place, (is_inside, _) in enumerate(pieces) if not is_inside]
+        kept: list[int] = []
         for start, end in pairwise([*starts, len(ids)]):
-            letters = sum(count for _, count in pieces[start:end])
-            is_scraps = end - start >= _SCRAPS and letters < _SCRAP_LETTERS * (end - start)
-            if letters and not is_scraps:
-                yield from ids[start:end]
+            count = end - start
+            letters = sum([letters for _, letters in pieces[start:end]]) if count > 1 else pieces[start][1]
+            if letters and (count < _SCRAPS or letters >= _SCRAP_LETTERS * count):
+                kept += ids[start:end]
+        return kept
+
+    @cached_property
+    def _unknown(self) -> int | None:
+        return self._parts[0].token_to_id(_UNKNOWN)
 
     @cached_property
     def _pieces(self) -> "_Pieces":
