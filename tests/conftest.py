@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,8 @@ from keyhole.core.index.store import Store
 from keyhole.core.service import Service
 
 sys.path.append(str(Path(__file__).parent))
-from acme import write_acme  # a module of the tests, found by the line above
+from acme import write_acme  # modules of the tests, found by the line above
+from agents import record
 
 GOLDENS = Path(__file__).parent / "goldens"
 
@@ -114,3 +116,28 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Service:
     service = Service(root, load_settings(root, {"cache_dir": base / "cache", "index.model": "none"}))
     service.index()
     return service
+
+
+@pytest.fixture
+def unasked_service(acme: Service, tmp_path: Path) -> Service:
+    """Give the small workspace an index and a journal of its own."""
+    settings = {"cache_dir": tmp_path / "cache", "index.model": "none", "journal.max_days": 3_650}
+    service = Service(acme.root, load_settings(acme.root, settings))
+    service.index()
+    return service
+
+
+@pytest.fixture
+def agents_service(unasked_service: Service) -> Service:
+    """Have the calls of a morning in its journal."""
+    record(unasked_service, 40)
+    return unasked_service
+
+
+@pytest.fixture
+def in_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()

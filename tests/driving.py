@@ -7,11 +7,18 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from keyhole.core.service import Service
+from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.answer import Answer
 from keyhole.tui.app import KeyholeApp
+from keyhole.tui.main import _start_server
 from keyhole.tui.screens import explore as explore_module
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
+from keyhole.tui.screens.stats import StatsScreen
+from keyhole.tui.screens.traffic import TrafficScreen
+from keyhole.tui.serving import ServerSide
+from keyhole.tui.widgets.call_list import CallList
+from keyhole.tui.widgets.call_view import CallView
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.results import ResultList
 
@@ -22,7 +29,14 @@ _CALM = 3
 
 
 def make_app(service: Service) -> KeyholeApp:
-    return KeyholeApp(service.root, lambda: service, watches=False)
+    server_side = ServerSide(_start_server, LocalTools())
+    return KeyholeApp(service.root, lambda: service, watches=False, server_side=server_side)
+
+
+async def stop_server(app: KeyholeApp) -> None:
+    """End the server beside the app, as who runs the explorer does once it has closed."""
+    if app.serving:
+        await app.serving.stop()
 
 
 def drive(app: KeyholeApp, steps: Steps, size: tuple[int, int] = LARGE) -> None:
@@ -32,6 +46,7 @@ def drive(app: KeyholeApp, steps: Steps, size: tuple[int, int] = LARGE) -> None:
         async with app.run_test(size=size) as pilot:
             await settle(pilot)
             await steps(pilot)
+        await stop_server(app)
 
     asyncio.run(run())
 
@@ -42,9 +57,9 @@ async def settle(pilot: Pilot[None]) -> None:
     for _ in range(_TRIES):
         await pilot.pause(0)
         await asyncio.sleep(0.003)
-        screens = [screen for screen in app.screen_stack if isinstance(screen, ExploreScreen | FilesScreen)]
         # What was asked for just now may still be on its way: once is not enough.
-        is_calm = not app.is_busy and app.wanted_file is None and all(screen.is_settled for screen in screens)
+        is_settled = all(getattr(screen, "is_settled", True) for screen in app.screen_stack)
+        is_calm = is_settled and not app.is_busy and app.wanted_file is None and app.wanted_asking is None
         calm = calm + 1 if is_calm else 0
         if calm == _CALM:
             break
@@ -86,7 +101,18 @@ def files(pilot: Pilot[None]) -> FilesScreen:
 def make_service(root: Path) -> Service:
     from keyhole.core.config import load_settings
 
-    return Service(root, load_settings(root, {"cache_dir": root.parent / "cache", "index.model": "none"}))
+    settings = {"cache_dir": root.parent / "cache", "index.model": "none", "journal.max_days": 3_650}
+    return Service(root, load_settings(root, settings))
+
+
+def traffic(pilot: Pilot[None]) -> TrafficScreen:
+    (screen,) = (screen for screen in pilot.app.screen_stack if isinstance(screen, TrafficScreen))
+    return screen
+
+
+def stats(pilot: Pilot[None]) -> StatsScreen:
+    (screen,) = (screen for screen in pilot.app.screen_stack if isinstance(screen, StatsScreen))
+    return screen
 
 
 def answer_of(pilot: Pilot[None]) -> Answer:
@@ -98,3 +124,27 @@ def answer_of(pilot: Pilot[None]) -> Answer:
 
 def results_of(pilot: Pilot[None]) -> ResultList:
     return explore(pilot).query_one(ResultList)
+
+
+def calls_of(pilot: Pilot[None]) -> CallList:
+    return traffic(pilot).query_one(CallList)
+
+
+def text_of(pilot: Pilot[None]) -> str:
+    return traffic(pilot).query_one(CallView).document.text
+
+
+async def wait_until(pilot: Pilot[None], is_true: Callable[[Pilot[None]], object]) -> None:
+    """Wait for what happens in other threads and processes."""
+    for _ in range(2_000):
+        await pilot.pause(0.005)
+        if is_true(pilot):
+            await settle(pilot)
+            return
+    raise TimeoutError("it does not happen")
+
+
+async def watch(pilot: Pilot[None], count: int = 40) -> None:
+    """Go to Traffic, and wait for what is in the journal."""
+    await press(pilot, "escape", "3")
+    await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == count)

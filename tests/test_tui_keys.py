@@ -32,6 +32,11 @@ def doing(*keys: str, then: Check) -> tuple[tuple[str, ...], Check]:
     return keys, then
 
 
+def lens_of(pilot: Pilot[None]) -> str:
+    lens = explore(pilot).lens
+    return lens.profile.id if lens else "raw"
+
+
 Row = Check | tuple[tuple[str, ...], Check]
 # What is true after each key, pressed in the list of ten results, on the first of them.
 EXPLORE: dict[str, Row] = {
@@ -65,6 +70,10 @@ EXPLORE: dict[str, Row] = {
     "home": doing("j", "j", then=lambda pilot: results_of(pilot).highlighted == 0),
     "1": doing("2", then=lambda pilot: pilot.app.current_mode == "explore"),
     "2": lambda pilot: pilot.app.current_mode == "files",
+    "3": lambda pilot: pilot.app.current_mode == "traffic",
+    "4": lambda pilot: pilot.app.current_mode == "stats",
+    "a": lambda pilot: explore(pilot).tab == "Text" and lens_of(pilot) == "claude",
+    "A": lambda pilot: explore(pilot).tab == "Text" and lens_of(pilot) == "copilot",
     "question_mark": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
     "f1": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
     "t": lambda pilot: pilot.app.theme == "keyhole-light",
@@ -107,10 +116,10 @@ def test_every_key_in_explore(acme: Service) -> None:
         for key, row in EXPLORE.items():
             await start_over(pilot)
             screen = explore(pilot)
-            screen.tab, screen.shows_cut, screen.asking = "Preview", False, Asking()
+            await ask(pilot, "")
+            screen.tab, screen.shows_cut, screen.asking, screen.lens = "Preview", False, Asking(), None
             screen.remove_class("-zoomed")
             screen.query_one(QueryLine).focus()
-            await ask(pilot, "")
             await ask(pilot, "handle event", "enter")
             await press_and_check(pilot, key, row)
 

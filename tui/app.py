@@ -4,10 +4,10 @@ import asyncio
 import gc
 import logging
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,26 +19,34 @@ from textual.screen import Screen
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Inventory
 from keyhole.tui.index_state import IndexState, Phase
+from keyhole.tui.main import DEFAULT_PORT
 from keyhole.tui.messages import (
+    CallsChanged,
     Failed,
     FilesChanged,
     Indexed,
     Indexing,
+    JournalFailed,
     NotIndexed,
     NotServing,
     NotWatching,
     Opened,
     Said,
     Serves,
+    ToolsWeighed,
 )
-from keyhole.tui.serving import Serving
+from keyhole.tui.server_state import ServerPhase, ServerState
+from keyhole.tui.serving import ServerSide, Serving
 from keyhole.tui.themes import DARK, LIGHT, THEMES
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.core.types import Status
+    from keyhole.tui.asking import Asking
+    from keyhole.tui.calls import CallLog
+    from keyhole.tui.following import Following
     from keyhole.tui.indexing import IndexRuns
-    from keyhole.tui.serving import StartServer
+    from keyhole.tui.serving import Tools
 
 log = logging.getLogger("keyhole.tui")
 
@@ -60,19 +68,35 @@ def files_screen() -> Screen[None]:
     return FilesScreen()
 
 
+def traffic_screen() -> Screen[None]:
+    """Make the screen of calls, when it is first asked for."""
+    from keyhole.tui.screens.traffic import TrafficScreen
+
+    return TrafficScreen()
+
+
+def stats_screen() -> Screen[None]:
+    """Make the screen of charts, when it is first asked for."""
+    from keyhole.tui.screens.stats import StatsScreen
+
+    return StatsScreen()
+
+
 class KeyholeApp(App[None]):
     """See your codebase the way your agent does."""
 
     TITLE = "keyhole"
     HELP_TITLE = "Everywhere"
     CSS_PATH = ["styles/app.tcss", "styles/explore.tcss"]  # noqa: RUF012  # declared so by Textual
-    MODES = {"explore": explore_screen, "files": files_screen}  # noqa: RUF012
+    MODES = {"explore": explore_screen, "files": files_screen, "traffic": traffic_screen, "stats": stats_screen}  # noqa: RUF012
     DEFAULT_MODE = "explore"
     HORIZONTAL_BREAKPOINTS = [(0, "-too-narrow"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-too-short"), (16, "-short"), (30, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("1", "app.switch_mode('explore')", "Explore", show=False, tooltip="Go to Explore: search"),
         Binding("2", "app.switch_mode('files')", "Files", show=False, tooltip="Go to Files: browse"),
+        Binding("3", "app.switch_mode('traffic')", "Traffic", show=False, tooltip="Go to Traffic: calls of agents"),
+        Binding("4", "app.switch_mode('stats')", "Stats", show=False, tooltip="Go to Stats: what calls cost"),
         Binding("ctrl+p", "command_palette", "palette", priority=True, tooltip="Find any command by its name"),
         Binding("question_mark", "help", "help", key_display="?", tooltip="Show every key that works here"),
         Binding("f1", "help", "help", tooltip="Show every key that works here"),
@@ -85,6 +109,11 @@ class KeyholeApp(App[None]):
 
     index_state: reactive[IndexState] = reactive(IndexState())
     inventory: reactive[Inventory] = reactive(Inventory())
+    server_state: reactive[ServerState] = reactive(ServerState())
+    # What our own tools cost each client, once that is known.
+    tool_costs: "reactive[Mapping[str, int] | None]" = reactive(None)
+    # Counts what happened to `calls`, so that screens can follow.
+    calls_version: reactive[int] = reactive(0)
 
     def __init__(
         self,
@@ -92,7 +121,7 @@ class KeyholeApp(App[None]):
         open_service: Callable[[], "Service"],
         *,
         watches: bool = True,
-        start_server: "StartServer | None" = None,
+        server_side: ServerSide | None = None,
         port: int | None = None,
     ) -> None:
         super().__init__()
@@ -105,10 +134,15 @@ class KeyholeApp(App[None]):
         self._watches = watches
         self._runs: IndexRuns | None = None
         # The server beside the explorer, and the port it is to have from the beginning, if any.
-        self.serving = Serving(self, start_server) if start_server else None
+        self.serving = Serving(self, server_side.start) if server_side else None
+        self.tools = server_side.tools if server_side else None
         self._port = port
-        # What the screen of files is to open next, and at which line.
-        self.wanted_file: tuple[str, int] | None = None
+        self._following: Following | None = None
+        self._is_weighing = False
+        self.journal_problem = ""
+        # What other screens are to open next: a file at a line, as its source or its map; a search.
+        self.wanted_file: tuple[str, int, bool] | None = None
+        self.wanted_asking: Asking | None = None
         self.animation_level = "none"
         for theme in THEMES:
             self.register_theme(theme)
@@ -161,6 +195,7 @@ class KeyholeApp(App[None]):
 
     def on_opened(self, message: Opened) -> None:
         """Start to keep the index current."""
+        from keyhole.tui.following import Following
         from keyhole.tui.indexing import IndexRuns, watch_files
 
         self.service = message.service
@@ -168,17 +203,75 @@ class KeyholeApp(App[None]):
         if self._watches:
             self.run_worker(watch_files(message.service, self), name="watch")
         self.index_again()
-        if self.serving and self._port is not None:
-            self.serving.start(message.service, self._port)
+        self._following = Following(message.service.journal_reader(), self)
+        self._following.start()
+        if self._port is not None:
+            self._start_server(self._port)
+
+    # Agents
+
+    @cached_property
+    def calls(self) -> "CallLog":
+        """The calls of agents, of every server on this workspace."""
+        from keyhole.tui.calls import CallLog
+
+        return CallLog()
+
+    def on_calls_changed(self, message: CallsChanged) -> None:
+        """Take in what agents asked and got; more of it waits until this is on the screen."""
+        self.journal_problem = ""
+        self.calls.apply(message.changes)
+        self.calls_version += 1
+        if self._following:
+            self.call_after_refresh(self._following.taken)
+
+    def on_journal_failed(self, message: JournalFailed) -> None:
+        """Say that calls cannot be seen just now."""
+        self.journal_problem = str(message.error)
+        self.calls_version += 1
+
+    def weigh_tools(self) -> None:
+        """Find out, once, what our own tools cost each client."""
+        if self.tools and self.tool_costs is None and not self._is_weighing:
+            self._is_weighing = True
+            self.run_worker(partial(self._weigh, self.tools), thread=True, name="weigh")
+
+    def _weigh(self, tools: "Tools") -> None:
+        self.post_message(ToolsWeighed(tools.costs()))
+
+    def on_tools_weighed(self, message: ToolsWeighed) -> None:
+        """Tell the screens."""
+        self.tool_costs = message.costs
+
+    def toggle_server(self) -> None:
+        """Start the server, or stop it; after a port was taken, on any that is free."""
+        phase = self.server_state.phase
+        if phase == ServerPhase.ON and self.serving:
+            self._stopping = asyncio.create_task(self.serving.stop(), name="stop-server")
+        elif phase != ServerPhase.STARTING:
+            self._start_server(0 if phase == ServerPhase.FAILED else DEFAULT_PORT)
+
+    def _start_server(self, port: int) -> None:
+        if self.serving and self.service:
+            self.server_state = ServerState(ServerPhase.STARTING)
+            self.serving.start(self.service, port)
 
     def on_serves(self, message: Serves) -> None:
         """Say where agents find the workspace."""
-        self.notify(f"Agents are served on {message.address}", markup=False)
+        self.server_state = ServerState(ServerPhase.ON, message.address, message.connect_text)
+        if self.current_mode != "traffic":
+            self.notify(f"Agents are served on {message.address}: 3 Traffic shows what they ask", markup=False)
 
     def on_not_serving(self, message: NotServing) -> None:
-        """Say why agents are not served."""
-        if message.error:
-            self.notify(str(message.error), severity="error", markup=False)
+        """Say that agents are not served, and why."""
+        if message.error is None:
+            self.server_state = ServerState()
+            return
+        # What the command line would do about it is one key here.
+        problem = f"{str(message.error).partition(';')[0]}: s serves on any free port instead"
+        self.server_state = ServerState(ServerPhase.FAILED, problem=problem)
+        if self.current_mode != "traffic":
+            self.notify(f"{message.error}; 3 Traffic shows more", severity="error", markup=False)
 
     def index_again(self) -> None:
         """Bring the index up to date."""
@@ -228,6 +321,8 @@ class KeyholeApp(App[None]):
 
     def on_unmount(self) -> None:
         """End what runs behind the interface."""
+        if self._following:
+            self._following.stop()
         if self._runs:
             self._runs.stop()
 
@@ -281,7 +376,12 @@ class KeyholeApp(App[None]):
             self.notify(f"{command[0]} cannot be opened: {problem}", severity="error", markup=False)
         self.index_again()
 
-    def open_file(self, path: str, line: int) -> None:
+    def open_file(self, path: str, line: int, *, is_map: bool = False) -> None:
         """Show a file on the screen of files."""
-        self.wanted_file = (path, line)
+        self.wanted_file = (path, line, is_map)
         self.switch_mode("files")
+
+    def ask(self, asking: "Asking") -> None:
+        """Ask on the screen of searches."""
+        self.wanted_asking = asking
+        self.switch_mode("explore")

@@ -1,5 +1,6 @@
 """What the Explore screen asks for: the line as typed, the detail, the budget and the page."""
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 
 from keyhole.core.types import Detail, SearchRequest
@@ -29,7 +30,9 @@ class Versus:
 
 def next_budget(tokens: int, step: int) -> int:
     """Return the budget so many steps larger or smaller, up to what is allowed."""
-    return BUDGETS[min(max(BUDGETS.index(tokens) + step, 0), len(BUDGETS) - 1)]
+    # An agent may have asked for a budget between two of them.
+    place = bisect_left(BUDGETS, tokens) if step < 0 else bisect_right(BUDGETS, tokens) - 1
+    return BUDGETS[min(max(place + step, 0), len(BUDGETS) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,14 @@ class Asking:
         """Ask for more or less, up to what is allowed."""
         return replace(self, max_tokens=next_budget(self.max_tokens, step), offsets=(0,))
 
+    def with_limits(self, detail: str, max_tokens: object) -> "Asking":
+        """Ask with the detail and the budget of a call; what makes no sense stays as it is."""
+        return replace(
+            self,
+            detail=Detail(detail) if detail in list(Detail) else self.detail,
+            max_tokens=max_tokens if isinstance(max_tokens, int) and max_tokens > 0 else self.max_tokens,
+        )
+
     def with_next_page(self, offset: int) -> "Asking":
         """Go on where the answer ended."""
         return replace(self, offsets=(*self.offsets, offset))
@@ -83,6 +94,6 @@ class Asking:
     def others(self) -> list[Versus]:
         """List the other ways to ask the same: each other detail, then the budgets next to this one."""
         details = [Versus(detail=detail) for detail in (*DETAILS[2:], *DETAILS[:2]) if detail != self.detail]
-        place = BUDGETS.index(self.max_tokens)
-        near = [BUDGETS[there] for there in (0, place - 2, place + 2) if 0 <= there < len(BUDGETS) and there != place]
-        return details + [Versus(max_tokens=budget) for budget in dict.fromkeys(near)]
+        place = min(bisect_left(BUDGETS, self.max_tokens), len(BUDGETS) - 1)
+        near = [BUDGETS[there] for there in (0, place - 2, place + 2) if 0 <= there < len(BUDGETS)]
+        return details + [Versus(max_tokens=budget) for budget in dict.fromkeys(near) if budget != self.max_tokens]

@@ -1,5 +1,6 @@
 """The call an agent would make to get the same view, as MCP sends it."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 
 from keyhole.core.types import SearchRequest
@@ -13,5 +14,10 @@ def json_rpc(request: SearchRequest) -> str:
         for field in fields(request)
         if field.name == "query" or getattr(request, field.name) != field.default
     }
-    params = {"name": "search_code", "arguments": arguments}
+    return tool_call("search_code", arguments)
+
+
+def tool_call(tool: str, arguments: Mapping[str, object]) -> str:
+    """Write any call as a JSON-RPC message."""
+    params = {"name": tool, "arguments": arguments}
     return json_text({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})

@@ -31,9 +31,12 @@ def run(arguments: list[str]) -> int:
         print(f"keyhole: {wanted}", file=sys.stderr)
         return EXIT_ERROR
     if wanted and sys.stdin.isatty() and sys.stdout.isatty():
+        from keyhole.mcp_server.local import LocalTools
         from keyhole.tui.run import run_explorer
+        from keyhole.tui.serving import ServerSide
 
-        return run_explorer(wanted.folder, _start_server, force=wanted.force, port=wanted.port)
+        server_side = ServerSide(_start_server, LocalTools())
+        return run_explorer(wanted.folder, server_side, force=wanted.force, port=wanted.port)
     if wanted and wanted.port is not None:
         print("keyhole: --serve needs a terminal; keyhole mcp --http serves without one", file=sys.stderr)
         return EXIT_ERROR

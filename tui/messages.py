@@ -9,7 +9,11 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Explanation, IndexReport, Inventory, Outline, Progress, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from keyhole.core.journal.reader import Changes
     from keyhole.core.service import Service
+    from keyhole.core.view.stats import Statistics
     from keyhole.tui.answer import Answer
 
 
@@ -123,3 +127,40 @@ class NotServing(Message):
     """The server has stopped, or could not be started."""
 
     error: KeyholeError | None = None
+
+
+@dataclass
+class CallsChanged(Message):
+    """Agents have asked something, or got an answer."""
+
+    changes: "Changes"
+
+
+@dataclass
+class JournalFailed(Message):
+    """The journal cannot be read just now."""
+
+    error: KeyholeError
+
+
+@dataclass
+class Counted(Message):
+    """The calls of agents have been counted."""
+
+    statistics: "Statistics | KeyholeError"
+
+
+@dataclass
+class ToolsWeighed(Message):
+    """It is known what our own tools cost each client."""
+
+    costs: "Mapping[str, int]"
+
+
+@dataclass
+class Replayed(Message):
+    """A call was made again."""
+
+    call_id: int
+    arguments: str
+    text: str

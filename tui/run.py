@@ -14,13 +14,13 @@ from keyhole.core.view.text import one_line
 if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.tui.app import KeyholeApp
-    from keyhole.tui.serving import StartServer
+    from keyhole.tui.serving import ServerSide
 
 EXIT_ERROR = 2
 _LOG_BYTES = 1_000_000
 
 
-def run_explorer(folder: Path, start_server: "StartServer", *, force: bool = False, port: int | None = None) -> int:
+def run_explorer(folder: Path, server_side: "ServerSide", *, force: bool = False, port: int | None = None) -> int:
     """Explore a folder, serving agents from the beginning if a port is given, and return the exit code."""
     try:
         root = open_workspace(folder, force=force)
@@ -29,7 +29,7 @@ def run_explorer(folder: Path, start_server: "StartServer", *, force: bool = Fal
     from keyhole.tui.app import KeyholeApp
 
     log_path = _log_to_file()
-    app = KeyholeApp(root, lambda: _open_service(root, force=force), start_server=start_server, port=port)
+    app = KeyholeApp(root, lambda: _open_service(root, force=force), server_side=server_side, port=port)
     asyncio.run(_explore(app))
     if app.failure:
         kind = type(app.failure).__name__

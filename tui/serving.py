@@ -6,7 +6,8 @@ is posted to the app: `Serves` once an address is known, `NotServing` when that 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from keyhole.core.errors import KeyholeError
@@ -33,8 +34,26 @@ class Server(Protocol):
         """End it, and free its port."""
 
 
+class Tools(Protocol):
+    """Our own tools, as clients get them; both take time, so they are called in a thread."""
+
+    def call(self, service: "Service", client: str, tool: str, arguments: Mapping[str, object]) -> str:
+        """Return the text that a client of this name gets."""
+
+    def costs(self) -> Mapping[str, int]:
+        """Return what the definitions of all tools cost each client, in tokens."""
+
+
 # Starts a server for a workspace on a port; 0 is any that is free.
 StartServer = Callable[["Service", int], Awaitable[Server]]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSide:
+    """What the explorer gets from the side of the server, which it does not know itself."""
+
+    start: StartServer
+    tools: Tools
 
 
 class Serving:

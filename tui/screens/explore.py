@@ -19,15 +19,17 @@ from keyhole.tui.messages import Answered, Refused
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
 from keyhole.tui.query import Words
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, PanesScreen
-from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, AnswerView, ViewKey
+from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey
 from keyhole.tui.widgets.banner import Banner
 from keyhole.tui.widgets.bars import chooser, clickable, set_subtitle, set_title
 from keyhole.tui.widgets.gauge import Gauge
+from keyhole.tui.widgets.lens_line import LensLine
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.results import ResultList
 
 if TYPE_CHECKING:
     from keyhole.tui.answer import Answer, Row
+    from keyhole.tui.lens import Lens
 
 DEBOUNCE_SECONDS = 0.12
 # While the index is being built, results grow; looking more often than this would only flicker.
@@ -52,6 +54,8 @@ class ExploreScreen(PanesScreen):
         Binding("c", "toggle_cut", "cut", tooltip="Show or hide what the budget cut from this page"),
         Binding("x", "why", "why", tooltip="Explain this rank, or why another file is not there"),
         Binding("o", "open", "open in Files", show=False, tooltip="Open the file of the result in Files"),
+        Binding("a", "lens(1)", "as client", tooltip="See the text as another client delivers it to its model"),
+        Binding("A", "lens(-1)", "as client", tooltip="See the text as the client before delivers it"),
         *TAB_KEYS,
         Binding("v", "versus", "versus", show=False, tooltip="Compare with another detail or budget, on the Diff tab"),
         *PANE_KEYS,
@@ -63,6 +67,8 @@ class ExploreScreen(PanesScreen):
         self.answer: Answer | None = None
         self.shows_cut = False
         self.versus = 0
+        # The client whose limits the text is seen through, if any.
+        self.lens: Lens | None = None
         self._number = 0
         self._is_searching = False
         self._typing: Timer | None = None
@@ -71,10 +77,11 @@ class ExploreScreen(PanesScreen):
     def compose_body(self) -> ComposeResult:
         """Make the panes."""
         with Horizontal(id="head"):
-            yield QueryLine(id="query")
+            yield QueryLine("a name, a few words, /a regex/, lang:py path:src")
             yield Gauge(id="gauge")
         yield Static(id="problem", markup=False)
         yield Banner(id="banner")
+        yield LensLine()
         with Horizontal(id="panes"):
             yield ResultList(id="results")
             yield AnswerView(id="view")
@@ -85,8 +92,19 @@ class ExploreScreen(PanesScreen):
         self.query_one("#results").border_title = "results"
         self.watch(self.app, "index_state", self._on_index_state)
         self.watch(self.app, "inventory", self._on_inventory, init=False)
+        self.watch(self.app, "tool_costs", self.query_one(LensLine).show_costs, init=False)
         self._show_controls()
         self.query_one(QueryLine).focus()
+
+    def on_screen_resume(self) -> None:
+        """Ask what another screen wants to be asked."""
+        if wanted := self.explorer.wanted_asking:
+            self.explorer.wanted_asking = None
+            self.asking = wanted
+            self.query_one(QueryLine).value = wanted.line
+            self.action_show_tab(TEXT)
+            self.query_one(ResultList).focus()
+            self._search()
 
     @property
     def is_settled(self) -> bool:
@@ -102,6 +120,8 @@ class ExploreScreen(PanesScreen):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search when the typing pauses."""
+        if event.value == self.asking.line:
+            return
         self.asking = self.asking.with_line(event.value)
         if self._typing:
             self._typing.stop()
@@ -201,7 +221,8 @@ class ExploreScreen(PanesScreen):
         budget = chooser("budget", f"{self.asking.max_tokens:,}", "budget")
         set_title(self.query_one(Gauge), detail + Content("  ") + budget)
         set_subtitle(self.query_one(ResultList), self._paging())
-        set_title(self._pane, self.tabs())
+        name = self.lens.profile.title if self.lens else "raw"
+        set_title(self._pane, self.tabs() + Content("   ") + chooser("as", name, "lens"))
 
     def _paging(self) -> Content:
         if self.answer is None or not self.answer.rows:
@@ -224,7 +245,14 @@ class ExploreScreen(PanesScreen):
             self._pane.show_overview(self.explorer.status)
             return
         versus = self._versus() if self.tab == DIFF else None
-        self._pane.show_answer(service, self.answer, ViewKey(self.tab, self.answer.number, row, versus))
+        lens = self.lens if self.tab in (TEXT, JSON) else None
+        if lens is None:
+            self.query_one(LensLine).show(None, None)
+        self._pane.show_answer(service, self.answer, ViewKey(self.tab, self.answer.number, row, versus, lens))
+
+    def on_answer_view_seen(self, message: AnswerView.Seen) -> None:
+        """Say what a client makes of the text that is shown."""
+        self.query_one(LensLine).show(self.lens, message.delivery)
 
     def _versus(self) -> Versus:
         others = self.asking.others()
@@ -313,6 +341,15 @@ class ExploreScreen(PanesScreen):
         super().action_show_tab(tab)
         self._show_controls()
         self._show_view()
+
+    def action_lens(self, step: int) -> None:
+        """See the text as another client delivers it."""
+        from keyhole.tui.lens import lens
+
+        chosen = (self.lens or lens()).next(step)
+        self.lens = None if chosen.is_raw else chosen
+        self.explorer.weigh_tools()
+        self.action_show_tab(self.tab if self.tab == JSON else TEXT)
 
     def action_versus(self) -> None:
         """Compare with the next other way to ask."""

@@ -97,9 +97,10 @@ class FilesScreen(PanesScreen):
         """Open what another screen wants to be opened."""
         if wanted := self.explorer.wanted_file:
             self.explorer.wanted_file = None
-            self.tab = SOURCE
-            self._tree.reveal(wanted[0])
-            self.open(wanted[0], range(wanted[1], wanted[1] + 1))
+            path, line, is_map = wanted
+            self.tab = MAP if is_map else SOURCE
+            self._tree.reveal(path)
+            self.open(path, range(line, line + 1))
             self.view.focus()
 
     @property

@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.content import Content
+from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import SearchRequest, Status
@@ -17,8 +18,10 @@ from keyhole.tui.widgets.bars import set_subtitle
 from keyhole.tui.widgets.line_view import Document, LineView
 
 if TYPE_CHECKING:
+    from keyhole.core.clients import Delivery
     from keyhole.core.service import Service
     from keyhole.tui.answer import Answer, Row
+    from keyhole.tui.lens import Lens
 
 PREVIEW, TEXT, JSON, DIFF = TABS = ("Preview", "Text", "JSON", "Diff")
 
@@ -31,10 +34,18 @@ class ViewKey:
     number: int
     row: "Row | None" = None
     versus: Versus | None = None
+    # The client through whose limits the text is seen; nothing of it means as it was sent.
+    lens: "Lens | None" = None
 
 
 class AnswerView(LineView):
     """Shows one side of an answer: at once when it is there, or as soon as a worker has made it."""
+
+    @dataclass
+    class Seen(Message):
+        """A text is shown, as a client would deliver it."""
+
+        delivery: "Delivery | None"
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__(id=id)
@@ -57,7 +68,7 @@ class AnswerView(LineView):
             return
         if key.tab == TEXT:
             self._wanted, self._shown = None, key
-            self._show_document(Document(answer.view.text), _cost(answer.view.text, answer))
+            self._show_text(answer.view.text, key, answer.view.truncation.estimated_tokens)
         elif key.row and key.row is answer.rows[0] and answer.source is not None:
             self._wanted, self._shown = None, key
             self._show_source(key.row, answer.source)
@@ -95,7 +106,19 @@ class AnswerView(LineView):
         elif key.versus:
             self._show_document(Document(message.text, lexer="diff"), message.note)
         else:
-            self._show_document(Document(message.text, lexer="json"), _cost(message.text, None))
+            from keyhole.core.view.tokens import estimate_tokens
+
+            self._show_text(message.text, key, estimate_tokens(message.text))
+
+    def _show_text(self, text: str, key: ViewKey, tokens: int) -> None:
+        """Show what an agent gets, or what its client leaves of that."""
+        delivery = key.lens.see(text) if key.lens else None
+        seen = delivery.text if delivery else text
+        lexer = "json" if key.tab == JSON and seen == text else ""
+        whose = "exactly what an agent gets" if seen == text else "what is left of it"
+        cost = f"{count_of(tokens, 'token')} · {count_of(len(text), 'character')}"
+        self._show_document(Document(seen, lexer), f"{cost} · {whose}")
+        self.post_message(self.Seen(delivery))
 
     def _show_source(self, row: "Row", text: str) -> None:
         from keyhole.tui.highlighting import lexer_of
@@ -109,10 +132,3 @@ class AnswerView(LineView):
         # The same text again, after files changed: whoever reads it must not lose the place.
         if self.document != document:
             self.show(document, line=line)
-
-
-def _cost(text: str, found: "Answer | None") -> str:
-    from keyhole.core.view.tokens import estimate_tokens
-
-    tokens = found.view.truncation.estimated_tokens if found else estimate_tokens(text)
-    return f"{count_of(tokens, 'token')} · {count_of(len(text), 'character')} · exactly what an agent gets"

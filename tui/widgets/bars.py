@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from keyhole.core.view.text import name_text
 from keyhole.tui.index_state import IndexState
+from keyhole.tui.server_state import ServerState
 
 _ALWAYS = ("palette", "help")
 
@@ -71,8 +72,9 @@ class TopBar(Line):
     def on_mount(self) -> None:
         """Follow the index."""
         self.watch(self.app, "index_state", self._refresh)
+        self.watch(self.app, "server_state", self._refresh)
 
-    def _refresh(self, _: IndexState) -> None:
+    def _refresh(self, _: object) -> None:
         self.refresh()
 
     def render(self) -> RenderResult:
@@ -80,7 +82,11 @@ class TopBar(Line):
         state: IndexState = getattr(self.app, "index_state", IndexState())
         project = name_text(getattr(self.app, "project", ""), 30)
         left = Content.assemble((" keyhole ", "bold $primary reverse"), "  ", (project, "bold"), "  ", state.content())
-        return spread(left, self._screens(), self.size.width)
+        server: ServerState = getattr(self.app, "server_state", ServerState())
+        screens = self._screens()
+        if left.cell_length + server.short.cell_length + screens.cell_length + 6 <= self.size.width:
+            left += Content("   ") + server.short
+        return spread(left, screens, self.size.width)
 
     def _screens(self) -> Content:
         parts = []

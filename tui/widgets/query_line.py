@@ -24,14 +24,9 @@ class QueryLine(Input):
     # The line keeps its place whatever is in it; a new layout at each letter would cost more than the letter.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
+    def __init__(self, placeholder: str) -> None:
         self.completion = QuerySuggester()
-        super().__init__(
-            id=id,
-            placeholder="a name, a few words, /a regex/, lang:py path:src",
-            suggester=self.completion,
-            select_on_focus=False,
-        )
+        super().__init__(id="query", placeholder=placeholder, suggester=self.completion, select_on_focus=False)
         self.cursor_blink = False
 
     async def action_complete(self) -> None:

@@ -1,0 +1,127 @@
+"""The calls as the explorer keeps them, without a screen."""
+
+import pytest
+from agents import CLIENTS, NOON
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.core.errors import QueryError
+from keyhole.core.journal.reader import Changes, Filter, Mark
+from keyhole.core.types import Call, CallStatus, Detail
+from keyhole.tui.asking import Asking, next_budget
+from keyhole.tui.call_text import asking_of, replay_diff, says_the_same
+from keyhole.tui.calls import CallLog, read_filter
+
+
+def made(number: int, status: CallStatus = CallStatus.OK, change: int = 0, arguments: str = "{}") -> Call:
+    client = CLIENTS[number % 3]
+    facts = {"client_version": "1", "tool": "search_code", "arguments": arguments, "budget": 4_000}
+    return Call(number, change or number, NOON, 1, "stdio", client, status=status, **facts)  # type: ignore[arg-type]
+
+
+def batch(*calls: Call, is_reset: bool = False) -> Changes:
+    return Changes(calls, Mark(1, calls[-1].change if calls else 0), is_reset)
+
+
+def ids(log: CallLog) -> list[int]:
+    return [call.id for call in log.shown]
+
+
+def test_the_newest_is_first_and_a_call_that_ends_keeps_its_place() -> None:
+    log = CallLog()
+    log.apply(batch(made(1, CallStatus.PENDING), made(2, CallStatus.PENDING)))
+    log.apply(batch(made(1, change=3)))
+    assert ids(log) == [2, 1]
+    assert log.shown[1].status == CallStatus.OK
+
+
+@given(st.lists(st.integers(1, 60), max_size=200), st.integers(1, 20))
+def test_it_holds_the_newest_however_they_come(numbers: list[int], most: int) -> None:
+    log = CallLog(most)
+    for number in numbers:
+        log.apply(batch(made(number)))
+    newest = sorted(set(numbers), reverse=True)[:most]
+    # A call that was dropped may end later; it must not push out a newer one.
+    assert ids(log) == newest
+
+
+def test_a_pause_holds_the_list_and_counts_what_waits() -> None:
+    log = CallLog()
+    log.apply(batch(made(1)))
+    log.see()
+    log.pause(True)
+    log.apply(batch(made(2, CallStatus.PENDING), made(1, change=3)))
+    log.apply(batch(made(2, change=4), made(3)))
+    assert (ids(log), log.new) == ([1], 2)
+    log.pause(False)
+    assert (ids(log), log.new) == ([3, 2, 1], 2)
+    log.see()
+    assert log.new == 0
+
+
+def test_a_long_pause_is_bounded() -> None:
+    log = CallLog(10)
+    log.pause(True)
+    for number in range(1, 500):
+        log.apply(batch(made(number)))
+    assert len(log._held) < 40
+    log.pause(False)
+    assert ids(log) == list(range(499, 489, -1))
+
+
+def test_a_journal_that_was_cleared_takes_its_calls_along() -> None:
+    log = CallLog()
+    log.apply(batch(made(1), made(2)))
+    log.apply(batch(made(1, change=9), is_reset=True))
+    assert ids(log) == [1]
+
+
+def test_filters_are_read_from_the_line_and_names_may_be_short() -> None:
+    log = CallLog()
+    log.apply(batch(made(1), made(2), made(3, CallStatus.ERROR)))
+    assert read_filter("client:visual status:error retry", log.words) == Filter(
+        client="Visual Studio Code", status=CallStatus.ERROR, text="retry"
+    )
+    assert read_filter("tool:sea", log.words) == Filter(tool="search_code")
+    assert read_filter("tool:", log.words) == Filter()
+    with pytest.raises(QueryError, match="status:gone is not a status"):
+        read_filter("status:gone", log.words)
+    log.show_only(Filter(status=CallStatus.ERROR))
+    assert ids(log) == [3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asking", "is_same"),
+    [
+        ('{"query": "a b"}', Asking("a b", max_tokens=4_000), True),
+        (
+            '{"query": "a", "language": "py", "include_tests": false, "detail_level": "rich", "max_tokens": 1234}',
+            Asking("a lang:py tests:no", Detail.RICH, 1_234),
+            True,
+        ),
+        ('{"query": "a", "offset": 8, "limit": 8}', Asking("a limit:8", max_tokens=4_000, offsets=(0, 8)), True),
+        ('{"query": "a  b"}', Asking("a  b", max_tokens=4_000), False),
+        ('{"query": "a", "cursor": "x"}', Asking("a", max_tokens=4_000), False),
+        ('{"query": "a", "max_tokens": "many"}', Asking("a"), True),
+        ("{}", Asking(max_tokens=4_000), False),
+    ],
+)
+def test_a_call_is_asked_again_in_the_search_line(arguments: str, asking: Asking, is_same: bool) -> None:
+    call = made(1, arguments=arguments)
+    assert asking_of(call) == asking
+    assert says_the_same(asking_of(call), call) == is_same
+
+
+@pytest.mark.parametrize(
+    ("tokens", "smaller", "larger"),
+    [(4_000, 3_000, 6_000), (1_234, 1_000, 1_500), (50, 1_000, 1_000), (99_999, 25_000, 25_000)],
+)
+def test_a_budget_between_two_goes_to_its_neighbours(tokens: int, smaller: int, larger: int) -> None:
+    assert (next_budget(tokens, -1), next_budget(tokens, 1)) == (smaller, larger)
+
+
+def test_a_replay_is_compared_with_what_was_sent() -> None:
+    text, note = replay_diff("one\ntwo\n", "one\nthree\n")
+    assert "-two\n+three\n" in text
+    assert "tokens" in note
+    assert replay_diff("one\n", "one\n")[0] == "Both answers are the same, byte for byte.\n"

@@ -1,0 +1,68 @@
+"""The client lens: what survives of an answer on its way to a client's model."""
+
+import pytest
+from driving import ask, drive, explore, explorer, make_app, press, settle
+from textual.pilot import Pilot
+
+from keyhole.core.clients import deliver, profiles
+from keyhole.core.service import Service
+from keyhole.core.types import Detail
+from keyhole.mcp_server.local import LocalTools
+from keyhole.tui.asking import Asking
+from keyhole.tui.lens import lens, lens_text
+from keyhole.tui.widgets.answer_view import AnswerView
+from keyhole.tui.widgets.lens_line import LensLine
+
+LONG = "return limit:50"
+
+
+@pytest.mark.parametrize("client", list(profiles()))
+def test_the_pane_shows_what_a_client_delivers(acme: Service, client: str) -> None:
+    expected = LocalTools().costs()
+
+    async def steps(pilot: Pilot[None]) -> None:
+        screen = explore(pilot)
+        screen.asking = Asking(detail=Detail.RICH)
+        await ask(pilot, LONG, "enter")
+        for _ in profiles():
+            await press(pilot, "a")
+            if (screen.lens.profile.id if screen.lens else "raw") == client:
+                break
+        answer = screen.answer
+        assert answer
+        seen = deliver(answer.view.text, profiles()[client])
+        assert screen.query_one(AnswerView).document.text == seen.text
+        line = screen.query_one(LensLine)
+        assert line.display == (client != "raw")
+        if client != "raw":
+            costs = explorer(pilot).tool_costs
+            assert costs == expected
+            assert str(line.render()) == lens_text(lens(client), seen, costs)
+        # What is copied is what was sent.
+        await press(pilot, "y")
+        assert pilot.app.clipboard == answer.view.text
+
+    drive(make_app(acme), steps)
+
+
+def test_json_is_seen_through_the_lens_too(acme: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        screen = explore(pilot)
+        screen.asking = Asking(detail=Detail.RICH)
+        await ask(pilot, LONG, "enter", "]", "]", "a", "a", "a", "a")
+        assert screen.tab == "JSON"
+        assert screen.query_one(AnswerView).document.text.startswith("Large tool result")
+        await press(pilot, "[", "[")
+        await settle(pilot)
+        assert not screen.query_one(LensLine).display
+
+    drive(make_app(acme), steps)
+
+
+def test_every_client_is_told_apart() -> None:
+    said = {name: lens_text(lens(name), lens(name).see("x" * 60_000), {name: 7}) for name in profiles()}
+    assert "▲ VS Code puts answers over 8,192 characters into a file" in said["vscode"]
+    assert "▲ Codex cuts the middle out" in said["codex"]
+    assert "● Claude Code delivers all of it" in said["claude"]
+    assert "publishes no limit" in said["cursor"]
+    assert all(text.endswith("our tools cost it 7 tokens") for text in said.values())

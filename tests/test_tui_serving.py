@@ -1,0 +1,136 @@
+"""Same process, for real: the explorer serves agents, sees what they ask, and frees the port when it closes."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from driving import calls_of, drive, explorer, make_app, press, settle, text_of, traffic, wait_until
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from mcp.types import Implementation
+from textual.pilot import Pilot
+
+from keyhole.core.service import Service
+from keyhole.core.types import CallStatus
+from keyhole.tui.server_state import ServerPhase
+from keyhole.tui.widgets.banner import Banner
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("search_code", {"query": "retry backoff", "max_tokens": 4_000}),
+    ("map_file", {"path": "src/acme/retry.py"}),
+    ("read_file", {"path": "src/acme/client.py", "max_lines": 5}),
+]
+
+
+def connected(connect_text: str) -> Client[Any]:
+    entry = json.loads(connect_text.partition("\n")[2])["mcpServers"]["keyhole"]
+    itself = Implementation(name="acme-agent", version="1")
+    return Client(StreamableHttpTransport(entry["url"], headers=entry["headers"]), client_info=itself)
+
+
+async def received(client: Client[Any]) -> list[str]:
+    async with client:
+        answers = [await client.call_tool_mcp(tool, arguments) for tool, arguments in CALLS]
+    return ["".join(getattr(block, "text", "") for block in answer.content) for answer in answers]
+
+
+async def all_received(connect_text: str) -> list[list[str]]:
+    return await asyncio.gather(*(received(connected(connect_text)) for _ in range(8)))
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def serving_app(service: Service, port: int = 0) -> Any:
+    app = make_app(service)
+    app._port = port
+    return app
+
+
+def test_a_client_over_http_is_seen_byte_for_byte(agents_service: Service) -> None:
+    app = serving_app(agents_service)
+    ports: list[int] = []
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await wait_until(pilot, lambda _: app.server_state.phase == ServerPhase.ON)
+        ports.append(urlsplit(app.server_state.address).port or 0)
+        await press(pilot, "escape", "3")
+        answers = await received(connected(app.server_state.connect_text))
+        await wait_until(pilot, lambda pilot: ended(pilot) == 43)
+        await press(pilot, "]")
+        for answer, (tool, arguments) in zip(reversed(answers), reversed(CALLS), strict=True):
+            call = calls_of(pilot).call
+            assert call
+            assert (call.client, call.transport, call.tool, call.parameters) == ("acme-agent", "http", tool, arguments)
+            whole = agents_service.journal_reader().whole(call.id)
+            assert whole
+            assert text_of(pilot).encode() == whole.response.encode() == answer.encode()
+            await press(pilot, "j")
+        # The search, opened in Explore, is the same text once more.
+        await press(pilot, "k", "o")
+        await settle(pilot)
+        screen = explorer(pilot).screen
+        assert screen.query_one("#view").document.text == answers[0]  # type: ignore[attr-defined]
+        assert screen.query_one(Banner).text == answers[0].partition("\n")[0]
+        assert is_open(ports[0])
+
+    drive(app, steps)
+    assert not is_open(ports[0])
+    with socket.create_server(("127.0.0.1", ports[0])):
+        pass
+
+
+def ended(pilot: Pilot[None]) -> int:
+    return sum(call.status != CallStatus.PENDING for call in calls_of(pilot).calls)
+
+
+def test_a_server_of_another_process_shows_up_too(agents_service: Service, tmp_path: Path) -> None:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "KEYHOLE_CACHE_DIR": str(agents_service.settings.cache_dir),
+        "KEYHOLE_INDEX_MODEL": "none",
+        "KEYHOLE_JOURNAL_MAX_DAYS": "3650",
+    }
+    program = ["-c", "from keyhole.tui.main import main; main()", "mcp", str(agents_service.root)]
+    transport = StdioTransport(sys.executable, program, env=environment, keep_alive=False, log_file=tmp_path / "log")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await press(pilot, "escape", "3")
+        answers = await received(Client(transport, client_info=Implementation(name="codex", version="9")))
+        await wait_until(pilot, lambda pilot: ended(pilot) == 43)
+        call = calls_of(pilot).call
+        assert call
+        assert (call.client, call.transport) == ("codex", "stdio")
+        assert call.process != os.getpid()
+        await press(pilot, "]")
+        assert text_of(pilot).encode() == answers[-1].encode()
+
+    drive(make_app(agents_service), steps)
+
+
+def test_eight_busy_clients_never_freeze_the_screen(agents_service: Service) -> None:
+    app = serving_app(agents_service)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await wait_until(pilot, lambda _: app.server_state.phase == ServerPhase.ON)
+        await press(pilot, "escape", "3")
+        # Clients in a loop of their own, as they are in life; keys go on meaning what they mean.
+        work = asyncio.create_task(asyncio.to_thread(asyncio.run, all_received(app.server_state.connect_text)))
+        while not work.done():
+            place = calls_of(pilot).call
+            await pilot.press("j")
+            assert place is None or calls_of(pilot).call != place
+        answers = await work
+        assert all(answer == answers[0] for answer in answers)
+        await wait_until(pilot, lambda pilot: ended(pilot) == 40 + 8 * len(CALLS))
+        assert traffic(pilot).calls.summary.calls == 64
+
+    drive(app, steps)

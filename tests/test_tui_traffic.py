@@ -1,0 +1,304 @@
+"""Traffic and Stats: what keys do there, and that calls come in, stay readable and can be made again."""
+
+import json
+import socket
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+from agents import FILE, call, open_journal, outcome, record
+from driving import (
+    answer_of,
+    calls_of,
+    drive,
+    explore,
+    explorer,
+    files,
+    make_app,
+    press,
+    settle,
+    stats,
+    text_of,
+    traffic,
+    wait_until,
+    watch,
+)
+from test_tui_keys import Row, doing, keys_of, press_and_check, start_over
+from textual.pilot import Pilot
+
+from keyhole.core.journal.reader import Filter
+from keyhole.core.service import Service
+from keyhole.core.types import CallStatus, SearchRequest
+from keyhole.core.view.stats import statistics, stats_text
+from keyhole.tui.screens.replay import ReplayScreen
+from keyhole.tui.screens.stats import StatsScreen
+from keyhole.tui.screens.traffic import SummaryLine, TrafficScreen
+from keyhole.tui.server_state import ServerPhase
+from keyhole.tui.widgets.call_list import CallList
+from keyhole.tui.widgets.call_view import CallView
+from keyhole.tui.widgets.charts import Chart
+from keyhole.tui.widgets.query_line import QueryLine
+
+Steps = Callable[[Pilot[None]], Awaitable[None]]
+
+
+TRAFFIC: dict[str, Row] = {
+    "slash": lambda pilot: isinstance(pilot.app.focused, QueryLine),
+    "f": lambda pilot: not traffic(pilot).follows,
+    "space": lambda pilot: traffic(pilot).calls.is_paused,
+    "m": lambda pilot: traffic(pilot).calls.marked == {40},
+    "o": doing("j", then=lambda pilot: files(pilot).tab == "Map" and files(pilot).opened),
+    "r": lambda pilot: isinstance(pilot.app.screen, ReplayScreen),
+    "y": lambda pilot: json.loads(pilot.app.clipboard)["tool"] == "search_code",
+    "Y": lambda pilot: json.loads(pilot.app.clipboard)["params"]["name"] == "search_code",
+    "s": lambda pilot: explorer(pilot).server_state.phase in (ServerPhase.STARTING, ServerPhase.ON),
+    "C": lambda pilot: len(pilot.app._notifications) > 0,
+    "right_square_bracket": lambda pilot: text_of(pilot).startswith("Showing 1-"),
+    "left_square_bracket": lambda pilot: text_of(pilot).startswith("r replays this call"),
+    "z": lambda pilot: not traffic(pilot).query_one(CallView).display,
+    "escape": doing("enter", then=lambda pilot: calls_of(pilot).has_focus),
+    "enter": lambda pilot: traffic(pilot).query_one(CallView).has_focus,
+    "j": lambda pilot: calls_of(pilot).highlighted == 1,
+    "k": doing("j", "j", then=lambda pilot: calls_of(pilot).highlighted == 1),
+    "down": lambda pilot: calls_of(pilot).highlighted == 1,
+    "up": doing("j", then=lambda pilot: calls_of(pilot).highlighted == 0),
+    "pagedown": lambda pilot: 20 < (calls_of(pilot).highlighted or 0) < 39,
+    "pageup": doing("end", then=lambda pilot: 0 < (calls_of(pilot).highlighted or 0) < 20),
+    "end": lambda pilot: calls_of(pilot).highlighted == 39,
+    "home": doing("end", then=lambda pilot: calls_of(pilot).highlighted == 0),
+}
+STATS: dict[str, Row] = {
+    "r": lambda pilot: stats(pilot).statistics is not None,
+    "y": lambda pilot: pilot.app.clipboard.startswith("40 calls of acme"),
+    "j": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1,
+    "k": doing("j", "j", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1),
+    "down": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1,
+    "up": doing("j", "j", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1),
+}
+
+
+def test_every_key_in_traffic(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        for key, row in TRAFFIC.items():
+            await start_over(pilot)
+            await watch(pilot)
+            screen = traffic(pilot)
+            screen.follows, screen.tab, screen.calls.marked = True, "Arguments", set()
+            screen.calls.pause(False)
+            screen.remove_class("-zoomed")
+            calls_of(pilot).focus()
+            screen.action_show_tab("Arguments")
+            screen.action_catch_up()
+            await settle(pilot)
+            await press_and_check(pilot, key, row)
+
+    drive(make_app(agents_service), steps)
+
+
+def test_every_key_in_stats(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        for key, row in STATS.items():
+            await start_over(pilot)
+            await press(pilot, "escape", "4")
+            stats(pilot).query_one("#charts").scroll_to(0, 0, animate=False)
+            await settle(pilot)
+            await press_and_check(pilot, key, row)
+
+    drive(make_app(agents_service), steps, size=(80, 24))
+
+
+def test_no_binding_is_left_out() -> None:
+    assert keys_of(TrafficScreen) | keys_of(CallList) <= set(TRAFFIC)
+    assert keys_of(StatsScreen) <= set(STATS)
+
+
+# Calls come in
+
+
+def test_calls_come_in_live_and_end(agents_service: Service) -> None:
+    journal = open_journal(agents_service)
+    started = call(0, at=time.time(), client="late-agent")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        journal.started(started)
+        await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 41)
+        newest = calls_of(pilot).call
+        assert newest
+        assert (newest.client, newest.status) == ("late-agent", CallStatus.PENDING)
+        await press(pilot, "]")
+        assert text_of(pilot) == "There is no answer yet.\n"
+        journal.ended(started, outcome(6))
+        await wait_until(pilot, lambda pilot: text_of(pilot) == outcome(6).response)
+        assert len(calls_of(pilot).calls) == 41
+
+    drive(make_app(agents_service), steps)
+
+
+def test_who_reads_is_not_led_away_and_sees_how_many_are_new(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, *"jjjjj")
+        before, top = calls_of(pilot).call, calls_of(pilot).scroll_offset.y
+        record(agents_service, 30, first=40)
+        await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 70)
+        assert calls_of(pilot).call == before
+        # On the same line of the screen, too.
+        assert (calls_of(pilot).highlighted, calls_of(pilot).scroll_offset.y) == (35, top + 30)
+        assert "30 new calls" in str(calls_of(pilot).border_subtitle)
+        await press(pilot, "f")
+        assert calls_of(pilot).highlighted == 0
+        assert calls_of(pilot).border_subtitle == ""
+
+    drive(make_app(agents_service), steps)
+
+
+def test_a_pause_holds_everything_and_its_end_lets_it_in(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, "space")
+        record(agents_service, 5, first=40)
+        await wait_until(pilot, lambda pilot: traffic(pilot).calls.new == 5)
+        assert len(calls_of(pilot).calls) == 40
+        assert "⏸ paused" in str(traffic(pilot).query_one(SummaryLine).render())
+        await press(pilot, "space")
+        assert len(calls_of(pilot).calls) == 45
+
+    drive(make_app(agents_service), steps)
+
+
+def test_a_filter_is_typed_and_completed(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, "slash", *"status:err", "tab")
+        assert traffic(pilot).query_one(QueryLine).value == "status:error"
+        shown = [found.id for found in calls_of(pilot).calls]
+        wanted = Filter(status=CallStatus.ERROR)
+        assert shown == [found.id for found in agents_service.journal_reader().calls(wanted)] != []
+        await press(pilot, *"x")
+        assert "status:errorx is not a status" in str(traffic(pilot).query_one("#problem").render())
+        await press(pilot, "ctrl+u", *"nobody_asked_this", "enter")
+        assert calls_of(pilot).calls == ()
+        assert calls_of(pilot).has_focus
+
+    drive(make_app(agents_service), steps)
+
+
+def test_a_journal_that_is_cleared_empties_the_list(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        agents_service.clear()
+        await wait_until(pilot, lambda pilot: not calls_of(pilot).calls)
+
+    drive(make_app(agents_service), steps)
+
+
+# Opened and made again
+
+
+def test_a_search_is_opened_in_explore_as_it_was_asked(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, *"jjj", "o")
+        assert pilot.app.current_mode == "explore"
+        # With the budget that it had, although the agent named none.
+        assert answer_of(pilot).request == SearchRequest("retry backoff", limit=1, max_tokens=6_516)
+        assert explore(pilot).tab == "Text"
+
+    drive(make_app(agents_service), steps)
+
+
+def test_a_read_is_opened_in_files_at_its_line(agents_service: Service) -> None:
+    journal = open_journal(agents_service)
+    started = call(1)
+    started.arguments["start_line"] = 14  # type: ignore[index]
+    journal.started(started)
+    journal.ended(started, outcome(0))
+    journal.flush()
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 41)
+        await press(pilot, "o")
+        opened = files(pilot).opened
+        assert opened
+        assert (opened.path, opened.tab, opened.marked) == (FILE, "Source", range(14, 15))
+
+    drive(make_app(agents_service), steps)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ((), SearchRequest("retry backoff", limit=4, max_tokens=20_000)),
+        (("left", *', "detail_level": "minimal"'), SearchRequest("retry backoff", limit=4, detail_level="minimal")),  # type: ignore[arg-type]
+    ],
+    ids=["as it was", "with other parameters"],
+)
+def test_a_call_is_made_again_and_the_answers_compared(
+    agents_service: Service, change: tuple[str, ...], expected: SearchRequest
+) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, "r", *change, "enter")
+        await wait_until(pilot, lambda pilot: traffic(pilot).replay is not None)
+        replay = traffic(pilot).replay
+        assert replay
+        assert replay.text == agents_service.search_view(expected).text
+        assert traffic(pilot).tab == "Diff"
+        assert "--- then\n+++ now\n" in text_of(pilot)
+        # Nobody else sees what was only tried.
+        assert len(agents_service.journal_reader().calls()) == 40
+
+    drive(make_app(agents_service), steps)
+
+
+def test_parameters_that_are_none_are_refused(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, "r", "x", "enter")
+        screen = pilot.app.screen
+        assert isinstance(screen, ReplayScreen)
+        assert "this is not JSON" in str(screen.query_one("#replay-problem").render())
+        await press(pilot, "ctrl+u", *"[1]", "enter")
+        assert "parameters are an object" in str(screen.query_one("#replay-problem").render())
+
+    drive(make_app(agents_service), steps)
+
+
+def test_a_port_that_is_taken_is_said_and_another_one_is_a_key_away(agents_service: Service) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+
+        async def steps(pilot: Pilot[None]) -> None:
+            await watch(pilot)
+            explorer(pilot)._start_server(port)
+            await wait_until(pilot, lambda pilot: explorer(pilot).server_state.phase == ServerPhase.FAILED)
+            assert f"127.0.0.1:{port}" in str(traffic(pilot).query_one("#problem").render())
+            await press(pilot, "s")
+            await wait_until(pilot, lambda pilot: explorer(pilot).server_state.phase == ServerPhase.ON)
+            assert not traffic(pilot).query_one("#problem").display
+            await press(pilot, "C")
+            assert "mcpServers" in pilot.app.clipboard
+            await press(pilot, "s")
+            await wait_until(pilot, lambda pilot: explorer(pilot).server_state.phase == ServerPhase.OFF)
+
+        drive(make_app(agents_service), steps)
+
+
+# Stats
+
+
+def test_the_charts_say_what_keyhole_stats_says(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await press(pilot, "escape", "4")
+        counted = statistics(agents_service.journal_reader().each())
+        assert stats(pilot).statistics == counted
+        await press(pilot, "y")
+        assert pilot.app.clipboard == stats_text(counted, "acme")
+        shown = {chart.id: str(chart.render()) for chart in stats(pilot).query(Chart)}
+        assert f"{counted.total.truncation_rate:.0%} of the answers were cut" in shown["truncation"]
+        assert [int(line.split()[-1]) for line in shown["utilisation"].split("\n")] == list(counted.histogram)
+        for chart, groups in [("tools", counted.tools), ("clients", counted.clients)]:
+            assert all(f"{group.tokens:,} in {group.calls}" in shown[chart] for group in groups)
+
+    drive(make_app(agents_service), steps)

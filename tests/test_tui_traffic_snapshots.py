@@ -1,0 +1,175 @@
+"""How Traffic, Stats and the client lens look in each of their states; each picture comes with a fact."""
+
+import sqlite3
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from agents import NOON, call, open_journal, record
+from driving import (
+    LARGE,
+    MIDDLE,
+    ask,
+    calls_of,
+    explore,
+    explorer,
+    make_app,
+    press,
+    settle,
+    stats,
+    text_of,
+    traffic,
+    wait_until,
+    watch,
+)
+from test_tui_snapshots import Compare, State, Steps, check
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from keyhole.core.errors import PortError
+from keyhole.core.index.location import JOURNAL_FILE
+from keyhole.core.journal import reader
+from keyhole.core.service import Service
+from keyhole.core.types import Detail
+from keyhole.tui.asking import Asking
+from keyhole.tui.messages import NotServing, Serves
+from keyhole.tui.screens import explore as explore_module
+from keyhole.tui.server_state import ServerPhase
+from keyhole.tui.widgets.charts import Chart
+from keyhole.tui.widgets.lens_line import LensLine
+
+ADDRESS = "http://127.0.0.1:7777/mcp"
+TAKEN = PortError("cannot listen on 127.0.0.1:7777 (Address already in use); try another --port")
+
+
+@pytest.fixture(autouse=True)
+def _fixed(monkeypatch: pytest.MonkeyPatch, in_greenwich: None) -> None:  # noqa: ARG001
+    monkeypatch.setattr(explore_module, "DEBOUNCE_SECONDS", 0.001)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    # A call that is pending now has begun just now.
+    monkeypatch.setattr(reader, "time", SimpleNamespace(time=lambda: NOON + 300))
+
+
+@pytest.fixture
+def service(agents_service: Service) -> Service:
+    """Add a call that has not ended; the number of the process is always another one."""
+    journal = open_journal(agents_service)
+    journal.started(call(40))
+    assert journal.flush()
+    with sqlite3.connect(agents_service.folder / JOURNAL_FILE) as db:
+        db.execute("UPDATE call SET process = 1")
+    return agents_service
+
+
+def watched(*keys: str) -> Steps:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 41)
+        await press(pilot, *keys)
+
+    return steps
+
+
+def told(message: Any, is_there: Callable[[Pilot[None]], object]) -> Steps:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 41)
+        pilot.app.post_message(message)
+        await wait_until(pilot, is_there)
+
+    return steps
+
+
+async def replayed(pilot: Pilot[None]) -> None:
+    await watched("j", "j", "j", "j", "j", "r", "left", *', "detail_level": "minimal"', "enter")(pilot)
+    await wait_until(pilot, lambda pilot: traffic(pilot).replay is not None)
+
+
+def phase(pilot: Pilot[None]) -> ServerPhase:
+    return explorer(pilot).server_state.phase
+
+
+def seen_through(*keys: str) -> Steps:
+    async def steps(pilot: Pilot[None]) -> None:
+        explore(pilot).asking = Asking(detail=Detail.RICH)
+        await ask(pilot, "return limit:50", "enter", *keys)
+        await wait_until(pilot, lambda pilot: explorer(pilot).tool_costs is not None)
+
+    return steps
+
+
+STATES = {
+    "traffic-live": State(watched(), lambda pilot: calls_of(pilot).highlighted == 0 and traffic(pilot).follows),
+    "traffic-narrow": State(watched("j"), lambda pilot: not traffic(pilot).view.display, MIDDLE),
+    "traffic-reading-narrow": State(watched("j", "enter", "]"), lambda pilot: traffic(pilot).view.has_focus, MIDDLE),
+    "traffic-filtered": State(
+        watched("slash", *"tool:read", "enter"),
+        lambda pilot: {call.tool for call in calls_of(pilot).calls} == {"read_file"},
+    ),
+    "traffic-none-admitted": State(watched("slash", *"zzz"), lambda pilot: calls_of(pilot).calls == ()),
+    "traffic-bad-filter": State(
+        watched("slash", *"status:gone"), lambda pilot: traffic(pilot).query_one("#problem").display
+    ),
+    "traffic-text": State(watched(*"jjjjj", "]"), lambda pilot: text_of(pilot) == "Showing 1-35 of 35.\n"),
+    "traffic-timing": State(watched(*"jjjj", "]", "]"), lambda pilot: "3 of 50 results" in text_of(pilot)),
+    "traffic-marked": State(watched("j", "m", "j", "j", "m"), lambda pilot: traffic(pilot).calls.marked == {40, 38}),
+    "traffic-replay": State(
+        watched("j", "j", "j", "r"), lambda pilot: pilot.app.screen.query_one(Input).value.startswith("{")
+    ),
+    "traffic-replay-diff": State(replayed, lambda pilot: "+++ now" in text_of(pilot)),
+    "traffic-port-taken": State(
+        told(NotServing(TAKEN), lambda pilot: phase(pilot) == ServerPhase.FAILED),
+        lambda pilot: "7777" in str(traffic(pilot).query_one("#problem").render()),
+    ),
+    "traffic-serving": State(
+        told(Serves(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON),
+        lambda pilot: ADDRESS in str(traffic(pilot).query_one("#server").render()),
+    ),
+    "stats": State(watched("4"), lambda pilot: stats(pilot).statistics.total.calls == 41),  # type: ignore[union-attr]
+    "stats-narrow": State(watched("4"), lambda pilot: stats(pilot).query_one("#charts").max_scroll_y > 0, MIDDLE),
+    "lens-spill": State(
+        seen_through("a", "a", "a", "a"), lambda pilot: "VS Code puts answers" in str(lens_line(pilot).render())
+    ),
+    "lens-whole": State(seen_through("a"), lambda pilot: "delivers all of it" in str(lens_line(pilot).render())),
+    "lens-narrow": State(seen_through("A", "enter"), lambda pilot: lens_line(pilot).has_class("-cut"), MIDDLE),
+}
+
+
+def lens_line(pilot: Pilot[None]) -> LensLine:
+    return explore(pilot).query_one(LensLine)
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_state(service: Service, snap_compare: Compare, name: str) -> None:
+    check(make_app(service), snap_compare, STATES[name])
+
+
+def test_new_calls_have_a_pill(service: Service, snap_compare: Compare) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watched(*"jjj")(pilot)
+        record(service, 3, first=41)
+        await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 44)
+
+    check(make_app(service), snap_compare, State(steps, lambda pilot: traffic(pilot).calls.new == 3))
+
+
+def test_a_pause(service: Service, snap_compare: Compare) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watched("space")(pilot)
+        record(service, 12, first=41)
+        await wait_until(pilot, lambda pilot: traffic(pilot).calls.new == 12)
+
+    check(make_app(service), snap_compare, State(steps, lambda pilot: len(calls_of(pilot).calls) == 41))
+
+
+@pytest.mark.parametrize(("screen", "size"), [("3", LARGE), ("3", MIDDLE), ("4", LARGE)])
+def test_before_any_call(unasked_service: Service, snap_compare: Compare, screen: str, size: tuple[int, int]) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await press(pilot, "escape", screen)
+        await settle(pilot)
+
+    def fact(pilot: Pilot[None]) -> bool:
+        if screen == "3":
+            return not calls_of(pilot).calls
+        return not any(chart.display for chart in stats(pilot).query(Chart))
+
+    check(make_app(unasked_service), snap_compare, State(steps, fact, size))

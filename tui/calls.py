@@ -1,0 +1,129 @@
+"""The calls of agents as the explorer keeps them: the newest ones, filtered, paused and marked; no widgets here."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from keyhole.core.errors import QueryError
+from keyhole.core.journal.reader import Changes, Filter
+from keyhole.core.types import Call, CallStatus
+from keyhole.core.view.stats import percentile
+from keyhole.tui.query import Words
+
+# Older calls are in the journal; Stats counts them all.
+MOST_CALLS = 2_000
+_FILTER = re.compile(r"(?<!\S)(tool|client|status):(\S*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The calls that are shown, in figures."""
+
+    calls: int
+    p50_ms: float
+    p95_ms: float
+
+
+class CallLog:
+    """Owns which calls are shown, in which order, and which of them are new to who looks."""
+
+    def __init__(self, most: int = MOST_CALLS) -> None:
+        self._most = most
+        self._calls: dict[int, Call] = {}
+        # What came in while paused.
+        self._held: list[Changes] = []
+        self._seen = 0
+        self.filter = Filter()
+        self.marked: set[int] = set()
+        self.is_paused = False
+        self.shown: tuple[Call, ...] = ()
+
+    def apply(self, changes: Changes) -> None:
+        """Take in calls that started or ended; while paused they wait."""
+        if self.is_paused:
+            self._held.append(changes)
+            self._shorten_held()
+        else:
+            self._take(changes)
+            self._choose()
+
+    def pause(self, is_paused: bool) -> None:
+        """Hold the calls still, or let in what has happened since."""
+        self.is_paused = is_paused
+        if not is_paused:
+            for changes in self._held:
+                self._take(changes)
+            self._held = []
+            self._choose()
+
+    def show_only(self, wanted: Filter) -> None:
+        """Show the calls that a filter admits."""
+        self.filter = wanted
+        self._choose()
+
+    def toggle_mark(self, call: Call) -> None:
+        """Mark a call, or take the mark from it."""
+        self.marked ^= {call.id}
+
+    def see(self) -> None:
+        """Take note that the newest call has been on the screen."""
+        if not self.is_paused:
+            self._seen = max(self._calls, default=0)
+
+    @property
+    def new(self) -> int:
+        """How many calls have not been on the screen yet."""
+        held = {call.id for changes in self._held for call in changes.calls if call.id not in self._calls}
+        return len(held) + sum(call.id > self._seen for call in self.shown)
+
+    @property
+    def summary(self) -> Summary:
+        """Count what is shown."""
+        times = sorted(call.ms for call in self.shown if call.status != CallStatus.PENDING)
+        return Summary(len(self.shown), percentile(times, 0.5), percentile(times, 0.95))
+
+    @property
+    def words(self) -> Words:
+        """What can follow each part of a filter."""
+        return Words(
+            {
+                "tool": tuple(sorted({call.tool for call in self._calls.values()})),
+                "client": tuple(sorted({call.client for call in self._calls.values()})),
+                "status": tuple(map(str, CallStatus)),
+            }
+        )
+
+    def _take(self, changes: Changes) -> None:
+        if changes.is_reset:
+            self._calls.clear()
+        self._calls |= {call.id: call for call in changes.calls}
+        for call_id in sorted(self._calls)[: -self._most]:
+            del self._calls[call_id]
+
+    def _choose(self) -> None:
+        newest_first = sorted(self._calls.values(), key=lambda call: -call.id)
+        self.shown = tuple(call for call in newest_first if self.filter.admits(call))
+
+    def _shorten_held(self) -> None:
+        """Hold no more than can be shown after the pause."""
+        while sum(len(changes.calls) for changes in self._held[1:]) > 2 * self._most:
+            first, second, *rest = self._held
+            is_reset = first.is_reset or second.is_reset
+            self._held = [Changes(second.calls, second.mark, is_reset), *rest]
+
+
+def read_filter(line: str, words: Words) -> Filter:
+    """Part a line into a filter; the start of a known name stands for it."""
+    fields: dict[str, str] = {}
+    for name, value in _FILTER.findall(line):
+        if value:
+            fields[name] = _known(value, words.by_filter[name])
+    status = fields.pop("status", "")
+    if status and status not in list(CallStatus):
+        raise QueryError(f"status:{status} is not a status; there are {', '.join(CallStatus)}")
+    text = " ".join(_FILTER.sub("", line).split())
+    return Filter(**fields, status=CallStatus(status) if status else None, text=text)
+
+
+def _known(value: str, names: Iterable[str]) -> str:
+    return next((name for name in names if name.casefold().startswith(value.casefold())), value)

@@ -1,0 +1,118 @@
+"""What agents' calls cost, and how often a budget cut them, as charts."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.timer import Timer
+from textual.widgets import Static
+
+from keyhole.core.errors import KeyholeError
+from keyhole.core.view.stats import statistics, stats_text
+from keyhole.tui.messages import Counted
+from keyhole.tui.screens.base import KeyholeScreen
+from keyhole.tui.widgets.charts import (
+    Chart,
+    draw_clients,
+    draw_slowest,
+    draw_tools,
+    draw_truncation,
+    draw_utilisation,
+)
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+    from keyhole.core.view.stats import Statistics
+
+# Counting reads the whole journal, so it is done now and then and not with every call.
+_COUNT_EVERY = 2.0
+_EMPTY = """[bold]○ Nothing to count yet[/]
+
+No agent has asked anything of this workspace.
+3 Traffic starts a server, and tells how to connect to it."""
+
+
+class StatsScreen(KeyholeScreen):
+    """Charts of all calls in the journal."""
+
+    HELP_TITLE = "Stats"
+    CSS_PATH = "../styles/stats.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "count", "count again", tooltip="Count the calls again"),
+        Binding("y", "copy", "copy", tooltip="Copy the figures as text"),
+        Binding("j,down", "scroll(1)", "down", show=False, tooltip="Scroll down"),
+        Binding("k,up", "scroll(-1)", "up", show=False, tooltip="Scroll up"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.statistics: Statistics | None = None
+        self._is_counting = False
+        self._waiting: Timer | None = None
+
+    def compose_body(self) -> ComposeResult:
+        """Make the charts."""
+        with VerticalScroll(id="charts", can_focus=False):
+            yield Static(_EMPTY, id="no-stats")
+            with Horizontal(classes="charts-row"):
+                yield Chart("all calls", draw_truncation, id="truncation")
+                yield Chart("answers by use of their budget", draw_utilisation, id="utilisation")
+            with Horizontal(classes="charts-row"):
+                yield Chart("tokens by tool", draw_tools, id="tools")
+                yield Chart("tokens by client", draw_clients, id="clients")
+            yield Chart("slowest calls", draw_slowest, id="slowest")
+
+    def on_mount(self) -> None:
+        """Follow the calls."""
+        self.watch(self.app, "calls_version", self._on_calls, init=False)
+
+    def on_screen_resume(self) -> None:
+        """Count what there is now."""
+        self.action_count()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether what was asked for is on the screen."""
+        return not self._is_counting
+
+    def _on_calls(self, _: int) -> None:
+        if self.is_current and self._waiting is None:
+            self._waiting = self.set_timer(_COUNT_EVERY, self.action_count)
+
+    def action_count(self) -> None:
+        """Count the calls, in a worker."""
+        self._waiting = None
+        service = self.explorer.service
+        if service is not None and not self._is_counting:
+            self._is_counting = True
+            self.run_worker(lambda: self._count(service), thread=True, name="stats")
+
+    def _count(self, service: "Service") -> None:
+        reader = service.journal_reader()
+        try:
+            self.post_message(Counted(statistics(reader.each())))
+        except KeyholeError as error:
+            self.post_message(Counted(error))
+        finally:
+            reader.close()
+
+    def on_counted(self, message: Counted) -> None:
+        """Draw the charts."""
+        self._is_counting = False
+        if isinstance(message.statistics, KeyholeError):
+            self.notify(str(message.statistics), severity="error", markup=False)
+            return
+        self.statistics = message.statistics
+        self.set_class(bool(self.statistics.total.calls), "-counted")
+        for chart in self.query(Chart):
+            chart.show(self.statistics)
+
+    def action_copy(self) -> None:
+        """Copy the figures."""
+        if self.statistics:
+            self.explorer.copy(stats_text(self.statistics, self.explorer.project), "figures")
+
+    def action_scroll(self, step: int) -> None:
+        """Scroll the charts."""
+        self.query_one("#charts").scroll_relative(y=step, animate=False)

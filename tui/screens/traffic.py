@@ -1,0 +1,329 @@
+"""What agents ask and get, live: every call on this workspace, whatever process serves it."""
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult, RenderResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from keyhole.core.errors import KeyholeError
+from keyhole.core.types import Call
+from keyhole.core.view.stats import milliseconds
+from keyhole.core.view.text import count_of, json_line
+from keyhole.tui.call import tool_call
+from keyhole.tui.call_text import asking_of, says_the_same
+from keyhole.tui.calls import CallLog, read_filter
+from keyhole.tui.messages import Replayed
+from keyhole.tui.screens.panes import PANE_KEYS, TAB_KEYS, PanesScreen
+from keyhole.tui.server_state import ServerPhase, ServerState
+from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread
+from keyhole.tui.widgets.call_list import CallList, heading
+from keyhole.tui.widgets.call_view import DIFF, TABS, TEXT, CallView, Replay
+from keyhole.tui.widgets.query_line import QueryLine
+from keyhole.tui.widgets.server_box import ServerBox
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+
+_WAITING = [
+    "[bold]○ No agent has asked anything yet[/]",
+    "",
+    "s      serves this workspace to agents, here and now",
+    "C      copies what to paste into a client",
+    "",
+    "Servers that agents start themselves show up too:",
+    "keyhole install claude|codex|cursor|vscode",
+]
+_NONE_ADMITTED = ["[bold]○ No call is admitted by this filter[/]", "", "/ changes it, esc leaves it"]
+
+
+class SummaryLine(Line):
+    """Says whether calls come in, and sums up what is shown."""
+
+    def render(self) -> RenderResult:
+        """Draw the line."""
+        screen = self.screen
+        if not isinstance(screen, TrafficScreen):
+            return Content("")
+        return spread(screen.standing(), screen.figures(), self.size.width)
+
+
+class TrafficScreen(PanesScreen):
+    """The calls, and one of them in detail."""
+
+    HELP_TITLE = "Traffic"
+    CSS_PATH = "../styles/traffic.tcss"
+    TABS = TABS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", key_display="/", tooltip="Go to the filter line"),
+        Binding("f", "follow", "follow", tooltip="Follow the newest call, or stay where one is"),
+        Binding("space", "pause", "pause", tooltip="Hold the list still, or let in what has happened since"),
+        Binding("m", "mark", "mark", tooltip="Mark this call, or take the mark from it"),
+        Binding("o", "open", "open", tooltip="Open what was asked in Explore or in Files"),
+        Binding("r", "replay", "replay", tooltip="Make this call again, with the same or other parameters"),
+        Binding("y", "copy", "copy", tooltip="Copy the text of this tab"),
+        Binding("Y", "copy_call", "copy call", show=False, tooltip="Copy the call, as JSON-RPC"),
+        Binding("s", "serve", "server", tooltip="Start or stop the server for agents"),
+        Binding("C", "copy_connect", "connect", tooltip="Copy what to paste into a client"),
+        *TAB_KEYS,
+        *(binding for binding in PANE_KEYS if isinstance(binding, Binding) and binding.key != "r"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.follows = True
+        self.replay: Replay | None = None
+        self._is_replaying = False
+        self._filter_problem = ""
+
+    def compose_body(self) -> ComposeResult:
+        """Make the panes."""
+        with Horizontal(id="head"):
+            yield QueryLine("a word, tool:read_file client:claude status:error")
+            yield ServerBox(id="server")
+        yield Static(id="problem", markup=False)
+        yield SummaryLine()
+        with Horizontal(id="panes"):
+            yield CallList(id="calls")
+            yield CallView(id="view")
+
+    def on_mount(self) -> None:
+        """Follow the calls and the server."""
+        self.query_one("#query").border_title = "filter"
+        self.query_one("#server").border_title = "server"
+        set_title(self.view, self.tabs())
+        self.watch(self.app, "calls_version", self._on_calls)
+        self.watch(self.app, "server_state", self._on_server)
+        self.query_one(CallList).focus()
+
+    def on_screen_resume(self) -> None:
+        """Show what has happened meanwhile."""
+        self._show_calls()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything asked for is on the screen."""
+        return self._pane.is_settled and not self._is_replaying
+
+    @property
+    def calls(self) -> CallLog:
+        """The calls."""
+        return self.explorer.calls
+
+    @property
+    def call(self) -> Call | None:
+        """The call under the cursor."""
+        return self.query_one(CallList).call
+
+    @property
+    def _pane(self) -> CallView:
+        return self.query_one(CallView)
+
+    # Showing
+
+    def _on_calls(self, _: int) -> None:
+        # What nobody looks at is drawn when somebody does.
+        if self.is_current:
+            self._show_calls()
+
+    def _on_server(self, state: ServerState) -> None:
+        self.query_one(ServerBox).state = state
+        self._show_problem()
+
+    def _show_problem(self) -> None:
+        text = self._filter_problem or self.explorer.server_state.problem
+        problem = self.query_one("#problem", Static)
+        problem.update(f"✗ {text}" if text else "")
+        problem.set_class(bool(text), "-shown")
+
+    def on_resize(self) -> None:
+        """Name the columns there are."""
+        self.call_after_refresh(self._show_columns)
+
+    def _show_columns(self) -> None:
+        calls = self.query_one(CallList)
+        # The frame begins two cells before the first column, and its own title one after that.
+        set_title(calls, Content(heading(calls.scrollable_content_region.width - 2)[1:]))
+
+    def _show_calls(self) -> None:
+        calls = self.query_one(CallList)
+        self.query_one(QueryLine).completion.words = self.calls.words
+        if self.calls.shown:
+            calls.show(self.calls.shown, self.calls.marked, follows=self.follows)
+        else:
+            calls.show((), set(), follows=True)
+            calls.say(_NONE_ADMITTED if self.query_one(QueryLine).value else _WAITING)
+        if self.follows or calls.highlighted == 0:
+            self.calls.see()
+        self._show_rest()
+
+    def _show_rest(self) -> None:
+        """Show what depends on the call under the cursor, and on what is not on the screen."""
+        new = self.calls.new
+        pill = Content.styled(f" ▲ {count_of(new, 'new call')} · f follows ", "bold $primary reverse")
+        set_subtitle(self.query_one(CallList), clickable(pill, "screen.catch_up") if new else Content(""))
+        self.query_one(SummaryLine).refresh()
+        service = self.explorer.service
+        if self.call and service:
+            self._pane.show_call(service, self.call, self.calls.summary, self.tab, self.replay)
+        else:
+            self._pane.show_nothing()
+
+    def standing(self) -> Content:
+        """Say whether calls come in."""
+        if problem := self.explorer.journal_problem:
+            return Content.styled(f"✗ {problem}", "$error")
+        is_paused = self.calls.is_paused
+        live = ("⏸ paused", "bold $warning") if is_paused else ("● live", "bold $success")
+        follows = ("   ▸ follows the newest", "$primary") if self.follows and not is_paused else ""
+        return Content.assemble(live, follows)
+
+    def figures(self) -> Content:
+        """Sum up the calls that are shown."""
+        summary = self.calls.summary
+        marked = f"★ {len(self.calls.marked)} · " if self.calls.marked else ""
+        latency = f" · p50 {milliseconds(summary.p50_ms)} · p95 {milliseconds(summary.p95_ms)}" if summary.calls else ""
+        return Content.styled(f"{marked}{count_of(summary.calls, 'call')}{latency}", "$text-muted")
+
+    # Events
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter as one types."""
+        try:
+            self.calls.show_only(read_filter(event.value, self.calls.words))
+            self._filter_problem = ""
+        except KeyholeError as error:
+            self._filter_problem = str(error)
+        self._show_problem()
+        self._show_calls()
+
+    def on_input_submitted(self, _: Input.Submitted) -> None:
+        """Go to the calls."""
+        self.query_one(CallList).focus()
+
+    def on_row_list_highlighted(self) -> None:
+        """Show the call under the cursor; who leaves the newest stops following."""
+        at = self.query_one(CallList).highlighted
+        if at:
+            self.follows = False
+        elif at == 0:
+            self.calls.see()
+        self._show_rest()
+
+    def on_row_list_selected(self) -> None:
+        """Go into the view; who reads must not be led on to the next call."""
+        self.follows = False
+        self._pane.focus()
+        self._show_rest()
+
+    # Actions
+
+    def action_filter(self) -> None:
+        """Go to the filter line."""
+        self.query_one(QueryLine).focus()
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor from the filter line."""
+        self.query_one(CallList).action_move(step)
+
+    def action_show_tab(self, tab: str) -> None:
+        """Go to a tab."""
+        super().action_show_tab(tab)
+        set_title(self.view, self.tabs())
+        self._show_rest()
+
+    def action_follow(self) -> None:
+        """Follow the newest call, or stay."""
+        self.follows = not self.follows
+        self._show_calls()
+
+    def action_catch_up(self) -> None:
+        """Go to the newest call and follow from there."""
+        self.follows = True
+        self.calls.pause(False)
+        self._show_calls()
+
+    def action_pause(self) -> None:
+        """Hold the list still, or let in what has happened since."""
+        self.calls.pause(not self.calls.is_paused)
+        self._show_calls()
+
+    def action_mark(self) -> None:
+        """Mark this call."""
+        if self.call:
+            self.calls.toggle_mark(self.call)
+            self._show_calls()
+
+    def action_copy(self) -> None:
+        """Copy what the tab shows."""
+        if self.call:
+            self.explorer.copy(self._pane.document.text, "answer" if self.tab == TEXT else self.tab.lower())
+
+    def action_copy_call(self) -> None:
+        """Copy the call that gets the same."""
+        if self.call:
+            self.explorer.copy(tool_call(self.call.tool, self.call.parameters), "call")
+
+    def action_serve(self) -> None:
+        """Start or stop the server."""
+        self.explorer.toggle_server()
+
+    def action_copy_connect(self) -> None:
+        """Copy what to paste into a client."""
+        state = self.explorer.server_state
+        if state.phase == ServerPhase.ON:
+            self.explorer.copy(state.connect_text, "connection")
+        else:
+            self.notify("There is no server to connect to: s starts one.", timeout=3)
+
+    def action_open(self) -> None:
+        """Open what was asked on the screen that can show it."""
+        call = self.call
+        if call is None:
+            return
+        given = call.parameters
+        if call.tool == "search_code":
+            self._open_search(call)
+        elif call.tool in ("map_file", "read_file") and isinstance(path := given.get("path"), str):
+            line = given.get("start_line")
+            self.explorer.open_file(path, line if isinstance(line, int) else 1, is_map=call.tool == "map_file")
+        else:
+            self.notify("Only searches, maps and reads of one file can be opened.", timeout=3)
+
+    def _open_search(self, call: Call) -> None:
+        asking = asking_of(call)
+        self.explorer.ask(asking)
+        if not says_the_same(asking, call):
+            self.notify("The search line cannot say exactly this; it says what comes nearest.", severity="warning")
+
+    def action_replay(self) -> None:
+        """Make this call again."""
+        from keyhole.tui.screens.replay import ReplayScreen
+
+        call, tools, service = self.call, self.explorer.tools, self.explorer.service
+        if call is None or tools is None or service is None:
+            return
+        self.follows = False
+
+        def ask_again(arguments: dict[str, object] | None) -> None:
+            if arguments is not None:
+                self._is_replaying = True
+                self.run_worker(partial(self._replay, service, call, arguments), thread=True, name="replay")
+
+        self.app.push_screen(ReplayScreen(call), ask_again)
+
+    def _replay(self, service: "Service", call: Call, arguments: dict[str, object]) -> None:
+        """Ask through the server's own tools, as that client, in a worker."""
+        tools = self.explorer.tools
+        if tools is not None:
+            text = tools.call(service, call.client, call.tool, arguments)
+            self.post_message(Replayed(call.id, json_line(arguments), text))
+
+    def on_replayed(self, message: Replayed) -> None:
+        """Compare the answers."""
+        self._is_replaying = False
+        self.replay = Replay(message.call_id, message.arguments, message.text)
+        self.action_show_tab(DIFF)

@@ -1,0 +1,114 @@
+"""One call in detail: what was asked, the exact answer, how long it took, and what a replay changes."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from keyhole.core.errors import KeyholeError
+from keyhole.core.types import Call, CallStatus
+from keyhole.core.view.text import count_of
+from keyhole.tui.call_text import arguments_document, replay_diff, timing_text
+from keyhole.tui.messages import Loaded
+from keyhole.tui.widgets.bars import set_subtitle
+from keyhole.tui.widgets.line_view import Document, LineView
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+    from keyhole.tui.calls import Summary
+
+ARGUMENTS, TEXT, TIMING, DIFF = TABS = ("Arguments", "Text", "Timing", "Diff")
+_NO_CALL = "Choose a call: what was asked, the exact answer, and how long it took stand here.\n"
+_NO_REPLAY = "r replays this call, with the same or with other parameters, and compares the answers here.\n"
+_NO_ANSWER = "There is no answer yet.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A call that was made again: what was asked, and what came."""
+
+    call_id: int
+    arguments: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallKey:
+    """What is to be shown: a late text for anything else is dropped. A call that ends is another one."""
+
+    tab: str
+    call_id: int
+    change: int
+    replay: Replay | None = None
+
+
+class CallView(LineView):
+    """Shows one side of a call."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
+        super().__init__(id=id)
+        self._wanted: CallKey | None = None
+        self._shown: CallKey | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether what was asked for is shown."""
+        return self._wanted is None
+
+    def show_nothing(self) -> None:
+        """Say what would be here."""
+        self._wanted = self._shown = None
+        self._put(Document(_NO_CALL), "")
+
+    def show_call(self, service: "Service", call: Call, summary: "Summary", tab: str, replay: Replay | None) -> None:
+        """Show one side of a call: at once, or as soon as a worker has read it."""
+        replay = replay if replay and replay.call_id == call.id and tab == DIFF else None
+        key = CallKey(tab, call.id, call.change, replay)
+        if key in (self._wanted, self._shown):
+            return
+        self._wanted = None
+        if tab == ARGUMENTS:
+            self._shown = key
+            self._put(Document(arguments_document(call), "json"), f"{call.tool} by {call.client}")
+        elif tab == DIFF and replay is None:
+            self._shown = key
+            self._put(Document(_NO_REPLAY), "")
+        else:
+            self._wanted = key
+            self.run_worker(partial(self._load, service, key, summary), thread=True, name="call")
+
+    def _load(self, service: "Service", key: CallKey, summary: "Summary") -> None:
+        """Read a call from the journal, in a worker."""
+        reader = service.journal_reader()
+        try:
+            whole = reader.whole(key.call_id)
+            if whole is None:
+                self.post_message(Loaded(key, "✗ The journal no longer has this call.\n", is_error=True))
+            elif key.tab == TIMING:
+                self.post_message(Loaded(key, timing_text(whole, summary)))
+            elif key.replay:
+                text, note = replay_diff(whole.response, key.replay.text)
+                self.post_message(Loaded(key, text, note=f"{note} · {key.replay.arguments}"))
+            elif whole.call.status == CallStatus.PENDING:
+                self.post_message(Loaded(key, _NO_ANSWER))
+            else:
+                cost = f"{count_of(whole.call.tokens, 'token')} · {count_of(len(whole.response), 'character')}"
+                self.post_message(Loaded(key, whole.response, note=f"{cost} · exactly what was sent"))
+        except KeyholeError as error:
+            self.post_message(Loaded(key, f"✗ {error}\n", is_error=True))
+        finally:
+            reader.close()
+
+    def on_loaded(self, message: Loaded) -> None:
+        """Show what a worker has read, if it is still wanted."""
+        message.stop()
+        if message.key == self._wanted and isinstance(message.key, CallKey):
+            self._wanted, self._shown = None, message.key
+            lexer = "diff" if message.key.replay and not message.is_error else ""
+            self._put(Document(message.text, lexer), message.note)
+
+    def _put(self, document: Document, subtitle: str) -> None:
+        set_subtitle(self, Content(subtitle))
+        if self.document != document:
+            self.show(document)

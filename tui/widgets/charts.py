@@ -1,0 +1,133 @@
+"""Charts of plain characters: bars with a name before them and a figure after them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from textual.app import RenderResult
+from textual.content import Content
+from textual.widget import Widget
+
+from keyhole.core.view.stats import BINS, Group, Statistics, arguments_text, bin_name, milliseconds
+from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.widgets.gauge import FULL_FROM
+
+_MOST_BARS = 8
+_NAME = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar: its name, how much it stands for, and what is written after it."""
+
+    name: str
+    amount: float
+    note: str
+    style: str = "$primary"
+
+
+def bar_lines(rows: Sequence[Bar], width: int) -> list[Content]:
+    """Draw bars of which the longest fills the room; one that is not nothing is never invisible."""
+    name_width = min(_NAME, max((len(row.name) for row in rows), default=0))
+    room = max(1, width - name_width - max((len(row.note) for row in rows), default=0) - 4)
+    most = max((row.amount for row in rows), default=0) or 1
+    return [
+        Content.assemble(
+            (f"{name_text(row.name, name_width):>{name_width}}  ", "$foreground"),
+            ("█" * (round(room * row.amount / most) or int(row.amount > 0)), row.style),
+            (f" {row.note}", "$text-muted"),
+        )
+        for row in rows
+    ]
+
+
+class Chart(Widget):
+    """A framed chart, drawn from the statistics it is given."""
+
+    def __init__(self, title: str, draw: Callable[[Statistics, int], list[Content]], *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.border_title = title
+        self._draw = draw
+        self._statistics: Statistics | None = None
+
+    def show(self, found: Statistics) -> None:
+        """Draw other statistics."""
+        self._statistics = found
+        self.refresh(layout=True)
+
+    def render(self) -> RenderResult:
+        """Draw the lines."""
+        lines = self._draw(self._statistics, self.size.width) if self._statistics else []
+        return Content("\n").join(line.truncate(self.size.width, ellipsis=True) for line in lines)
+
+
+def draw_truncation(found: Statistics, width: int) -> list[Content]:
+    """Tell how often a budget cut an answer, and what else there is to know of all calls."""
+    total = found.total
+    answers = total.calls - total.errors - total.pending
+    filled = round(width * total.truncation_rate)
+    return [
+        Content.assemble(
+            (f"{total.truncation_rate:.0%}", "bold $warning"),
+            f" of the answers were cut: {total.truncated:,} of {answers:,}",
+        ),
+        Content.assemble(("█" * filled, "$warning"), ("░" * (width - filled), "$border-quiet")),
+        Content(""),
+        Content.assemble(f"{'calls':<14}", (f"{total.calls:,}", "bold")),
+        Content.assemble(f"{'tokens sent':<14}", (f"{total.tokens:,}", "bold")),
+        Content.assemble(f"{'errors':<14}", (f"{total.errors:,}", "bold $error" if total.errors else "bold")),
+        Content.assemble(f"{'pending':<14}", (f"{total.pending:,}", "bold")),
+        Content.assemble(f"{'utilisation':<14}", (f"{total.utilisation:.0%}", "bold"), " of the budget on average"),
+        Content.assemble(
+            f"{'latency':<14}",
+            (milliseconds(total.p50_ms), "bold"),
+            " p50   ",
+            (milliseconds(total.p95_ms), "bold"),
+            " p95",
+        ),
+    ]
+
+
+def draw_utilisation(found: Statistics, width: int) -> list[Content]:
+    """Draw how much of their budgets answers used."""
+    rows = [
+        Bar(bin_name(number), count, f"{count:,}", "$warning" if number >= FULL_FROM * BINS else "$primary")
+        for number, count in enumerate(found.histogram)
+    ]
+    return bar_lines(rows, width)
+
+
+def draw_tools(found: Statistics, width: int) -> list[Content]:
+    """Draw what each tool sent."""
+    return _groups(found.tools, width)
+
+
+def draw_clients(found: Statistics, width: int) -> list[Content]:
+    """Draw what each client got."""
+    return _groups(found.clients, width)
+
+
+def _groups(groups: Sequence[Group], width: int) -> list[Content]:
+    most_first = sorted(groups, key=lambda group: (-group.tokens, group.name))
+    rows = [
+        Bar(
+            group.name,
+            group.tokens,
+            f"{group.tokens:,} in {count_of(group.calls, 'call')}, {group.truncation_rate:.0%} cut",
+        )
+        for group in most_first[:_MOST_BARS]
+    ]
+    more = len(groups) - _MOST_BARS
+    return bar_lines(rows, width) + ([Content.styled(f"and {more:,} more", "$text-muted")] if more > 0 else [])
+
+
+def _note(group: Group) -> str:
+    return f"{group.tokens:,} in {count_of(group.calls, 'call')}, {group.truncation_rate:.0%} cut"
+
+
+def draw_slowest(found: Statistics, width: int) -> list[Content]:
+    """List the slowest calls, each with a bar."""
+    rows = [
+        Bar(call.tool, call.ms, f"{milliseconds(call.ms):>9}  {arguments_text(call, width // 2)}", "$secondary")
+        for call in found.slowest
+    ]
+    return bar_lines(rows, width)

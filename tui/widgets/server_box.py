@@ -1,0 +1,17 @@
+"""How the server beside the explorer stands."""
+
+from textual.app import RenderResult
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from keyhole.tui.server_state import ServerState
+
+
+class ServerBox(Widget):
+    """One line in a frame."""
+
+    state: reactive[ServerState] = reactive(ServerState())
+
+    def render(self) -> RenderResult:
+        """Draw the line."""
+        return self.state.content.truncate(self.size.width, ellipsis=True)
