@@ -164,3 +164,26 @@ def test_after_any_edits_links_are_as_in_a_fresh_index(tmp_path: Path, dump_inde
     old, new = (dump_index(one.folder / INDEX_FILE) for one in (service, fresh))
     assert old == new
     shutil.rmtree(base)
+
+
+# What nobody wrote in good faith
+
+HOSTILE = {
+    "go.mod": ["\n", "\n ", "replace a "],
+    "tsconfig.json": ['\\"', "/* ", ", "],
+    "package.json": ['\\"', '{"a":'],
+    "A.java": ["\n", "package "],
+    "a.md": ["` ``", "[[", "](", "[a](", "<a ", "{#a", "<!--", "http://", "[a]: ", "\n[a]:\n ", "^a "],
+    "a.py": ["from a import (b)\n", "from a import (\n"],
+    "a.rs": ["use a::{", "mod a{use super::*;}\n"],
+    "a.js": ["require('a');", "function(a,module"],
+}
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_a_hostile_file_is_taken_in(path: str, tmp_path: Path) -> None:
+    """What takes more than its length would take minutes here."""
+    root = tmp_path / "hostile"
+    put(root, {f"{number}/{path}": piece * (60_000 // len(piece)) for number, piece in enumerate(HOSTILE[path])})
+    put(root, {"a/b.py": "import os\n"})
+    assert "a/b.py:1 os -> external os" in shown(open_workspace(root))

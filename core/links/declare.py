@@ -10,11 +10,14 @@ from keyhole.core.links.markdown import markdown_anchors
 from keyhole.core.links.paths import basename
 from keyhole.core.links.types import Declared
 
-_GO_MODULE = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
-_GO_REPLACE = re.compile(r"^(?:replace)?\s+?([^\s=(]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}/\S*)", re.MULTILINE)
-_JAVA_PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
+# None of these looks beyond its line, so that a hostile file takes no longer than its length.
+_GO_MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
+_GO_REPLACE = re.compile(
+    r"^(?:replace)?[ \t]+([^\s=(]{1,300})(?:[ \t]+v\S{1,100})?[ \t]+=>[ \t]+(\.{1,2}/\S*)", re.MULTILINE
+)
+_JAVA_PACKAGE = re.compile(r"^[ \t]*package[ \t]+([\w.]+)[ \t]*;", re.MULTILINE)
 # Strings stay, comments and the comma before a closing bracket go.
-_JSON_NOISE = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])", re.DOTALL)
+_JSON_NOISE = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\"?)|//[^\n]*|/\*(?:.*?\*/|.*)|,(?=\s*[}\]])", re.DOTALL)
 _TSCONFIG = re.compile(r"(?:ts|js)config(?:\.[\w.-]+)?\.json")
 # More than this is no configuration that anyone wrote.
 _LONGEST_VALUE = 50_000

@@ -21,6 +21,8 @@ _POOL = 250
 _MOST_OF_A_FILE = 3
 _MOST_RELATED = 200
 _TELLING_WORDS = 10
+# A word in so many chunks is not too common, however few there are in all.
+_FEW = 20
 BY_VECTORS = "by meaning: the nearest vectors"
 BY_WORDS = "by shared words: this index has no vectors (index.model)"
 _UNLABELLED = Wanted(frozenset(), frozenset(), frozenset(), 1.0)
@@ -96,7 +98,7 @@ def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: i
     words = split_words(text).split()
     vocabulary = Vocabulary(engine.store)
     counts = vocabulary.chunks_with(set(words))
-    uses = {word: words.count(word) for word in dict.fromkeys(words) if 1 < counts[word] <= max(2, chunks // 4)}
+    uses = {word: words.count(word) for word in dict.fromkeys(words) if 1 < counts[word] <= max(_FEW, chunks // 4)}
     telling = sorted(uses, key=lambda word: (-(uses[word] ** 0.5) / counts[word] ** 0.5, word))[:_TELLING_WORDS]
     if not telling:
         return []
