@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from keyhole.core.journal.reader import Changes
+    from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
     from keyhole.core.view.stats import Statistics
     from keyhole.tui.answer import Answer
@@ -104,6 +105,14 @@ class Outlined(Message):
 
     path: str
     outline: Outline
+
+
+@dataclass
+class Related(Message):
+    """What was asked about links or related code: its answer in JSON, or why there is none."""
+
+    request: "RelationRequest"
+    answer: str | KeyholeError
 
 
 @dataclass

@@ -53,6 +53,7 @@ class ExploreScreen(PanesScreen):
         Binding("p", "previous_page", "page", tooltip="Previous page"),
         Binding("c", "toggle_cut", "cut", tooltip="Show or hide what the budget cut from this page"),
         Binding("x", "why", "why", tooltip="Explain this rank, or why another file is not there"),
+        Binding("m", "related", "like this", show=False, tooltip="Find code like the result"),
         Binding("o", "open", "open in Files", show=False, tooltip="Open the file of the result in Files"),
         Binding("a", "lens(1)", "as client", tooltip="See the text as another client delivers it to its model"),
         Binding("A", "lens(-1)", "as client", tooltip="See the text as the client before delivers it"),
@@ -365,6 +366,18 @@ class ExploreScreen(PanesScreen):
             place = f"{row.hit.path}:{row.hit.line}" if row else ""
             paths = [file.path for file in self.explorer.inventory.files]
             self.app.push_screen(WhyScreen(self.explorer.service, self.answer.request, place, paths))
+
+    def action_related(self) -> None:
+        """Find code like the result under the cursor."""
+        from keyhole.tui.history import Place
+        from keyhole.tui.screens.related import RelatedScreen
+
+        def go(place: Place | None) -> None:
+            if place:
+                self.explorer.open_file(*place)
+
+        if (row := self.row) and self.explorer.service:
+            self.app.push_screen(RelatedScreen(self.explorer.service, Place(row.hit.path, row.hit.line)), go)
 
     def action_edit(self) -> None:
         """Open the result in the user's editor."""

@@ -18,13 +18,16 @@ from keyhole.core.view.listing import View
 from keyhole.core.view.text import count_of, name_text, one_line
 from keyhole.tui.asking import next_budget
 from keyhole.tui.highlighting import lexer_of
+from keyhole.tui.history import Place
 from keyhole.tui.messages import Loaded, Outlined
-from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, PanesScreen
+from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS
 from keyhole.tui.screens.pick import Choice, PickScreen
+from keyhole.tui.screens.walking import WalkingScreen
 from keyhole.tui.sources import read_map, read_outline, read_text
 from keyhole.tui.widgets.bars import chooser
 from keyhole.tui.widgets.file_tree import Entry, FileTree
 from keyhole.tui.widgets.line_view import Document, LineView
+from keyhole.tui.widgets.links_pane import LinksPane
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -35,6 +38,7 @@ _WELCOME = """Choose a file: ⏎ opens it, f finds one by its name.
 
 Source shows the file; Map shows what an agent gets to see of it first:
 what it imports and defines, and on which lines. s goes to a symbol.
+l shows the links of a file; one walks along them, < back and > forward.
 
   indexed files are plain
 ○ what is passed over says why
@@ -52,7 +56,7 @@ class Opening:
     marked: range = range(1, 1)
 
 
-class FilesScreen(PanesScreen):
+class FilesScreen(WalkingScreen):
     """A tree, and the file that was chosen in it."""
 
     HELP_TITLE = "Files"
@@ -85,6 +89,7 @@ class FilesScreen(PanesScreen):
         with Horizontal(id="panes"):
             yield FileTree(id="tree")
             yield LineView(id="view")
+        yield LinksPane(id="links")
 
     def on_mount(self) -> None:
         """Fill the tree, and follow the index."""
@@ -106,7 +111,7 @@ class FilesScreen(PanesScreen):
     @property
     def is_settled(self) -> bool:
         """Whether everything asked for is on the screen."""
-        return self._wanted is None and not self._wants_symbols
+        return self._wanted is None and not self._wants_symbols and self.links.is_settled
 
     # The tree
 
@@ -156,6 +161,16 @@ class FilesScreen(PanesScreen):
         document = Document(message.text, lexer, is_numbered=is_source, marked=opened.marked)
         self.view.show(document, line=opened.marked.start)
         self._show_frame(f"{name_text(opened.path, 60)} · {message.note or self._facts(opened.path, document)}")
+        self.arrived(Place(opened.path, opened.marked.start))
+
+    def go_to(self, place: Place) -> None:
+        """Show a file at a line; the focus stays where it is."""
+        self._tree.reveal(place.path)
+        if any(file.path == place.path for file in self.explorer.inventory.files):
+            self.tab = SOURCE
+            self.open(place.path, range(place.line, place.line + 1))
+        else:
+            self.notify(f"{place.path or 'The workspace'} is no indexed file; see the tree.", timeout=3, markup=False)
 
     def _facts(self, path: str, document: Document) -> str:
         language = next((file.language for file in self.explorer.inventory.files if file.path == path), "")

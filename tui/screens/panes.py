@@ -50,7 +50,12 @@ class PanesScreen(KeyholeScreen):
 
     def on_descendant_focus(self) -> None:
         """One pane at a time has the width when there is little of it: the one with the focus."""
-        self.set_class(self.view.has_focus, "-reading")
+        self.set_class(self.is_reading, "-reading")
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the view counts more than the list."""
+        return self.view.has_focus
 
     def action_tab(self, step: int) -> None:
         """Go to the next tab."""

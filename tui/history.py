@@ -1,0 +1,32 @@
+"""Where one has been: places in order, to go back and forward through."""
+
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """A line of a file."""
+
+    path: str
+    line: int
+
+
+class History:
+    """Keeps the places that were visited; going somewhere new forgets what lay ahead."""
+
+    def __init__(self) -> None:
+        self._places: list[Place] = []
+        self._now = -1
+
+    def visit(self, place: Place) -> None:
+        """Note a place, unless one is there already."""
+        if self._places and self._places[self._now] == place:
+            return
+        self._places[self._now + 1 :] = [place]
+        self._now += 1
+
+    def step(self, step: int) -> Place | None:
+        """Go back or forward; None at either end."""
+        if not 0 <= self._now + step < len(self._places):
+            return None
+        self._now += step
+        return self._places[self._now]

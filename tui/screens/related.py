@@ -1,0 +1,93 @@
+"""Code like the result that one came from."""
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from keyhole.core.errors import KeyholeError
+from keyhole.core.links.requests import RelatedRequest
+from keyhole.core.types import Format
+from keyhole.core.view.text import name_text
+from keyhole.tui.history import Place
+from keyhole.tui.messages import Related
+from keyhole.tui.widgets.row_list import RowList
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+
+
+class RelatedList(RowList):
+    """Places, each with what it is and how alike it is."""
+
+    lines_each = 2
+
+    def __init__(self) -> None:
+        super().__init__(id="related")
+        self.results: list[dict[str, Any]] = []
+
+    def draw(self, number: int, width: int) -> list[Content]:
+        """Write a place on two lines, as results are."""
+        result = self.results[number]
+        score = f"  {result['score']:.2f}"
+        place = f"{name_text(result['file_path'])}:{result['start_line']}"
+        first = Content.assemble((place, "bold")).truncate(width - len(score), ellipsis=True, pad=True)
+        label = result["signature"] or " ".join(result["preview"].split())
+        second = Content.assemble((f"  {result['kind']} ", "$secondary"), name_text(label))
+        return [first + Content.styled(score, "$text-muted"), second.truncate(width, ellipsis=True, pad=True)]
+
+
+class RelatedScreen(ModalScreen[Place | None]):
+    """A list of places; choosing one goes there."""
+
+    HELP_TITLE = "Related code"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,m", "dismiss(None)", "close", tooltip="Go nowhere")]
+
+    def __init__(self, service: "Service", place: Place) -> None:
+        super().__init__()
+        self._service = service
+        self._request = RelatedRequest(place.path, place.line, format=Format.JSON)
+
+    def compose(self) -> ComposeResult:
+        """Make the list."""
+        yield RelatedList()
+
+    def on_mount(self) -> None:
+        """Ask, and wait."""
+        rows = self.query_one(RelatedList)
+        rows.border_title = f"code like {name_text(self._request.path, 50)}:{self._request.line}"
+        rows.border_subtitle = "⏎ goes there · esc closes"
+        rows.say(["Looking…"])
+        self.run_worker(partial(self._answer, self._service), thread=True, name="related")
+
+    def _answer(self, service: "Service") -> None:
+        try:
+            self.post_message(Related(self._request, service.relation_view(self._request).text))
+        except KeyholeError as error:
+            self.post_message(Related(self._request, error))
+
+    def on_related(self, message: Related) -> None:
+        """Show what was found."""
+        rows = self.query_one(RelatedList)
+        if isinstance(message.answer, KeyholeError):
+            rows.say([f"✗ {Content(str(message.answer)).markup}"])
+            return
+        answer = json.loads(message.answer)
+        rows.results = answer["results"]
+        # What it is like stands in the title already.
+        rows.border_subtitle = f"{answer['notes'][0].partition(', ')[2]} · ⏎ goes there · esc closes"
+        if rows.results:
+            rows.show_rows(len(rows.results), 0)
+        else:
+            rows.say(["Nothing like it was found."])
+
+    def on_row_list_selected(self) -> None:
+        """Go to the place under the cursor."""
+        rows = self.query_one(RelatedList)
+        if rows.highlighted is not None and rows.results:
+            result = rows.results[rows.highlighted]
+            self.dismiss(Place(result["file_path"], result["start_line"]))
