@@ -1,10 +1,10 @@
-"""What the explorer costs: the first picture, a keystroke, and opening a file; in CPU time, without a terminal.
+"""What the explorer costs in CPU time: the first picture, a keystroke, opening a file, a key while agents are busy.
 
     .venv/bin/python bench/tui.py [--record]
 
 The first picture is held against that of a bare Textual app, and a file of 100,000 lines against one of 100, each
 measured in turn with the other in the same run. Keystrokes are typed on about 10,000 chunks of the Python files of
-Django 5.2, fetched once with pip.
+Django 5.2, fetched once with pip. In Traffic, an agent in another process makes 1,000 calls in 10 seconds.
 """
 
 import argparse
@@ -26,6 +26,8 @@ from keyhole.core.service import Service
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
+from keyhole.tui.screens.traffic import TrafficScreen
+from keyhole.tui.widgets.call_list import CallList
 from keyhole.tui.widgets.query_line import QueryLine
 
 ROUNDS = 9
@@ -36,7 +38,9 @@ TARGETS = {
     "first picture against a bare Textual app": 1.6,
     "keystroke to results p95, ms": 100.0,
     "opening 100,000 lines against 100": 3.0,
+    "slowest key while agents ask, ms": 100.0,
 }
+ASKED, ASKED_SECONDS = 1_000, 10
 
 BARE = """
 import time
@@ -68,6 +72,24 @@ def painted(self):
 # What comes right after the first picture.
 KeyholeApp._open = painted
 KeyholeApp(Path(sys.argv[1]), lambda: None).run(headless=True, size=(120, 36))
+"""
+# An agent in a process of its own: so many calls in so many seconds, each recorded twice.
+AGENT = """
+import sys, time
+from pathlib import Path
+from keyhole.core.journal.writer import Ended, Journal, Started
+from keyhole.core.types import CallStatus
+
+folder, count, seconds = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+journal = Journal(folder, max_bytes=50_000_000, max_seconds=86_400)
+begun = time.monotonic()
+for number in range(count):
+    call = Started("stdio", f"agent-{number % 8}", "1", "search_code", {"query": f"query {number}", "limit": 50})
+    journal.started(call)
+    text = "src/module.py:1:[function] (0.50) def some_function(argument)\\n" * 50
+    journal.ended(call, Ended(CallStatus.OK, text, 12.5, 1_500, 20_000, 0.075))
+    time.sleep(max(0, begun + seconds * (number + 1) / count - time.monotonic()))
+journal.flush()
 """
 
 
@@ -136,7 +158,10 @@ async def in_the_app(service: Service) -> dict[str, float]:
         figures |= await keystrokes(app)
         app.switch_mode("files")
         await pilot.pause()
-        return figures | await openings(app)
+        figures |= await openings(app)
+        app.switch_mode("traffic")
+        await pilot.pause()
+        return figures | await keys_among_calls(app, service)
 
 
 async def keystrokes(app: KeyholeApp) -> dict[str, float]:
@@ -167,6 +192,47 @@ async def openings(app: KeyholeApp) -> dict[str, float]:
         "opening 100,000 lines, ms": long,
         "opening 100,000 lines against 100": long / short,
     }
+
+
+async def keys_among_calls(app: KeyholeApp, service: Service) -> dict[str, float]:
+    """Press keys while agents ask, and take the time from each to the picture with its effect."""
+    screen = app.screen
+    assert isinstance(screen, TrafficScreen)
+    arguments = [str(service.folder), str(ASKED), str(ASKED_SECONDS)]
+    agent = await asyncio.create_subprocess_exec(sys.executable, "-c", AGENT, *arguments)
+    calls = screen.query_one(CallList)
+    while len(calls.calls) < 2:
+        await asyncio.sleep(0.01)
+    spent, waited = [], []
+    while agent.returncode is None:
+        for key in ("j", "right_square_bracket", "m"):
+            cpu, wall = await key_ms(app, screen, key)
+            spent.append(cpu)
+            waited.append(wall)
+            await asyncio.sleep(0.02)
+    while len(calls.calls) < ASKED:
+        await asyncio.sleep(0.01)
+    return {
+        "keys while agents ask": float(len(spent)),
+        "slowest key while agents ask, ms": max(spent),
+        "slowest key while agents ask, waited, ms": max(waited),
+    }
+
+
+async def key_ms(app: KeyholeApp, screen: TrafficScreen, key: str) -> tuple[float, float]:
+    """Press a key, wait until what it changes is painted, and return CPU time and time."""
+
+    def state() -> tuple[object, ...]:
+        return (screen.call.id if screen.call else 0, screen.tab, len(screen.calls.marked))
+
+    before, cpu, wall = state(), time.process_time(), time.perf_counter()
+    app.simulate_key(key)
+    while state() == before:
+        await asyncio.sleep(0.001)
+    painted = asyncio.Event()
+    screen.call_after_refresh(painted.set)
+    await painted.wait()
+    return (time.process_time() - cpu) * 1e3, (time.perf_counter() - wall) * 1e3
 
 
 async def cpu_ms(act: Callable[[], object], screen: ExploreScreen | FilesScreen) -> float:

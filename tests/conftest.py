@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import pytest_textual_snapshot  # type: ignore[import-untyped]
 from hypothesis import settings
 from model2vec import StaticModel
 from tokenizers import Tokenizer
@@ -21,6 +22,11 @@ from keyhole.core.service import Service
 sys.path.append(str(Path(__file__).parent))
 from acme import write_acme  # modules of the tests, found by the line above
 from agents import record
+from small_svg import compact
+
+# What is stored and what is compared with it, both pass here.
+_normalize_svg = pytest_textual_snapshot.normalize_svg
+pytest_textual_snapshot.normalize_svg = lambda svg: compact(_normalize_svg(svg))
 
 GOLDENS = Path(__file__).parent / "goldens"
 

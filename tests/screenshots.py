@@ -1,12 +1,15 @@
 """Takes the pictures for the README from the real explorer on a small workspace: `make screenshots`."""
 
 import asyncio
+import os
 import re
 import tempfile
+import time
 from pathlib import Path
 
 from acme import write_acme
-from driving import LARGE, ask, explore, explorer, make_app, make_service, press, settle
+from agents import record
+from driving import LARGE, ask, explore, explorer, make_app, make_service, press, settle, wait_until, watch
 from textual.pilot import Pilot
 
 from keyhole.core.types import Detail
@@ -36,12 +39,36 @@ async def show_files(pilot: Pilot[None]) -> None:
     await press(pilot, "]")
 
 
-PICTURES = {"explore": show_search, "text": show_text, "diff-light": show_diff, "map": show_files}
+async def show_traffic(pilot: Pilot[None]) -> None:
+    await watch(pilot)
+    await press(pilot, *"jjj", "m", "k")
+
+
+async def show_stats(pilot: Pilot[None]) -> None:
+    await press(pilot, "escape", "4")
+
+
+async def show_lens(pilot: Pilot[None]) -> None:
+    explore(pilot).asking = Asking(detail=Detail.RICH)
+    await ask(pilot, "return limit:50", "enter", "A")
+    await wait_until(pilot, lambda pilot: explorer(pilot).tool_costs is not None)
+
+
+PICTURES = {
+    "explore": show_search,
+    "text": show_text,
+    "diff-light": show_diff,
+    "map": show_files,
+    "traffic": show_traffic,
+    "stats": show_stats,
+    "lens": show_lens,
+}
 
 
 async def take_all(root: Path) -> None:
     service = make_service(write_acme(root))
     service.index()
+    record(service, 40)
     for name, steps in PICTURES.items():
         app = make_app(service)
         async with app.run_test(size=LARGE) as pilot:
@@ -54,6 +81,8 @@ async def take_all(root: Path) -> None:
 
 
 def main() -> None:
+    os.environ["TZ"] = "UTC"
+    time.tzset()
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         asyncio.run(take_all(Path(scratch).resolve() / "acme"))

@@ -27,11 +27,13 @@ from test_tui_snapshots import Compare, State, Steps, check
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from keyhole.core.clients import profiles
 from keyhole.core.errors import PortError
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal import reader
 from keyhole.core.service import Service
 from keyhole.core.types import Detail
+from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.asking import Asking
 from keyhole.tui.messages import NotServing, Serves
 from keyhole.tui.screens import explore as explore_module
@@ -47,6 +49,8 @@ TAKEN = PortError("cannot listen on 127.0.0.1:7777 (Address already in use); try
 def _fixed(monkeypatch: pytest.MonkeyPatch, in_greenwich: None) -> None:  # noqa: ARG001
     monkeypatch.setattr(explore_module, "DEBOUNCE_SECONDS", 0.001)
     monkeypatch.delenv("NO_COLOR", raising=False)
+    # What tools cost changes with every word about them; test_tui_lens.py looks at the real figures.
+    monkeypatch.setattr(LocalTools, "costs", lambda _: dict.fromkeys(profiles(), 1_500))
     # A call that is pending now has begun just now.
     monkeypatch.setattr(reader, "time", SimpleNamespace(time=lambda: NOON + 300))
 
