@@ -151,7 +151,7 @@ GO: Workspace = (
         "vendor/github.com/a/b/pkg/x.go": "package pkg\n",
     },
     """
-    cart/cart.go:3 example.org/shop ->\x20
+    cart/cart.go:3 example.org/shop -> .
     main.go:4 fmt -> external fmt
     main.go:5 net/http -> external net/http
     main.go:6 example.org/shop/cart -> cart

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from linked import MARKDOWN, PYTHON
+from linked import GO, MARKDOWN, PYTHON
 from vault import write_vault
 
 from keyhole.core.config import load_settings
@@ -165,6 +165,18 @@ def test_a_hub_says_how_many_links_it_has(vault: Service) -> None:
     )
     files = facts(vault, LinkSearchRequest(has_links_to="Hub.md"))
     assert files["total_count"] == TO_HUB
+
+
+def test_a_file_of_go_has_the_links_of_its_package(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    put(root, GO[0])
+    service = open_service(root)
+    for path, importer in {
+        "cart/cart.go": "main.go",
+        "main.go": "cart/cart.go",
+        "third/tax/rates/rates.go": "main.go",
+    }.items():
+        assert [r["file_path"] for r in facts(service, BacklinksRequest(path))["results"]] == [importer]
 
 
 def test_every_link_is_there_once(vault: Service) -> None:

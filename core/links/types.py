@@ -84,8 +84,8 @@ class Resolution(NamedTuple):
 
 
 def internal(path: str) -> Resolution:
-    """Say that a link leads to a path of the workspace."""
-    return Resolution(LinkState.INTERNAL, path)
+    """Say that a link leads to a path of the workspace, which itself is written as a dot."""
+    return Resolution(LinkState.INTERNAL, path or ".")
 
 
 def external(site: str) -> Resolution:

@@ -16,6 +16,7 @@ Item = TypeVar("Item")
 _BROKEN = ", ".join(f"'{reason}'" for reason in BROKEN)
 _FROM = "link CROSS JOIN file ON file.id = file_id"
 _COLUMNS = "file.path, file.language, line, kind, target, part, state, link.path, reason, site"
+_LEADS_THERE = "link.path IN (?, ?) AND link.path <> '' AND state = 'internal'"
 _BY_LINE, _BY_PLACE = "line, link.id", "file.path, line, link.id"
 
 
@@ -90,13 +91,8 @@ def links_of_file(store: Store, path: str, category: Category, wanted: Slice) ->
 
 def links_to(store: Store, path: str, wanted: Slice) -> Found[Link]:
     """Return what leads to a path from other files; to a file of Go also what imports its package, the folder."""
-    places = [path]
-    if path.endswith(".go"):
-        places.append(path.rpartition("/")[0])
-    marks = ", ".join("?" * len(places))
     elsewhere = "file_id IS NOT (SELECT id FROM file WHERE path = ?)"
-    leads_there = f"link.path IN ({marks}) AND link.path <> '' AND state = 'internal' AND {elsewhere}"
-    return _links(store, leads_there, [*places, path], wanted, _BY_PLACE)
+    return _links(store, f"{_LEADS_THERE} AND {elsewhere}", [*_places(path), path], wanted, _BY_PLACE)
 
 
 def broken_links(store: Store, path: str, reason: str, wanted: Slice) -> Found[Link]:
@@ -133,8 +129,7 @@ def _conditions(request: LinkSearchRequest) -> list[tuple[str, list[Any]]]:
     start, end = f"SELECT file.path, count(*) FROM {_FROM} WHERE", "GROUP BY file_id"  # noqa: S608
     asked: list[tuple[str, list[Any]]] = []
     if request.has_links_to:
-        leads_there = "link.path = ? AND link.path <> '' AND state = 'internal'"
-        asked.append((f"{start} {leads_there} {end}", [request.has_links_to]))
+        asked.append((f"{start} {_LEADS_THERE} {end}", _places(request.has_links_to)))
     if request.linked_from:
         stands_there = "file_id = (SELECT id FROM file WHERE path = ?) AND state = 'internal'"
         sql = f"SELECT path, count(*) FROM link WHERE {stands_there} GROUP BY path"  # noqa: S608
@@ -157,6 +152,11 @@ def _links(store: Store, condition: str, values: list[Any], wanted: Slice, order
     )
     total = store.value(f"SELECT count(*) FROM link WHERE {condition}", *values)  # noqa: S608
     return Found(tuple(Link(*row) for row in rows), total)
+
+
+def _places(path: str) -> list[str]:
+    """Return what a link to a file may name: itself, and what else stands for it."""
+    return [path, path.rpartition("/")[0] or "." if path.endswith(".go") else path]
 
 
 def _module_name(path: str) -> str:

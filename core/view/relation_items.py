@@ -41,7 +41,7 @@ def link_facts(link: Link, level: str) -> dict[str, object]:
         "target": name_text(link.written, _LONGEST_TARGET),
         "state": link.state,
     }
-    told = {"to": link.to or "." if link.state == "internal" else "", "reason": link.reason, "site": link.site}
+    told = {"to": link.to if link.state == "internal" else "", "reason": link.reason, "site": link.site}
     return facts | {key: name_text(value, _LONGEST_TARGET) for key, value in told.items() if value}
 
 
@@ -94,5 +94,5 @@ def _place(link: Link) -> str:
     if link.state == "external":
         return f" ({name_text(link.site)})" if link.site != link.target else ""
     if link.state == "internal":
-        return f" → {name_text(link.to or '.')}" + (f" ✗ {link.reason}" if link.reason else "")
+        return f" → {name_text(link.to)}" + (f" ✗ {link.reason}" if link.reason else "")
     return f" ✗ {link.reason}" if link.is_broken else f" ? {link.reason}"
