@@ -100,8 +100,8 @@ FILES: dict[str, Row] = {
     "G": lambda pilot: files(pilot).query_one(LineView).scroll_offset.y > 1,
     "g": doing("G", then=lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 0),
 }
-# Tested on their own: here, in test_tui.py, or through a terminal.
-ELSEWHERE = {"e", "q", "ctrl+c"}
+# Tested on their own: here, in test_tui.py or test_tui_links.py, or through a terminal.
+ELSEWHERE = {"e", "q", "ctrl+c", "l", "m", "less_than_sign", "greater_than_sign"}
 LINE = {"enter", "tab", "down", "up"}
 
 
