@@ -335,3 +335,22 @@ def test_the_scan_of_signs_finds_what_sqlite_vec_finds(tmp_path: Path) -> None:
             assert {id_ for id_, distance in rows if distance < edge} <= found
             assert len(found) == 300
             assert not any(id_ % 3 == 0 for id_ in found if id_ <= 2_500)
+
+
+def test_another_way_of_reading_a_model_is_another_model(model_folder: Path) -> None:
+    class Other(StaticEmbedder):
+        reading = "backwards"
+
+    assert Other(model_folder).name != StaticEmbedder(model_folder).name
+
+
+def test_a_changed_file_gets_no_vectors_of_another_model(
+    service: Service, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("KEYHOLE_INDEX_MODEL", str(model_folder))
+        Service.open(service.root).index()
+    (service.root / "a.py").write_text("# retry once more\n")
+    assert [hit.path for hit in service.search(Query("retry")).hits] == ["a.py"]
+    with Store(service.folder / INDEX_FILE) as store:
+        assert store.query("SELECT DISTINCT length(vector) FROM chunk_vector") == [(64,)]
