@@ -266,7 +266,14 @@ def test_all_of_a_process_shares_one_model(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_shipped_model_is_read_as_model2vec_reads_it() -> None:
     """Where no token comes twice and no word is in scraps, both make the same vectors."""
     folder = Path(str(files("keyhole.assets").joinpath("model")))
-    texts = ["parse the config file", "Çédille naïve e\u0301tat", "getHTTPResponse and set_user_name", "", "%%% ---"]
+    texts = [
+        "parse the config file",
+        "Çédille naïve e\u0301tat",
+        "getHTTPResponse and set_user_name",
+        "x86Utf8 ABCs",
+        "",
+        "%%",
+    ]
     expected = StaticModel.from_pretrained(folder).encode(texts, max_length=None)
     embedder = open_embedder(BUILTIN)
     assert embedder is not None

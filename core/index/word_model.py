@@ -10,8 +10,9 @@ and is left out.
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING
+from unicodedata import combining, normalize
 
 from keyhole.core.errors import AssetError
 from keyhole.core.index.model import ModelFolder
@@ -28,11 +29,12 @@ _LONGEST_WORD, _LONGEST_KEPT = 200, 64
 _GROUP = 64
 # From this many pieces, of fewer letters each, a word is in scraps.
 _SCRAPS, _SCRAP_LETTERS = 3, 3
-_INSIDE_WORD, _UNKNOWN = "##", "[UNK]"
+_UNKNOWN = "[UNK]"
 
 _ASCII_TO_SPACE = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
-# The model learned from English: of other scripts it knows next to nothing. Marks belong to accented letters.
-_WORD = re.compile(r"[0-9A-Za-z_\u00c0-\u024f\u0300-\u036f]+")
+_WORD = re.compile(r"[0-9A-Za-z_]+")
+# As the tokenizer cuts: at camelCase, at underscores, and between letters and digits.
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 
 class WordEmbedder(ModelFolder):
@@ -71,45 +73,18 @@ class WordEmbedder(ModelFolder):
         """Remember the tokens of words that are new."""
         if len(self._tokens) > _CACHE_LIMIT:
             self._tokens.clear()
-        tokenizer, _ = self._parts
-        unusual = []
         for word in set(words).difference(self._tokens):
-            is_plain = word.isalpha() and (word.islower() or word.istitle())
-            # A word that is a token of its own is never cut, and telling so is cheap.
-            if is_plain and (token := tokenizer.token_to_id(word.lower())) is not None:
-                self._tokens[word] = (token,)
-            else:
-                unusual.append(word)
-        starts = [word if len(word) <= _LONGEST_WORD else word[:_LONGEST_KEPT] for word in unusual]
-        encodings = tokenizer.encode_batch_fast(starts, add_special_tokens=False)
-        for word, encoding in zip(unusual, encodings, strict=True):
-            self._tokens[word] = tuple(self._telling(encoding.ids))
-
-    def _telling(self, ids: list[int]) -> Iterable[int]:
-        """Leave out unknown tokens, and those of words in scraps."""
-        if len(ids) < _SCRAPS and self._unknown not in ids:
-            return ids
-        pieces = [self._pieces[id_] for id_ in ids]
-        starts = [place for place, (is_inside, _) in enumerate(pieces) if not is_inside]
-        kept: list[int] = []
-        for start, end in pairwise([*starts, len(ids)]):
-            count = end - start
-            letters = sum([letters for _, letters in pieces[start:end]]) if count > 1 else pieces[start][1]
-            if letters and (count < _SCRAPS or letters >= _SCRAP_LETTERS * count):
-                kept += ids[start:end]
-        return kept
-
-    @cached_property
-    def _unknown(self) -> int | None:
-        return self._parts[0].token_to_id(_UNKNOWN)
-
-    @cached_property
-    def _pieces(self) -> "_Pieces":
-        return _Pieces(self._parts[0])
+            known = word if len(word) <= _LONGEST_WORD else word[:_LONGEST_KEPT]
+            parts = [part.lower() for part in _PART.findall(known)]
+            self._tokens[word] = tuple(chain.from_iterable(map(self._tokens_of_parts.__getitem__, parts)))
 
     @cached_property
     def _tokens(self) -> dict[str, tuple[int, ...]]:
         return {}
+
+    @cached_property
+    def _tokens_of_parts(self) -> "_PartTokens":
+        return _PartTokens(self._parts[0])
 
     @cached_property
     def _parts(self) -> "tuple[Tokenizer, NDArray[np.int8]]":
@@ -127,19 +102,29 @@ class WordEmbedder(ModelFolder):
         return tokenizer, vectors
 
 
-class _Pieces(dict[int, tuple[bool, int]]):
-    """Of each token, whether it goes on inside a word, and how many letters it has; an unknown one has none."""
+class _PartTokens(dict[str, tuple[int, ...]]):
+    """The tokens of each part of a name; none of one that is unknown, or comes apart into scraps."""
 
     def __init__(self, tokenizer: "Tokenizer") -> None:
         super().__init__()
         self._tokenizer = tokenizer
 
-    def __missing__(self, id_: int) -> tuple[bool, int]:
-        token = self._tokenizer.id_to_token(id_) or _UNKNOWN
-        letters = 0 if token == _UNKNOWN else len(token.removeprefix(_INSIDE_WORD))
-        piece = self[id_] = (token.startswith(_INSIDE_WORD), letters)
-        return piece
+    def __missing__(self, part: str) -> tuple[int, ...]:
+        if len(self) > _CACHE_LIMIT:
+            self.clear()
+        # What is a token of its own is never cut, and telling so is cheap.
+        whole = self._tokenizer.token_to_id(part)
+        tokens = self[part] = (whole,) if whole is not None else self._cut(part)
+        return tokens
+
+    def _cut(self, part: str) -> tuple[int, ...]:
+        ids = self._tokenizer.encode(part, add_special_tokens=False).ids
+        is_scraps = len(ids) >= _SCRAPS and len(part) < _SCRAP_LETTERS * len(ids)
+        return () if is_scraps or ids == [self._tokenizer.token_to_id(_UNKNOWN)] else tuple(ids)
 
 
 def _words_of(text: str) -> list[str]:
-    return text.translate(_ASCII_TO_SPACE).split() if text.isascii() else _WORD.findall(text)
+    if text.isascii():
+        return text.translate(_ASCII_TO_SPACE).split()
+    # The model learned from English: of letters that are not Latin, accents aside, it knows next to nothing.
+    return _WORD.findall("".join(filterfalse(combining, normalize("NFD", text))))
