@@ -32,7 +32,8 @@ _SCRAPS, _SCRAP_LETTERS = 3, 3
 _UNKNOWN = "[UNK]"
 
 _ASCII_TO_SPACE = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
-_WORD = re.compile(r"[0-9A-Za-z_]+")
+# The model learned from English: of letters that are not Latin, accents aside, it knows next to nothing.
+_WORD = re.compile(r"[0-9A-Za-z_\u00c0-\u024f\u0300-\u036f]+")
 # As the tokenizer cuts: at camelCase, at underscores, and between letters and digits.
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
@@ -74,9 +75,8 @@ class WordEmbedder(ModelFolder):
         if len(self._tokens) > _CACHE_LIMIT:
             self._tokens.clear()
         for word in set(words).difference(self._tokens):
-            known = word if len(word) <= _LONGEST_WORD else word[:_LONGEST_KEPT]
-            parts = [part.lower() for part in _PART.findall(known)]
-            self._tokens[word] = tuple(chain.from_iterable(map(self._tokens_of_parts.__getitem__, parts)))
+            of_parts = map(self._tokens_of_parts.__getitem__, _parts_of(word))
+            self._tokens[word] = tuple(chain.from_iterable(of_parts))
 
     @cached_property
     def _tokens(self) -> dict[str, tuple[int, ...]]:
@@ -124,7 +124,10 @@ class _PartTokens(dict[str, tuple[int, ...]]):
 
 
 def _words_of(text: str) -> list[str]:
-    if text.isascii():
-        return text.translate(_ASCII_TO_SPACE).split()
-    # The model learned from English: of letters that are not Latin, accents aside, it knows next to nothing.
-    return _WORD.findall("".join(filterfalse(combining, normalize("NFD", text))))
+    return text.translate(_ASCII_TO_SPACE).split() if text.isascii() else _WORD.findall(text)
+
+
+def _parts_of(word: str) -> list[str]:
+    if not word.isascii():
+        word = "".join(filterfalse(combining, normalize("NFD", word)))
+    return [part.lower() for part in _PART.findall(word if len(word) <= _LONGEST_WORD else word[:_LONGEST_KEPT])]
