@@ -12,8 +12,6 @@ from driving import (
     ask,
     drive,
     explore,
-    explorer,
-    files,
     make_app,
     make_service,
     press,
@@ -21,7 +19,7 @@ from driving import (
     settle,
 )
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList, Tree
+from textual.widgets import Input, Tree
 
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, SearchRequest
@@ -33,7 +31,6 @@ from keyhole.tui.asking import Asking
 from keyhole.tui.index_state import Phase
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.help import HelpScreen
-from keyhole.tui.widgets.file_tree import FileTree
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.line_view import Document, LineView
 from keyhole.tui.widgets.query_line import QueryLine
@@ -181,6 +178,11 @@ def test_the_mouse_turns_pages_changes_detail_and_picks_tabs(acme: Service) -> N
         assert explore(pilot).asking.page == 2
         await click(pilot, "#gauge", "▸", 0)
         assert explore(pilot).asking.detail == Detail.RICH
+        place = results_of(pilot).rows[1].hit
+        await click(pilot, "#results", f"{place.path.rpartition('/')[2]}:", 3)
+        assert results_of(pilot).highlighted == 1
+        await click(pilot, "#results", f"{place.path.rpartition('/')[2]}:", 3)
+        assert explore(pilot).query_one(LineView).has_focus
         await click(pilot, "#view", "Text", 0)
         assert explore(pilot).tab == "Text"
         await click(pilot, "TopBar", "2 Files", 0)
@@ -208,7 +210,33 @@ def test_why_explains_a_rank_and_an_absence(acme: Service) -> None:
     drive(make_app(acme), steps)
 
 
-# Help and palette
+# Jumping, help and palette
+
+
+def test_letters_lead_to_every_pane_and_every_tab(acme: Service) -> None:
+    async def letters(pilot: Pilot[None]) -> dict[str, str]:
+        """Find what stands on the screen right after each letter's place."""
+        behind = [strip.text for strip in pilot.app.screen_stack[0]._compositor.render_strips()]
+        labels = pilot.app.screen.query(".jump-letter")
+        return {str(label.render()).strip(): behind[label.region.y][label.region.x + 1 :][:8] for label in labels}
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await ask(pilot, "backoff", "enter", "ctrl+o")
+        found = await letters(pilot)
+        assert list(found) == list("asdfghj")
+        assert [text.split()[0] for text in list(found.values())[3:]] == ["Preview", "Text", "JSON", "Diff"]
+        await press(pilot, "g")
+        assert explore(pilot).tab == "Text"
+        await press(pilot, "ctrl+o", "a")
+        assert isinstance(pilot.app.focused, QueryLine)
+        await press(pilot, "ctrl+o", "d")
+        assert isinstance(pilot.app.focused, LineView)
+        await press(pilot, "ctrl+o", "escape")
+        assert isinstance(pilot.app.focused, LineView)
+        await press(pilot, "2", "ctrl+o", "a")
+        assert isinstance(pilot.app.focused, Tree)
+
+    drive(make_app(acme), steps)
 
 
 def test_help_lists_every_binding_that_is_shown(acme: Service) -> None:
@@ -235,89 +263,6 @@ def test_the_palette_does_what_the_keys_do(acme: Service) -> None:
         assert explore(pilot).asking.detail == Detail.RICH
 
     drive(make_app(acme), steps)
-
-
-# Files
-
-
-def test_the_tree_tells_what_is_passed_over_and_why(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        await ask(pilot, "backoff", "enter", "2")
-        tree = files(pilot).query_one(Tree)
-        labels = [str(node.label) for node in tree.root.children]
-        assert labels == [
-            "src/  15",
-            "tests/  1",
-            "web/  1",
-            ".gitignore",
-            "README.md",
-            "○ .env  secret",
-            "○ debug.log  ignored",
-            "○ package-lock.json  lockfile",
-        ]
-        tree.move_cursor(tree.root.children[5])
-        await press(pilot, "enter")
-        assert files(pilot).query_one(LineView).document.text.startswith("○ .env\n\nsecret: ")
-
-    drive(make_app(acme), steps)
-
-
-@pytest.mark.parametrize("keys", [("o",), ("2", "f", *"refun", "enter")], ids=["from Explore", "by its name"])
-def test_the_tree_reveals_the_file_that_is_opened(acme: Service, keys: tuple[str, ...]) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        await ask(pilot, "handle_refunded", "enter", *keys)
-        await pilot.pause()
-        tree = files(pilot).query_one(FileTree)
-        assert tree.cursor_node
-        assert tree.cursor_node.data
-        assert tree.cursor_node.data.path == "src/acme/handlers/refunded.py"
-        top = tree.scroll_offset.y
-        assert top <= tree.cursor_line < top + tree.scrollable_content_region.height
-        # The tree is built anew when files change; the cursor stays.
-        tree.show(explorer(pilot).inventory)
-        await pilot.pause()
-        assert tree.cursor_node.data.path == "src/acme/handlers/refunded.py"
-
-    drive(make_app(acme), steps, size=(100, 16))
-
-
-def test_a_symbol_is_jumped_to(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        explorer(pilot).open_file("src/acme/retry.py", 1)
-        await settle(pilot)
-        await press(pilot, "s", *"allo", "enter")
-        view = files(pilot).query_one(LineView)
-        assert view.document.marked == range(18, 21)
-        assert view.scroll_offset.y <= 17 < view.scroll_offset.y + view.size.height
-
-    drive(make_app(acme), steps, size=(100, 20))
-
-
-def test_a_file_is_found_by_a_part_of_its_name(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        await ask(pilot, "backoff", "enter", "2", "f", *"stor")
-        assert pilot.app.screen.query_one(OptionList).option_count == 2
-        await press(pilot, "down", "up", "enter")
-        assert files(pilot).opened
-        assert files(pilot).query_one(LineView).document.is_numbered
-
-    drive(make_app(acme), steps)
-
-
-def test_a_file_too_large_to_index_is_shown(tmp_path: Path) -> None:
-    root = tmp_path / "big"
-    root.mkdir()
-    (root / "large.py").write_text("value = 1\n" * 120_000)
-    (root / "small.py").write_text("value = 1\n")
-
-    async def steps(pilot: Pilot[None]) -> None:
-        explorer(pilot).open_file("large.py", 100_000)
-        await settle(pilot)
-        view = files(pilot).query_one(LineView)
-        assert len(view.document.lines) == 120_000
-        assert "100000 value = 1" in [view.render_line(y).text.strip() for y in range(view.size.height)]
-
-    drive(make_app(make_service(root)), steps)
 
 
 # The index

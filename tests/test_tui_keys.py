@@ -18,6 +18,7 @@ from keyhole.tui.index_state import Phase
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.screens.help import HelpScreen
+from keyhole.tui.screens.jump import JumpScreen
 from keyhole.tui.screens.pick import PickScreen
 from keyhole.tui.screens.why import WhyScreen
 from keyhole.tui.widgets.line_view import LineView
@@ -74,6 +75,7 @@ EXPLORE: dict[str, Row] = {
     "4": lambda pilot: pilot.app.current_mode == "stats",
     "a": lambda pilot: explore(pilot).tab == "Text" and lens_of(pilot) == "claude",
     "A": lambda pilot: explore(pilot).tab == "Text" and lens_of(pilot) == "copilot",
+    "ctrl+o": lambda pilot: isinstance(pilot.app.screen, JumpScreen),
     "question_mark": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
     "f1": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
     "t": lambda pilot: pilot.app.theme == "keyhole-light",

@@ -144,6 +144,7 @@ STATES = {
     "why": State(asked("backoff", "enter", "x"), lambda pilot: "ranked 1st" in view_of(pilot).document.text),
     "why-not": State(why_not, lambda pilot: "not indexed: secret" in view_of(pilot).document.text),
     "help": State(asked("backoff", "enter", "question_mark"), lambda pilot: len(pilot.app.screen_stack) == 2),
+    "jump": State(asked("backoff", "enter", "ctrl+o"), lambda pilot: len(pilot.app.screen.query(".jump-letter")) == 7),
     "palette": State(asked("backoff", "enter", "ctrl+p"), lambda pilot: len(pilot.app.screen_stack) == 2),
     "files": State(browsed, lambda pilot: files(pilot).opened is None),
     "files-narrow": State(browsed, lambda pilot: not view_of(pilot).display, MIDDLE),

@@ -35,6 +35,7 @@ from keyhole.tui.messages import (
     Serves,
     ToolsWeighed,
 )
+from keyhole.tui.modes import MODES
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.serving import ServerSide, Serving
 from keyhole.tui.themes import DARK, LIGHT, THEMES
@@ -54,41 +55,13 @@ EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 
 
-def explore_screen() -> Screen[None]:
-    """Make the screen one starts on."""
-    from keyhole.tui.screens.explore import ExploreScreen
-
-    return ExploreScreen()
-
-
-def files_screen() -> Screen[None]:
-    """Make the screen of files, when it is first asked for."""
-    from keyhole.tui.screens.files import FilesScreen
-
-    return FilesScreen()
-
-
-def traffic_screen() -> Screen[None]:
-    """Make the screen of calls, when it is first asked for."""
-    from keyhole.tui.screens.traffic import TrafficScreen
-
-    return TrafficScreen()
-
-
-def stats_screen() -> Screen[None]:
-    """Make the screen of charts, when it is first asked for."""
-    from keyhole.tui.screens.stats import StatsScreen
-
-    return StatsScreen()
-
-
 class KeyholeApp(App[None]):
     """See your codebase the way your agent does."""
 
     TITLE = "keyhole"
     HELP_TITLE = "Everywhere"
     CSS_PATH = ["styles/app.tcss", "styles/explore.tcss"]  # noqa: RUF012  # declared so by Textual
-    MODES = {"explore": explore_screen, "files": files_screen, "traffic": traffic_screen, "stats": stats_screen}  # noqa: RUF012
+    MODES = MODES
     DEFAULT_MODE = "explore"
     HORIZONTAL_BREAKPOINTS = [(0, "-too-narrow"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-too-short"), (16, "-short"), (30, "-tall")]  # noqa: RUF012
@@ -98,6 +71,7 @@ class KeyholeApp(App[None]):
         Binding("3", "app.switch_mode('traffic')", "Traffic", show=False, tooltip="Go to Traffic: calls of agents"),
         Binding("4", "app.switch_mode('stats')", "Stats", show=False, tooltip="Go to Stats: what calls cost"),
         Binding("ctrl+p", "command_palette", "palette", priority=True, tooltip="Find any command by its name"),
+        Binding("ctrl+o", "jump", "jump", show=False, tooltip="Jump: a letter over every pane and every tab"),
         Binding("question_mark", "help", "help", key_display="?", tooltip="Show every key that works here"),
         Binding("f1", "help", "help", tooltip="Show every key that works here"),
         Binding("t", "toggle_theme", "theme", show=False, tooltip="Change between the dark and the light theme"),
@@ -335,6 +309,18 @@ class KeyholeApp(App[None]):
         from keyhole.tui.screens.help import HelpScreen, sections
 
         self.push_screen(HelpScreen(sections(self.screen)))
+
+    def action_jump(self) -> None:
+        """Put letters over where one can go."""
+        from keyhole.tui.screens.base import KeyholeScreen
+        from keyhole.tui.screens.jump import JumpScreen, Target
+
+        def go(target: Target | None) -> None:
+            if target:
+                target.go()
+
+        if isinstance(self.screen, KeyholeScreen):
+            self.push_screen(JumpScreen(self.screen.jump_targets()), go)
 
     def action_interrupt(self) -> None:
         """Close at once."""

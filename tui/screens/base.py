@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
+from textual.geometry import Offset
 from textual.screen import Screen
 from textual.widgets import Static
 
+from keyhole.tui.screens.jump import Target
 from keyhole.tui.widgets.bars import KeyBar, TopBar
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ class KeyholeScreen(Screen[None]):
     def compose_body(self) -> ComposeResult:
         """Make what is special about this screen."""
         yield from ()
+
+    def jump_targets(self) -> list[Target]:
+        """List where one can jump to: everything that can have the focus."""
+        return [Target(pane.region.offset + Offset(0, 1), pane.focus) for pane in self.focus_chain]
 
     @property
     def explorer(self) -> "KeyholeApp":

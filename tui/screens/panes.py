@@ -1,12 +1,15 @@
 """What screens with two panes share: a list on the left, a view with tabs on the right, and the keys for both."""
 
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.geometry import Offset
 from textual.widget import Widget
 
 from keyhole.tui.screens.base import KeyholeScreen
+from keyhole.tui.screens.jump import Target
 from keyhole.tui.widgets.bars import tab_names
 from keyhole.tui.widgets.line_view import LineView
 
@@ -47,6 +50,15 @@ class PanesScreen(KeyholeScreen):
     def tabs(self) -> Content:
         """Name the tabs, for the frame of the view."""
         return tab_names(self.TABS, self.tab)
+
+    def jump_targets(self) -> list[Target]:
+        """List the panes, and the tabs of the view."""
+        if not self.view.display:
+            return super().jump_targets()
+        # The title begins after the corner and two cells of the frame.
+        names, corner = self.tabs().plain, self.view.region.offset + Offset(2, 0)
+        tabs = [Target(corner + Offset(names.index(tab), 0), partial(self.action_show_tab, tab)) for tab in self.TABS]
+        return super().jump_targets() + tabs
 
     def on_descendant_focus(self) -> None:
         """One pane at a time has the width when there is little of it: the one with the focus."""
