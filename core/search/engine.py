@@ -49,7 +49,7 @@ class Engine:
         # Why there is no search by meaning, where one would be expected.
         self._problem = problem
         self._names = Names(store)
-        self._vocabulary = Vocabulary(store)
+        self.vocabulary = Vocabulary(store)
         store.prepare_search()
 
     @property
@@ -115,7 +115,7 @@ class Engine:
             return self._by_regex(query, admitted)
         if mode == Mode.SYMBOL:
             return self._by_symbol(query, admitted)
-        search = WordSearch(self._vocabulary, query.text, admitted)
+        search = WordSearch(self.vocabulary, query.text, admitted)
         lexical = search.pool(POOL_SIZE) if mode != Mode.SEMANTIC else []
         nearest: list[int] = []
         if mode in (Mode.HYBRID, Mode.SEMANTIC):
@@ -197,7 +197,7 @@ class Engine:
     def _beyond_pool(self, text: str, admitted: Filter, ranking: Ranking, start: int, count: int) -> list[Candidate]:
         """Go on below the pool, in the order of the words alone, without what the pool has already."""
         ranked = {candidate.chunk_id for candidate in ranking.candidates}
-        matches = WordSearch(self._vocabulary, text, admitted).pool(start + count + len(ranked), POOL_SIZE)
+        matches = WordSearch(self.vocabulary, text, admitted).pool(start + count + len(ranked), POOL_SIZE)
         below = [match.chunk_id for match in matches if match.chunk_id not in ranked]
         found = {candidate.chunk_id: candidate for candidate in self.candidates(below[start : start + count])}
         for number, chunk_id in enumerate(below[start : start + count], len(ranked) + start + 1):

@@ -66,9 +66,11 @@ class Vocabulary:
 
 
 class WordSearch:
-    """One query's words, matched against the index."""
+    """One query's words, matched against the index; `in_order` tells whether other forms and phrases make sense."""
 
-    def __init__(self, vocabulary: Vocabulary, text: str, admitted: Filter, *, is_raw: bool = False) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, text: str, admitted: Filter, *, is_raw: bool = False, in_order: bool = True
+    ) -> None:
         self._vocabulary = vocabulary
         self._store = vocabulary.store
         self._filter = admitted
@@ -77,10 +79,11 @@ class WordSearch:
             self._terms = [_Term(word, (word,), 1) for word in words]
             self._choosing = len(words)
         else:
-            self._terms = sorted(self._terms_of(words), key=lambda term: term.chunks)[:_MAX_WORDS]
+            forms = {word: forms_of(word) if in_order else [word] for word in words}
+            self._terms = sorted(self._terms_of(forms), key=lambda term: term.chunks)[:_MAX_WORDS]
             chunks = accumulate(term.chunks for term in self._terms)
             self._choosing = max(1, sum(1 for up_to_here in chunks if up_to_here <= _MOST_CHUNKS))
-        self._phrases = [] if is_raw else _phrases(text, {term.word for term in self._terms})
+        self._phrases = _phrases(text, {term.word for term in self._terms}) if in_order and not is_raw else []
         self._weights = "1.0, 1.0, 1.0" if is_raw else ", ".join(map(str, COLUMN_WEIGHTS))
 
     def pool(self, limit: int, offset: int = 0) -> list[WordMatch]:
@@ -143,9 +146,8 @@ class WordSearch:
         closeness = 1.0 if phrases[:1] == "1" else phrases.count("1") / (2 * max(1, len(phrases) - 1))
         return found / total, closeness
 
-    def _terms_of(self, words: list[str]) -> Iterator[_Term]:
+    def _terms_of(self, forms: dict[str, list[str]]) -> Iterator[_Term]:
         """Find the forms of each word that the index has, the word itself first and then the commonest."""
-        forms = {word: forms_of(word) for word in words}
         chunks = self._vocabulary.chunks_with({form for several in forms.values() for form in several})
         for word, several in forms.items():
             known = sorted((form for form in several if chunks[form]), key=lambda f: (f != word, -chunks[f], f))

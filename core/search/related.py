@@ -10,7 +10,7 @@ from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import Filter
 from keyhole.core.search.hits import label_hits
-from keyhole.core.search.lexical import Vocabulary, WordSearch
+from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.links import Slice
 from keyhole.core.search.rank import Candidate, Wanted
 from keyhole.core.search.semantic import nearest_to
@@ -96,13 +96,13 @@ def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: i
     )
     text = source.text[start : start + length] if isinstance(source, SourceFile) else ""
     words = split_words(text).split()
-    vocabulary = Vocabulary(engine.store)
-    counts = vocabulary.chunks_with(set(words))
+    counts = engine.vocabulary.chunks_with(set(words))
     uses = {word: words.count(word) for word in dict.fromkeys(words) if 1 < counts[word] <= max(_FEW, chunks // 4)}
     telling = sorted(uses, key=lambda word: (-(uses[word] ** 0.5) / counts[word] ** 0.5, word))[:_TELLING_WORDS]
     if not telling:
         return []
-    pool = WordSearch(vocabulary, " ".join(telling), Filter(engine.store, Query(""))).pool(_POOL)
+    everywhere = Filter(engine.store, Query(""))
+    pool = WordSearch(engine.vocabulary, " ".join(telling), everywhere, in_order=False).pool(_POOL)
     return [(match.chunk_id, match.coverage) for match in pool]
 
 

@@ -1,5 +1,6 @@
 """The tree of a workspace: folders, files, and the symbols inside them."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -73,22 +74,25 @@ class Tree:
 
     def _below(self, max_depth: int, wanted: Slice) -> Found[Node]:
         """Return the folders and files inside, each folder before what it holds."""
+        # Paths alone are read from their index; what else a file has, only of those that are shown.
         rows = self._store.query(
-            "SELECT path, language, lines FROM file WHERE path > ? AND path < ? ORDER BY path", *_inside(self._path)
+            "SELECT path FROM file WHERE path > ? AND path < ? ORDER BY path", *_inside(self._path)
         )
-        nodes: list[int | str] = []
+        nodes: list[tuple[str, bool]] = []
         files: dict[str, int] = {}
-        last, depth = None, 0
-        for number, (path, _, _) in enumerate(rows):
+        last, is_shown = None, False
+        for (path,) in rows:
             folder = path.rpartition("/")[0]
             if folder != last:
-                last, depth = folder, self._depth(path)
-                nodes += self._new_folders(folder, max_depth, files)
-            files[folder] = files.get(folder, 0) + 1
-            if depth <= max_depth:
-                nodes.append(number)
+                last, is_shown = folder, self._depth(path) <= max_depth
+                nodes += [(above, False) for above in self._new_folders(folder, max_depth, files)]
+                files.setdefault(folder, 0)
+            files[folder] += 1
+            if is_shown:
+                nodes.append((path, True))
         page = nodes[wanted.offset : wanted.offset + wanted.limit]
-        return Found(tuple(self._node(node, files, rows) for node in page), len(nodes))
+        shown = self._files([path for path, is_file in page if is_file])
+        return Found(tuple(shown.get(path) or self._folder(path, files) for path, _ in page), len(nodes))
 
     def _new_folders(self, folder: str, max_depth: int, files: dict[str, int]) -> list[str]:
         """Return the folders from the place down to this one that were not met yet, as deep as they are shown."""
@@ -103,12 +107,19 @@ class Tree:
         """Tell how many levels below the place a path is."""
         return path.count("/") + 1 - (self._path.count("/") + 1 if self._path else 0)
 
-    def _node(self, node: int | str, files: dict[str, int], rows: list[tuple[str, str, int]]) -> Node:
-        if isinstance(node, int):
-            path, language, lines = rows[node]
-            return Node("file", path, path.rpartition("/")[2], self._depth(path), lines, language)
-        inside = sum(count for folder, count in files.items() if folder == node or folder.startswith(f"{node}/"))
-        return Node("folder", node, node.rpartition("/")[2], self._depth(node), inside)
+    def _files(self, paths: list[str]) -> dict[str, Node]:
+        rows = self._store.query(
+            "SELECT file.path, language, lines FROM json_each(?) asked JOIN file ON file.path = asked.value",
+            json.dumps(paths),
+        )
+        return {
+            path: Node("file", path, path.rpartition("/")[2], self._depth(path), lines, language)
+            for path, language, lines in rows
+        }
+
+    def _folder(self, path: str, files: dict[str, int]) -> Node:
+        inside = sum(count for folder, count in files.items() if folder == path or folder.startswith(f"{path}/"))
+        return Node("folder", path, path.rpartition("/")[2], self._depth(path), inside)
 
 
 class _Symbols:
