@@ -20,21 +20,6 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Inventory
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.main import DEFAULT_PORT
-from keyhole.tui.messages import (
-    CallsChanged,
-    Failed,
-    FilesChanged,
-    Indexed,
-    Indexing,
-    JournalFailed,
-    NotIndexed,
-    NotServing,
-    NotWatching,
-    Opened,
-    Said,
-    Serves,
-    ToolsWeighed,
-)
 from keyhole.tui.modes import MODES
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.serving import ServerSide, Serving
@@ -47,6 +32,21 @@ if TYPE_CHECKING:
     from keyhole.tui.calls import CallLog
     from keyhole.tui.following import Following
     from keyhole.tui.indexing import IndexRuns
+    from keyhole.tui.messages import (
+        CallsChanged,
+        Failed,
+        FilesChanged,
+        Indexed,
+        Indexing,
+        JournalFailed,
+        NotIndexed,
+        NotServing,
+        NotWatching,
+        Opened,
+        Said,
+        Serves,
+        ToolsWeighed,
+    )
     from keyhole.tui.serving import Tools
 
 log = logging.getLogger("keyhole.tui")
@@ -98,6 +98,8 @@ class KeyholeApp(App[None]):
         server_side: ServerSide | None = None,
         port: int | None = None,
     ) -> None:
+        # Nothing made before the first picture is garbage, and looking for some would cost a tenth of the start.
+        gc.disable()
         super().__init__()
         self.root = root
         self.project = root.name
@@ -153,9 +155,13 @@ class KeyholeApp(App[None]):
         self.exit(return_code=EXIT_ERROR)
 
     def _open(self) -> None:
+        gc.freeze()
+        gc.enable()
         self.run_worker(self._open_in_thread, thread=True, name="open")
 
     def _open_in_thread(self) -> None:
+        from keyhole.tui.messages import Failed, Opened
+
         try:
             service = self._open_service()
         except KeyholeError as error:
@@ -163,11 +169,11 @@ class KeyholeApp(App[None]):
         else:
             self.post_message(Opened(service))
 
-    def on_failed(self, message: Failed) -> None:
+    def on_failed(self, message: "Failed") -> None:
         """Give up: without a workspace there is nothing to show."""
         self.exit(return_code=EXIT_ERROR, message=f"keyhole: {message.error}")
 
-    def on_opened(self, message: Opened) -> None:
+    def on_opened(self, message: "Opened") -> None:
         """Start to keep the index current."""
         from keyhole.tui.following import Following
         from keyhole.tui.indexing import IndexRuns, watch_files
@@ -191,7 +197,7 @@ class KeyholeApp(App[None]):
 
         return CallLog()
 
-    def on_calls_changed(self, message: CallsChanged) -> None:
+    def on_calls_changed(self, message: "CallsChanged") -> None:
         """Take in what agents asked and got; more of it waits until this is on the screen."""
         self.journal_problem = ""
         self.calls.apply(message.changes)
@@ -199,7 +205,7 @@ class KeyholeApp(App[None]):
         if self._following:
             self.call_after_refresh(self._following.taken)
 
-    def on_journal_failed(self, message: JournalFailed) -> None:
+    def on_journal_failed(self, message: "JournalFailed") -> None:
         """Say that calls cannot be seen just now."""
         self.journal_problem = str(message.error)
         self.calls_version += 1
@@ -211,9 +217,11 @@ class KeyholeApp(App[None]):
             self.run_worker(partial(self._weigh, self.tools), thread=True, name="weigh")
 
     def _weigh(self, tools: "Tools") -> None:
+        from keyhole.tui.messages import ToolsWeighed
+
         self.post_message(ToolsWeighed(tools.costs()))
 
-    def on_tools_weighed(self, message: ToolsWeighed) -> None:
+    def on_tools_weighed(self, message: "ToolsWeighed") -> None:
         """Tell the screens."""
         self.tool_costs = message.costs
 
@@ -230,13 +238,13 @@ class KeyholeApp(App[None]):
             self.server_state = ServerState(ServerPhase.STARTING)
             self.serving.start(self.service, port)
 
-    def on_serves(self, message: Serves) -> None:
+    def on_serves(self, message: "Serves") -> None:
         """Say where agents find the workspace."""
         self.server_state = ServerState(ServerPhase.ON, message.address, message.connect_text)
         if self.current_mode != "traffic":
             self.notify(f"Agents are served on {message.address}: 3 Traffic shows what they ask", markup=False)
 
-    def on_not_serving(self, message: NotServing) -> None:
+    def on_not_serving(self, message: "NotServing") -> None:
         """Say that agents are not served, and why."""
         if message.error is None:
             self.server_state = ServerState()
@@ -254,18 +262,18 @@ class KeyholeApp(App[None]):
             if self.index_state.phase != Phase.CURRENT:
                 self.index_state = replace(self.index_state, phase=Phase.INDEXING)
 
-    def on_indexing(self, message: Indexing) -> None:
+    def on_indexing(self, message: "Indexing") -> None:
         """Move the bar."""
         self.index_state = replace(self.index_state, phase=Phase.INDEXING, progress=message.progress)
 
-    def on_said(self, message: Said) -> None:
+    def on_said(self, message: "Said") -> None:
         """Pass on what an index run says; that it waits is a state of its own."""
         if "waiting for it" in message.text:
             self.index_state = replace(self.index_state, phase=Phase.WAITING)
         else:
             self.notify(message.text, title="index", markup=False)
 
-    def on_indexed(self, message: Indexed) -> None:
+    def on_indexed(self, message: "Indexed") -> None:
         """Say that the index is current; screens follow the inventory."""
         self.status = message.status
         watching = self._watches and not self.index_state.text
@@ -278,17 +286,17 @@ class KeyholeApp(App[None]):
         if self._runs:
             self._runs.ended()
 
-    def on_not_indexed(self, message: NotIndexed) -> None:
+    def on_not_indexed(self, message: "NotIndexed") -> None:
         """Say what is wrong with the index; what it holds can still be searched."""
         self.index_state = replace(self.index_state, phase=Phase.FAILED, text=str(message.error))
         if self._runs:
             self._runs.ended()
 
-    def on_files_changed(self, _: FilesChanged) -> None:
+    def on_files_changed(self, _: "FilesChanged") -> None:
         """Take in what has changed."""
         self.index_again()
 
-    def on_not_watching(self, message: NotWatching) -> None:
+    def on_not_watching(self, message: "NotWatching") -> None:
         """Say that changes go unnoticed until someone asks."""
         log.warning("not watching: %s", message.reason)
         self.index_state = replace(self.index_state, is_watching=False, text="not watching: r looks again")

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from keyhole.core.errors import KeyholeError
-from keyhole.tui.messages import NotServing, Serves
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -77,6 +76,8 @@ class Serving:
 
     async def stop(self) -> None:
         """Stop the server, if there is one."""
+        from keyhole.tui.messages import NotServing
+
         if self._starting:
             await asyncio.wait([self._starting])
         server, self.server = self.server, None
@@ -85,6 +86,8 @@ class Serving:
             self._app.post_message(NotServing())
 
     async def _start(self, service: "Service", port: int) -> None:
+        from keyhole.tui.messages import NotServing, Serves
+
         try:
             self.server = await self._start_server(service, port)
         except KeyholeError as error:

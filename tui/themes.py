@@ -2,6 +2,21 @@
 
 from textual.theme import Theme
 
+
+def _variables(*, quiet: str, muted: str, primary: str, background: str) -> dict[str, str]:
+    """Name what style sheets use: frames, words of less weight, and scrollbars that look like frames."""
+    return {
+        "border-quiet": quiet,
+        "text-muted": muted,
+        "scrollbar": quiet,
+        "scrollbar-hover": primary,
+        "scrollbar-active": primary,
+        "scrollbar-background": background,
+        "scrollbar-background-hover": background,
+        "scrollbar-background-active": background,
+    }
+
+
 DARK = Theme(
     name="keyhole-dark",
     primary="#e3b663",
@@ -15,7 +30,7 @@ DARK = Theme(
     surface="#171b21",
     panel="#20252d",
     dark=True,
-    variables={"border-quiet": "#39414d", "text-muted": "#8e97a5"},
+    variables=_variables(quiet="#39414d", muted="#8e97a5", primary="#e3b663", background="#12151a"),
 )
 
 LIGHT = Theme(
@@ -31,7 +46,7 @@ LIGHT = Theme(
     surface="#ffffff",
     panel="#eeeae1",
     dark=False,
-    variables={"border-quiet": "#c9c2b4", "text-muted": "#666e79"},
+    variables=_variables(quiet="#c9c2b4", muted="#666e79", primary="#8a5800", background="#faf8f3"),
 )
 
 THEMES = (DARK, LIGHT)

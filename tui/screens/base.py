@@ -3,15 +3,14 @@
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
-from textual.geometry import Offset
 from textual.screen import Screen
 from textual.widgets import Static
 
-from keyhole.tui.screens.jump import Target
 from keyhole.tui.widgets.bars import KeyBar, TopBar
 
 if TYPE_CHECKING:
     from keyhole.tui.app import KeyholeApp
+    from keyhole.tui.screens.jump import Target
 
 SMALLEST = (60, 16)
 
@@ -30,8 +29,12 @@ class KeyholeScreen(Screen[None]):
         """Make what is special about this screen."""
         yield from ()
 
-    def jump_targets(self) -> list[Target]:
+    def jump_targets(self) -> "list[Target]":
         """List where one can jump to: everything that can have the focus."""
+        from textual.geometry import Offset
+
+        from keyhole.tui.screens.jump import Target
+
         return [Target(pane.region.offset + Offset(0, 1), pane.focus) for pane in self.focus_chain]
 
     @property

@@ -15,7 +15,6 @@ from keyhole.core.types import Inventory, SearchRequest
 from keyhole.core.view.text import count_of
 from keyhole.tui.asking import Asking, Versus
 from keyhole.tui.index_state import IndexState, Phase
-from keyhole.tui.messages import Answered, Refused
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
 from keyhole.tui.query import Words
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, PanesScreen
@@ -30,6 +29,7 @@ from keyhole.tui.widgets.results import ResultList
 if TYPE_CHECKING:
     from keyhole.tui.answer import Answer, Row
     from keyhole.tui.lens import Lens
+    from keyhole.tui.messages import Answered, Refused
 
 DEBOUNCE_SECONDS = 0.12
 # While the index is being built, results grow; looking more often than this would only flicker.
@@ -154,6 +154,7 @@ class ExploreScreen(PanesScreen):
 
     def _answer(self, number: int, request: SearchRequest) -> None:
         from keyhole.tui.answer import answer
+        from keyhole.tui.messages import Answered, Refused
 
         service = self.explorer.service
         if service is None:
@@ -164,7 +165,7 @@ class ExploreScreen(PanesScreen):
         except KeyholeError as error:
             self.post_message(Refused(number, error))
 
-    def on_answered(self, message: Answered) -> None:
+    def on_answered(self, message: "Answered") -> None:
         """Show the answer, unless something else has been asked since."""
         self._is_searching = False
         if message.answer.number != self._number:
@@ -173,7 +174,7 @@ class ExploreScreen(PanesScreen):
         self._show_problem("")
         self._show_answer(message.answer)
 
-    def on_refused(self, message: Refused) -> None:
+    def on_refused(self, message: "Refused") -> None:
         """Say what is wrong; what is on the screen stays."""
         self._is_searching = False
         if message.number != self._number:

@@ -46,6 +46,7 @@ def _title(node: object) -> str:
 class HelpScreen(ModalScreen[None]):
     """Shows keys and what they do."""
 
+    CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "close", key_display="esc"),
     ]

@@ -26,6 +26,7 @@ class JumpScreen(ModalScreen[Target | None]):
     """The screen below, with letters on it."""
 
     HELP_TITLE = "Jump"
+    CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", tooltip="Go nowhere")]
 
     def __init__(self, targets: Sequence[Target]) -> None:

@@ -1,7 +1,7 @@
 """What screens with two panes share: a list on the left, a view with tabs on the right, and the keys for both."""
 
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -9,9 +9,11 @@ from textual.geometry import Offset
 from textual.widget import Widget
 
 from keyhole.tui.screens.base import KeyholeScreen
-from keyhole.tui.screens.jump import Target
 from keyhole.tui.widgets.bars import tab_names
 from keyhole.tui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from keyhole.tui.screens.jump import Target
 
 TAB_KEYS: list[BindingType] = [
     Binding("right_square_bracket", "tab(1)", "tab", key_display="]", tooltip="Next tab"),
@@ -51,8 +53,10 @@ class PanesScreen(KeyholeScreen):
         """Name the tabs, for the frame of the view."""
         return tab_names(self.TABS, self.tab)
 
-    def jump_targets(self) -> list[Target]:
+    def jump_targets(self) -> "list[Target]":
         """List the panes, and the tabs of the view."""
+        from keyhole.tui.screens.jump import Target
+
         if not self.view.display:
             return super().jump_targets()
         # The title begins after the corner and two cells of the frame.

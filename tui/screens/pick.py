@@ -38,6 +38,7 @@ class PickScreen(ModalScreen[str | int | None]):
     """A line to type into, and what matches below it."""
 
     HELP_TITLE = "Choose"
+    CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "close", tooltip="Choose nothing"),
         Binding("down", "move(1)", "next", show=False, tooltip="Go to the next one"),

@@ -45,6 +45,7 @@ class RelatedScreen(ModalScreen[Place | None]):
     """A list of places; choosing one goes there."""
 
     HELP_TITLE = "Related code"
+    CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,m", "dismiss(None)", "close", tooltip="Go nowhere")]
 
     def __init__(self, service: "Service", place: Place) -> None:

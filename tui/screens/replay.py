@@ -17,6 +17,7 @@ class ReplayScreen(ModalScreen[dict[str, object] | None]):
     """A line with the parameters as JSON."""
 
     HELP_TITLE = "Replay"
+    CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "close", tooltip="Do not make the call"),
     ]

@@ -24,6 +24,7 @@ class WhyScreen(ModalScreen[None]):
     """Explains the place of one file; another path can be typed."""
 
     HELP_TITLE = "Why"
+    CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close")]
 
     def __init__(self, service: "Service", request: SearchRequest, place: str, paths: list[str]) -> None:

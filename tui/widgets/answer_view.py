@@ -11,7 +11,6 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types import SearchRequest, Status
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.asking import Versus
-from keyhole.tui.messages import Loaded
 from keyhole.tui.notices import overview
 from keyhole.tui.sources import read_text
 from keyhole.tui.widgets.bars import set_subtitle
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.tui.answer import Answer, Row
     from keyhole.tui.lens import Lens
+    from keyhole.tui.messages import Loaded
 
 PREVIEW, TEXT, JSON, DIFF = TABS = ("Preview", "Text", "JSON", "Diff")
 
@@ -79,6 +79,7 @@ class AnswerView(LineView):
     def _load(self, service: "Service", key: ViewKey, request: SearchRequest) -> None:
         """Make the text for a tab, in a worker."""
         from keyhole.tui.answer import as_json, compare
+        from keyhole.tui.messages import Loaded
 
         try:
             if key.row:
@@ -92,7 +93,7 @@ class AnswerView(LineView):
         except KeyholeError as error:
             self.post_message(Loaded(key, f"✗ {error}\n", is_error=True))
 
-    def on_loaded(self, message: Loaded) -> None:
+    def on_loaded(self, message: "Loaded") -> None:
         """Show a text that a worker made, if it is still wanted."""
         message.stop()
         key = message.key
