@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import Changes, Filter
@@ -76,7 +77,7 @@ class CallLog:
         held = {call.id for changes in self._held for call in changes.calls if call.id not in self._calls}
         return len(held) + sum(call.id > self._seen for call in self.shown)
 
-    @property
+    @cached_property
     def summary(self) -> Summary:
         """Count what is shown."""
         times = sorted(call.ms for call in self.shown if call.status != CallStatus.PENDING)
@@ -103,6 +104,7 @@ class CallLog:
     def _choose(self) -> None:
         newest_first = sorted(self._calls.values(), key=lambda call: -call.id)
         self.shown = tuple(call for call in newest_first if self.filter.admits(call))
+        self.__dict__.pop("summary", None)
 
     def _shorten_held(self) -> None:
         """Hold no more than can be shown after the pause."""

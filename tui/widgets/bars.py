@@ -14,6 +14,8 @@ from keyhole.tui.index_state import IndexState
 from keyhole.tui.server_state import ServerState
 
 _ALWAYS = ("palette", "help")
+# The name of the program, and something of the workspace's.
+_LEAST_LEFT = 20
 
 
 def clickable(content: Content, action: str) -> Content:
@@ -86,7 +88,9 @@ class TopBar(Line):
         screens = self._screens()
         if left.cell_length + server.short.cell_length + screens.cell_length + 6 <= self.size.width:
             left += Content("   ") + server.short
-        return spread(left, screens, self.size.width)
+        # Where one can go is worth more than the end of how the index stands.
+        room = self.size.width - screens.cell_length - 1
+        return spread(left.truncate(max(room, _LEAST_LEFT), ellipsis=True), screens, self.size.width)
 
     def _screens(self) -> Content:
         parts = []

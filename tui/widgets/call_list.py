@@ -1,6 +1,6 @@
 """The list of calls, newest first."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 
 from textual.content import Content
@@ -51,7 +51,12 @@ class CallList(RowList):
         if not follows and before is not None:
             self.set_content_size(0, len(calls))
             self.scroll_to(0, self.scroll_offset.y + place - before, animate=False)
-        self.show_rows(len(calls), place if calls else None)
+        self.show_rows(len(calls), place if calls else None, keeps_drawn=True)
+
+    def key_of(self, number: int) -> Hashable:
+        """Tell calls apart, and what may change of one."""
+        call = self._calls[number]
+        return call.id, call.change, call.id in self._marked, is_lost(call)
 
     def draw(self, number: int, width: int) -> list[Content]:
         """Write a call on one line."""

@@ -1,6 +1,6 @@
 """A list to move a cursor through: rows of a fixed height, of which only those on the screen are drawn."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -15,6 +15,9 @@ from keyhole.tui.widgets.steady import SteadyView
 
 # A cell of air on each side.
 _AIR = 1
+# Beyond this, what was drawn long ago is forgotten.
+_MOST_DRAWN = 500
+_NOTICE = "notice"
 
 
 class RowList(SteadyView, can_focus=True):
@@ -44,20 +47,24 @@ class RowList(SteadyView, can_focus=True):
         super().__init__(id=id)
         self._count = 0
         self._notice: Sequence[str] = ()
-        self._strips: dict[tuple[int, bool], list[Strip]] = {}
+        self._strips: dict[tuple[Hashable, bool, int], list[Strip]] = {}
 
     def draw(self, number: int, width: int) -> list[Content]:
         """Write the lines of a row."""
         raise NotImplementedError
 
+    def key_of(self, number: int) -> Hashable:
+        """Tell rows apart; a list whose keys say all that is drawn keeps what it has drawn when rows move."""
+        return number
+
     def can_highlight(self, number: int) -> bool:  # noqa: ARG002  # some lists have rows to pass over
         """Tell whether the cursor may be on a row."""
         return True
 
-    def show_rows(self, count: int, highlighted: int | None) -> None:
+    def show_rows(self, count: int, highlighted: int | None, *, keeps_drawn: bool = False) -> None:
         """Draw so many rows anew, with the cursor on one of them."""
         self._count, self._notice = count, ()
-        self._forget()
+        self._forget(keeps_drawn=keeps_drawn and len(self._strips) < _MOST_DRAWN)
         if highlighted == self.highlighted:
             self._follow_cursor()
         self.highlighted = highlighted
@@ -69,8 +76,9 @@ class RowList(SteadyView, can_focus=True):
         self.highlighted = None
         self.scroll_to(0, 0, animate=False)
 
-    def _forget(self) -> None:
-        self._strips.clear()
+    def _forget(self, *, keeps_drawn: bool = False) -> None:
+        if not keeps_drawn:
+            self._strips.clear()
         height = self._count * self.lines_each if self._count else len(self._notice_strips())
         self.set_content_size(0, height)
         self.refresh()
@@ -96,14 +104,16 @@ class RowList(SteadyView, can_focus=True):
         return strips[line] if line < len(strips) else Strip.blank(width, self.rich_style)
 
     def _row(self, number: int, width: int) -> list[Strip]:
-        key = number, number == self.highlighted
+        is_cursor = number == self.highlighted
+        # A scrollbar that appears takes a cell from each row.
+        key = self.key_of(number), is_cursor, width
         if key not in self._strips:
-            self._strips[key] = [self._strip(line, width, is_cursor=key[1]) for line in self.draw(number, width - 2)]
+            self._strips[key] = [self._strip(line, width, is_cursor=is_cursor) for line in self.draw(number, width - 2)]
         return self._strips[key]
 
     def _notice_strips(self) -> list[Strip]:
         width = max(2 + _AIR, self.scrollable_content_region.width)
-        key = -1, False
+        key = _NOTICE, False, width
         if key not in self._strips:
             wrapped = [part for line in self._notice for part in Content.from_markup(line).wrap(width - 2 * _AIR)]
             self._strips[key] = [self._strip(line, width, is_cursor=False) for line in wrapped]
