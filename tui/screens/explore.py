@@ -12,7 +12,6 @@ from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types import Inventory, SearchRequest
-from keyhole.core.view.text import count_of
 from keyhole.tui.asking import Asking, Versus
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
@@ -20,11 +19,11 @@ from keyhole.tui.query import Words
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, PanesScreen
 from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey
 from keyhole.tui.widgets.banner import Banner
-from keyhole.tui.widgets.bars import chooser, clickable, set_subtitle, set_title
+from keyhole.tui.widgets.bars import chooser, set_subtitle, set_title
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
 from keyhole.tui.widgets.query_line import QueryLine
-from keyhole.tui.widgets.results import ResultList
+from keyhole.tui.widgets.results import ResultList, paging
 
 if TYPE_CHECKING:
     from keyhole.tui.answer import Answer, Row
@@ -222,20 +221,9 @@ class ExploreScreen(PanesScreen):
         detail = chooser("detail", self.asking.detail, "detail")
         budget = chooser("budget", f"{self.asking.max_tokens:,}", "budget")
         set_title(self.query_one(Gauge), detail + Content("  ") + budget)
-        set_subtitle(self.query_one(ResultList), self._paging())
+        set_subtitle(self.query_one(ResultList), paging(self.answer, self.asking.page))
         name = self.lens.profile.title if self.lens else "raw"
         set_title(self._pane, self.tabs() + Content("   ") + chooser("as", name, "lens"))
-
-    def _paging(self) -> Content:
-        if self.answer is None or not self.answer.rows:
-            return Content("")
-        has_more = self.answer.next_offset is not None
-        return Content.assemble(
-            f"page {self.asking.page} · {count_of(self.answer.result.total, 'result')}  ",
-            clickable(Content.styled("◂ p", _can(self.asking.page > 1)), "screen.previous_page"),
-            "  ",
-            clickable(Content.styled("n ▸", _can(has_more)), "screen.next_page"),
-        )
 
     def _show_view(self) -> None:
         """Show in the right pane what the tab is about."""
@@ -403,7 +391,3 @@ class ExploreScreen(PanesScreen):
 
         if self.answer:
             self.explorer.copy(json_rpc(self.answer.request), "call")
-
-
-def _can(is_possible: bool) -> str:
-    return "bold $primary" if is_possible else "$text-muted"

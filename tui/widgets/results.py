@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.content import Content
 
 from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.widgets.bars import clickable
 from keyhole.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -93,3 +94,19 @@ def _fit(content: Content, width: int) -> Content:
     if content.cell_length <= width:
         return content.pad_right(width - content.cell_length)
     return Content("…") + content[len(content) - width + 1 :]
+
+
+def paging(answer: "Answer | None", page: int) -> Content:
+    """Say which page this is, with the way to the others."""
+    if answer is None or not answer.rows:
+        return Content("")
+    return Content.assemble(
+        f"page {page} · {count_of(answer.result.total, 'result')}  ",
+        clickable(Content.styled("◂ p", _can(page > 1)), "screen.previous_page"),
+        "  ",
+        clickable(Content.styled("n ▸", _can(answer.next_offset is not None)), "screen.next_page"),
+    )
+
+
+def _can(is_possible: bool) -> str:
+    return "bold $primary" if is_possible else "$text-muted"
