@@ -229,14 +229,15 @@ class Store:
         declared = "SELECT kind, name, value FROM declared WHERE file_id = ? ORDER BY id"
         old = [] if is_new else list(self._db.execute(declared, (file_id,)))
         if not is_new:
-            self._db.execute("DELETE FROM link WHERE file_id = ?", (file_id,))
             # Its headings may be others now.
             self._db.execute("UPDATE link SET state = NULL WHERE path = ? AND part <> ''", (rows.path,))
-        self._db.executemany(
-            """INSERT INTO link (file_id, line, kind, target, part, is_fixed, state, site)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
-            [(file_id, *link) for link in rows.links],
-        )
+        if is_new or not self._has_links(file_id, rows):
+            self._db.execute("DELETE FROM link WHERE file_id = ?", (file_id,))
+            self._db.executemany(
+                """INSERT INTO link (file_id, line, kind, target, part, is_fixed, state, site)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+                [(file_id, *link) for link in rows.links],
+            )
         if old != list(rows.declared):
             self._db.execute("DELETE FROM declared WHERE file_id = ?", (file_id,))
             self._db.executemany(
@@ -244,6 +245,11 @@ class Store:
             )
         if is_new or [fact for fact in old if fact[0] != "anchor"] != [f for f in rows.declared if f[0] != "anchor"]:
             self.set_meta("links", "all")
+
+    def _has_links(self, file_id: int, rows: FileRows) -> bool:
+        """Tell whether a file has the links it had, as after most edits: where they lead is known then."""
+        written = "SELECT line, kind, target, part, is_fixed FROM link WHERE file_id = ? ORDER BY id"
+        return list(self._db.execute(written, (file_id,))) == [link[:5] for link in rows.links]
 
     def _keep_symbols(self, file_id: int, new: Sequence[SymbolRow]) -> int:
         """Keep the symbols above the first that changed, and delete the rest: names lie far apart in their index."""

@@ -3,10 +3,11 @@
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from keyhole.core.links.markdown import domain_of, markdown_links
 from keyhole.core.links.types import LinkKind, RawLink
-from keyhole.core.types import Outline, SourceFile
+from keyhole.core.types import Import, Outline, SourceFile
 
 # A generated file may import without end; nobody walks more links than this.
 MOST_LINKS = 5_000
@@ -40,7 +41,8 @@ def links_of(source: SourceFile, outline: Outline) -> tuple[RawLink, ...]:
 
 
 def _python(source: SourceFile, outline: Outline) -> Iterator[RawLink]:
-    line_starts = [0, *(match.end() for match in _LINE_END.finditer(source.text))]
+    # Most files need none of these, and finding them takes longer than all the rest.
+    line_starts = cache(lambda: [0, *(match.end() for match in _LINE_END.finditer(source.text))])
     for item in outline.imports:
         top = item.target.partition(".")[0]
         if top in sys.stdlib_module_names:
@@ -48,16 +50,17 @@ def _python(source: SourceFile, outline: Outline) -> Iterator[RawLink]:
             continue
         names = [""]
         if item.text.startswith("from"):
-            names = _python_names(item.text, source.text, line_starts[item.line - 1])
+            names = _python_names(item, source.text, line_starts)
         yield from (RawLink(item.line, LinkKind.IMPORT, item.target.replace(" ", ""), name) for name in names)
 
 
-def _python_names(statement: str, text: str, position: int) -> list[str]:
+def _python_names(item: Import, text: str, line_starts: Callable[[], list[int]]) -> list[str]:
     """Return what `from module import …` takes; each may be a module of its own."""
-    start = _FROM.match(statement)
-    listed = statement[start.end() :] if start else ""
+    start = _FROM.match(item.text)
+    listed = item.text[start.end() :] if start else ""
     if start and start.group(1):
         # Comments between the names have lost their line ends, so these are read from the source.
+        position = line_starts()[item.line - 1]
         written = _NAMES_IN_BRACKETS.search(text, position, position + _LONGEST_STATEMENT)
         listed = _COMMENT.sub("", written.group(1)) if written else ""
     names = [part.strip(" \\\t\r\n()").partition(" ")[0] for part in listed.split(",")]
