@@ -458,3 +458,20 @@ def test_a_folder_where_a_file_is_expected(tmp_path: Path) -> None:
     put(tmp_path, "nested/a.py")
     put(tmp_path, "odd/.gitignore/x")
     assert found(tmp_path) == ["nested/a.py", "odd/.gitignore/x"]
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "saved.py").write_text("old = 1\n")
+    really_open, replacements = os.open, iter(["new = 2\n", "newer = 3\n"])
+
+    def open_and_replace(path: str, flags: int) -> int:
+        descriptor = really_open(path, flags)
+        if text := next(replacements, ""):
+            (tmp_path / "other").write_text(text)
+            (tmp_path / "other").replace(tmp_path / "saved.py")
+        return descriptor
+
+    monkeypatch.setattr("keyhole.core.files.read.os.open", open_and_replace)
+    source = read_source(tmp_path, "saved.py", max_bytes=1_000)
+    assert isinstance(source, SourceFile)
+    assert source.text == "newer = 3\n"

@@ -16,6 +16,8 @@ _OPEN_FLAGS = (
     | getattr(os, "O_BINARY", 0)
 )
 
+_MOST_TRIES = 10
+
 
 def read_source(root: Path, path: str, *, max_bytes: int) -> SourceFile | Skip:
     """Read and decode a file, or say why it is passed over."""
@@ -35,19 +37,24 @@ def read_source(root: Path, path: str, *, max_bytes: int) -> SourceFile | Skip:
 
 def read_bytes(root: Path, path: str, *, max_bytes: int) -> tuple[bytes, os.stat_result] | Skip:
     """Read a regular file inside the root, up to a size."""
-    full_path = f"{root}/{path}"
+    for _ in range(_MOST_TRIES):
+        if found := _read_once(f"{root}/{path}", path, max_bytes):
+            return found
+    return Skip(path, SkipReason.UNREADABLE, "it is being replaced again and again")
+
+
+def _read_once(full_path: str, path: str, max_bytes: int) -> tuple[bytes, os.stat_result] | Skip | None:
+    """Read a file; None when another has taken its place meanwhile, as editors do when they save."""
     try:
         descriptor = os.open(full_path, _OPEN_FLAGS)
     except (OSError, ValueError) as error:
         return _unreadable(path, error)
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            return Skip(path, SkipReason.SPECIAL, "not a regular file")
-        if not _is_real(full_path, status):
-            return Skip(path, SkipReason.SYMLINK, "there is a link on the way to it")
-        if status.st_size > max_bytes:
-            return too_large(path, status.st_size, max_bytes)
+        if refused := _refused(full_path, path, status, max_bytes):
+            return refused
+        if not os.path.samestat(os.lstat(full_path), status):
+            return None
         with os.fdopen(descriptor, "rb", closefd=False) as stream:
             content = stream.read(max_bytes + 1)
     except (OSError, ValueError) as error:
@@ -57,18 +64,19 @@ def read_bytes(root: Path, path: str, *, max_bytes: int) -> tuple[bytes, os.stat
     return (content, status) if len(content) <= max_bytes else too_large(path, len(content), max_bytes)
 
 
+def _refused(full_path: str, path: str, opened: os.stat_result, max_bytes: int) -> Skip | None:
+    """Say why a file that is open already is not to be read."""
+    if not stat.S_ISREG(opened.st_mode):
+        return Skip(path, SkipReason.SPECIAL, "not a regular file")
+    # The root is a real path, so the way to a file below it is real as well, or leads elsewhere.
+    if os.path.realpath(full_path) != os.path.normpath(full_path):
+        return Skip(path, SkipReason.SYMLINK, "there is a link on the way to it")
+    return too_large(path, opened.st_size, max_bytes) if opened.st_size > max_bytes else None
+
+
 def too_large(path: str, size: int, max_bytes: int) -> Skip:
     """Say that a file is over the limit, and which setting holds the limit."""
     return Skip(path, SkipReason.TOO_LARGE, f"{size:,} bytes, over index.max_file_bytes = {max_bytes:,}")
-
-
-def _is_real(full_path: str, opened: os.stat_result) -> bool:
-    """Check, with the file already open, that there is no link on the way to it.
-
-    The root is a real path, so the way to a file below it is real as well, or leads elsewhere.
-    """
-    is_direct = os.path.realpath(full_path) == os.path.normpath(full_path)
-    return is_direct and os.path.samestat(os.lstat(full_path), opened)
 
 
 def _unreadable(path: str, error: Exception) -> Skip:
