@@ -54,6 +54,9 @@ log = logging.getLogger("keyhole.tui")
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 
+# Looking through everything for garbage takes longer than a key may; what is young is looked through as ever.
+_GARBAGE_THRESHOLDS = (2_000, 20, 1_000)
+
 
 class KeyholeApp(App[None]):
     """See your codebase the way your agent does."""
@@ -156,6 +159,7 @@ class KeyholeApp(App[None]):
 
     def _open(self) -> None:
         gc.freeze()
+        gc.set_threshold(*_GARBAGE_THRESHOLDS)
         gc.enable()
         self.run_worker(self._open_in_thread, thread=True, name="open")
 
