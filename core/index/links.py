@@ -38,10 +38,11 @@ def resolve_links(store: Store) -> None:
 
 def _changes(rows: list[_Row], resolver: Resolver) -> Iterable[tuple[object, ...]]:
     """Yield what is to be written: state, path, reason, site and id of each link that changed."""
-    for path, group in groupby(rows, key=itemgetter(1)):
+    for (path, language), group in groupby(rows, key=itemgetter(1, 2)):
+        origin = Origin(path, language)
         seen: set[tuple[int, Resolution]] = set()
-        for id_, _, language, line, kind, target, part, *known in group:
-            found = resolver.resolve(Origin(path, language), kind, target, part)
+        for id_, _, _, line, kind, target, part, *known in group:
+            found = resolver.resolve(origin, kind, target, part)
             state = found.state
             if kind == LinkKind.IMPORT:
                 # One statement may take several names from one file.
