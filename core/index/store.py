@@ -109,10 +109,12 @@ class Store:
         known_id = self.value("SELECT id FROM file WHERE path = ?", rows.path)
         if known_id is not None:
             self._remove_chunks(known_id)
+            # Not `INSERT OR REPLACE`: it makes full text write out what it has gathered, for every file.
+            self._db.execute("DELETE FROM file WHERE id = ?", (known_id,))
         file_id = known_id or self._next_id("file")
         self._db.execute("DELETE FROM skip WHERE path = ?", (rows.path,))
         self._db.execute(
-            "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+            "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (
                 file_id,
                 rows.path,
