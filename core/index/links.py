@@ -27,13 +27,15 @@ _ANCHORS = """SELECT file.path, anchor.name FROM file JOIN (
 
 def resolve_links(store: Store) -> None:
     """Bring every link up to date with the paths there are, inside the caller's transaction."""
-    is_all = store.meta("links", "") == "all"
+    which = store.meta("links", "open")
+    if not which:
+        return
+    is_all = which == "all"
     # What is external by its own text alone stays so.
     rows = store.query(_LINKS.format("NOT is_fixed" if is_all else "state IS NULL"))
     if rows:
         store.put_resolutions(_changes(rows, _resolver(store, _all_anchors(store) if is_all else _anchors_of(store))))
-    if is_all:
-        store.set_meta("links", "")
+    store.set_meta("links", "")
 
 
 def _changes(rows: list[_Row], resolver: Resolver) -> Iterable[tuple[object, ...]]:

@@ -161,7 +161,7 @@ class Store:
             self._db.execute(f"DELETE FROM {table} WHERE file_id = ?", (file_id,))  # noqa: S608
         self._db.execute("DELETE FROM file WHERE id = ?", (file_id,))
         self._db.execute("UPDATE link SET state = NULL WHERE path = ?", (path,))
-        self.set_meta("links", "all")
+        self._resolve_later("all")
 
     def restamp_file(self, path: str, stamp: Stamp) -> None:
         """Record a new time for a file whose content is the same."""
@@ -173,12 +173,12 @@ class Store:
         if skip.reason != SkipReason.BAD_NAME:
             self.remove_file(skip.path)
         row = (skip.path, skip.reason.value, skip.detail, skip.is_dir, *(stamp or (None, None)))
-        self.set_meta("links", "all")
+        self._resolve_later("all")
         self._db.execute("INSERT OR REPLACE INTO skip VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def remove_skip(self, path: str) -> None:
         """Forget that a path was passed over."""
-        self.set_meta("links", "all")
+        self._resolve_later("all")
         self._db.execute("DELETE FROM skip WHERE path = ?", (path,))
 
     def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
@@ -230,23 +230,32 @@ class Store:
         """Put a file's links in the place of its old ones, and have those of others resolved again that it touches."""
         declared = "SELECT kind, name, value FROM declared WHERE file_id = ? ORDER BY id"
         old = [] if is_new else list(self._db.execute(declared, (file_id,)))
-        if not is_new:
-            # Its headings may be others now.
-            self._db.execute("UPDATE link SET state = NULL WHERE path = ? AND part <> ''", (rows.path,))
-        if is_new or not self._has_links(file_id, rows):
+        if old != list(rows.declared):
+            self._db.execute("DELETE FROM declared WHERE file_id = ?", (file_id,))
+            self._db.executemany(
+                "INSERT INTO declared VALUES (NULL, ?, ?, ?, ?)", [(file_id, *fact) for fact in rows.declared]
+            )
+        has_links = not is_new and self._has_links(file_id, rows)
+        if not has_links:
             self._db.execute("DELETE FROM link WHERE file_id = ?", (file_id,))
             self._db.executemany(
                 """INSERT INTO link (file_id, line, kind, target, part, is_fixed, state, site)
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
                 [(file_id, *link) for link in rows.links],
             )
-        if old != list(rows.declared):
-            self._db.execute("DELETE FROM declared WHERE file_id = ?", (file_id,))
-            self._db.executemany(
-                "INSERT INTO declared VALUES (NULL, ?, ?, ?, ?)", [(file_id, *fact) for fact in rows.declared]
-            )
+        is_note = rows.language == "markdown"
+        if is_note and not is_new:
+            # Its headings may be others now.
+            self._db.execute("UPDATE link SET state = NULL WHERE path = ? AND part <> ''", (rows.path,))
         if is_new or [fact for fact in old if fact[0] != "anchor"] != [f for f in rows.declared if f[0] != "anchor"]:
-            self.set_meta("links", "all")
+            self._resolve_later("all")
+        elif is_note or not has_links:
+            self._resolve_later("open")
+
+    def _resolve_later(self, which: str) -> None:
+        """Have `resolve_links` look at all links, or at those whose state is open."""
+        if self.meta("links") not in (which, "all"):
+            self.set_meta("links", which)
 
     def _has_links(self, file_id: int, rows: FileRows) -> bool:
         """Tell whether a file has the links it had, as after most edits: where they lead is known then."""
