@@ -39,7 +39,7 @@ def map_view(source: SourceFile, outline: Outline, shown: MapShown, symbol: str 
     """Write the map of a file, or of one symbol in it."""
     writer = MapWriter(source, outline, shown, symbol)
     sketch = _Chooser(writer, shown).choose()
-    text, info = settle(partial(writer.write, sketch), partial(writer.truncation, sketch))
+    text, info = settle(writer.writing(sketch), partial(writer.truncation, sketch))
     return View(text, writer.banner(sketch), info)
 
 
@@ -162,7 +162,7 @@ class _Chooser:
         return replace(budget, bytes=min(budget.bytes, CAPS[sketch.style.level]))
 
     def _measured(self, sketch: Sketch) -> Size:
-        return measure(self._writer.write(sketch, self._writer.truncation(sketch, WIDEST)))
+        return measure(self._writer.writing(sketch).whole(self._writer.truncation(sketch, WIDEST)))
 
     @property
     def _fewest_each(self) -> int:

@@ -71,30 +71,31 @@ class Listing:
 def list_view(listing: Listing, shown: Shown) -> ListView:
     """Fit a page into its budget and write it."""
     writer = _Writer(listing, shown)
-    text, info = settle(writer.text, partial(writer.truncation, writer.plan))
+    text, info = settle(writer.writing(), partial(writer.truncation, writer.plan))
     return ListView(text, writer.banner(writer.plan), info, listing.page, writer.plan)
 
 
-def settle(
-    write: Callable[[TruncationInfo], str], truncation: Callable[[Size], TruncationInfo]
-) -> tuple[str, TruncationInfo]:
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A text in two parts of whole lines: what is written once, and what tells the size of both."""
+
+    text: str
+    telling: Callable[[TruncationInfo], str] = lambda _: ""
+
+    def whole(self, info: TruncationInfo) -> str:
+        """Write all of it."""
+        return self.text + self.telling(info)
+
+
+def settle(writing: Writing, truncation: Callable[[Size], TruncationInfo]) -> tuple[str, TruncationInfo]:
     """Write a text that may tell its own size, and return what it tells."""
-    text = write(truncation(WIDEST))
-    size = measure(text)
-    info = truncation(size)
-    # Only JSON tells its own size, which may change by a digit.
-    while (told := write(info)) != text:
-        size += _difference(text, told)
-        text, info = told, truncation(size)
-    return text, info
-
-
-def _difference(text: str, other: str) -> Size:
-    """Measure what a text of as many lines costs more; most lines are the same, and sizes of lines add up."""
-    pairs = zip(text.split("\n"), other.split("\n"), strict=True)
-    changed = [pair for pair in pairs if pair[0] != pair[1]]
-    old, new = ("".join(f"{line}\n" for line in side) for side in zip(*changed, strict=True))
-    return measure(new) - measure(old)
+    size = base = measure(writing.text)
+    told, telling = "", writing.telling(truncation(size))
+    # A size that grows is told in as many digits or more: so this ends.
+    while telling != told:
+        told, size = telling, base + measure(telling)
+        telling = writing.telling(truncation(size))
+    return writing.text + told, truncation(size)
 
 
 def head_text(banner: str, notes: Sequence[str]) -> str:
@@ -108,16 +109,23 @@ def note_texts(*notes: str) -> list[str]:
 
 
 def json_answer(
-    banner: str, results: Sequence[str], facts: Mapping[str, object], latency_ms: float | None = None
-) -> str:
+    banner: str,
+    results: Sequence[str],
+    facts: Callable[[TruncationInfo], Mapping[str, object]],
+    latency_ms: float | None = None,
+) -> Writing:
     """Write the one object that every view is in JSON; results are written already, one to a line."""
     written = "".join(f"{result}\n" for result in (*(f"{result}," for result in results[:-1]), *results[-1:]))
-    rest = [f'"{key}": {json_line(value)}' for key, value in facts.items()]
-    if latency_ms is not None:
-        # Always as long, so that the size of an answer does not depend on how long it took; below 1 its sign differs.
-        rest.append(f'"latency_ms": {latency_ms if latency_ms >= 1 else 0:.2e}')
-    told = ",\n".join(rest)
-    return f'{{\n"banner": {json_line(banner)},\n"results": [\n{written}],\n{told}\n}}\n'
+
+    def telling(info: TruncationInfo) -> str:
+        rest = [f'"{key}": {json_line(value)}' for key, value in facts(info).items()]
+        if latency_ms is not None:
+            # Always as long, so that the size does not depend on how long it took; below 1 its sign differs.
+            rest.append(f'"latency_ms": {latency_ms if latency_ms >= 1 else 0:.2e}')
+        told = ",\n".join(rest)
+        return f"],\n{told}\n}}\n"
+
+    return Writing(f'{{\n"banner": {json_line(banner)},\n"results": [\n{written}', telling)
 
 
 def count_facts(page: Page, shown: int, info: TruncationInfo, cursor: str | None = None) -> dict[str, object]:
@@ -153,12 +161,12 @@ class _Writer:
         ladders = self._listing.ladders(self._shown.detail)
         return Fitting(ladders, self._size_of, self._frame, self._shown.budget).plan()
 
-    def text(self, info: TruncationInfo) -> str:
+    def writing(self) -> Writing:
         """Write the whole view."""
         results = [self._piece(number, level)[0] for number, level in enumerate(self.plan.levels)]
         if self._is_json:
-            return self._json(self.plan, info, [result.removesuffix(",\n") for result in results])
-        return self._head(self.plan) + "".join(results)
+            return self._json(self.plan, [result.removesuffix(",\n") for result in results])
+        return Writing(self._head(self.plan) + "".join(results))
 
     def banner(self, plan: Plan) -> str:
         """Write the line at the top."""
@@ -215,18 +223,19 @@ class _Writer:
 
     def _frame(self, plan: Plan) -> str:
         """Write everything but the results, at its longest."""
-        return self._json(plan, self.truncation(plan, WIDEST), []) if self._is_json else self._head(plan)
+        return self._json(plan, []).whole(self.truncation(plan, WIDEST)) if self._is_json else self._head(plan)
 
     def _head(self, plan: Plan) -> str:
         return head_text(self.banner(plan), self._notes)
 
-    def _json(self, plan: Plan, info: TruncationInfo, results: list[str]) -> str:
+    def _json(self, plan: Plan, results: list[str]) -> Writing:
         listing, after = self._listing, self._listing.page.after(len(plan.levels))
         is_paged = after is not None and not listing.sections
         cursor = write_cursor(listing.request, listing.generation, after or 0) if is_paged else None
-        counts = count_facts(listing.page, len(plan.levels), info, cursor)
+        facts: dict[str, object] = {}
         if listing.sections:
             told = shares(listing.sections, len(plan.levels))
-            counts["categories"] = {part.name: {"total": part.total, "returned": here} for part, here in told}
-        facts = {**counts, "notes": self._notes, **listing.facts}
-        return json_answer(self.banner(plan), results, facts, listing.latency_ms)
+            facts["categories"] = {part.name: {"total": part.total, "returned": here} for part, here in told}
+        facts |= {"notes": self._notes, **listing.facts}
+        count = partial(count_facts, listing.page, len(plan.levels), cursor=cursor)
+        return json_answer(self.banner(plan), results, lambda info: {**count(info=info), **facts}, listing.latency_ms)

@@ -8,7 +8,7 @@ from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Format, MapLevel, Outline, SourceFile, Symbol
 from keyhole.core.view.banner import Page
 from keyhole.core.view.budget import Budget, Size, TruncationInfo
-from keyhole.core.view.listing import count_facts, head_text, json_answer, note_texts
+from keyhole.core.view.listing import Writing, count_facts, head_text, json_answer, note_texts
 from keyhole.core.view.map_items import (
     LONGEST_NAME,
     Gap,
@@ -83,9 +83,9 @@ class MapWriter:
         self.entries = self.owner.children if self.owner else outline.symbols
         self.total = count_inside(self.entries)
 
-    def write(self, sketch: Sketch, info: TruncationInfo) -> str:
+    def writing(self, sketch: Sketch) -> Writing:
         """Write the whole view."""
-        return self._json(sketch, info) if self._shown.format == Format.JSON else self._text(sketch)
+        return self._json(sketch) if self._shown.format == Format.JSON else Writing(self._text(sketch))
 
     def item_text(self, item: Item | Gap, style: Style) -> str:
         """Write one symbol of the list, as it stands in the view."""
@@ -131,12 +131,12 @@ class MapWriter:
         goes_on = f": {way} goes on here" if is_own or reference else ""
         return f"─ ─ ─ {gap.count:,} more {noun} ─ ─ ─", f"lines {gap.start_line}-{gap.end_line}{goes_on}"
 
-    def _json(self, sketch: Sketch, info: TruncationInfo) -> str:
+    def _json(self, sketch: Sketch) -> Writing:
         shown = count_shown(sketch.items)
         entries = [item for item in sketch.items if isinstance(item, Item)]
         gap = self._gap(sketch)
+        page = Page(sketch.first, max(len(entries), 1), len(self.entries))
         facts: dict[str, object] = {
-            **count_facts(Page(sketch.first, max(len(entries), 1), len(self.entries)), len(entries), info),
             "notes": self._notes,
             "file_path": self._path(sketch),
             "language": self._outline.language,
@@ -153,7 +153,9 @@ class MapWriter:
             "omitted": gap_facts(gap) if gap else None,
         }
         results = [json_line(item_facts(item, sketch.style)) for item in entries]
-        return json_answer(self.banner(sketch), results, facts)
+        return json_answer(
+            self.banner(sketch), results, lambda info: {**count_facts(page, len(entries), info), **facts}
+        )
 
     def banner(self, sketch: Sketch) -> str:
         """Write the line at the top."""

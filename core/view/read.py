@@ -86,7 +86,7 @@ class _Sharing:
     def _frame(self, files: Files) -> str:
         """Write everything but the text of the files, at its longest."""
         sections = [file if isinstance(file, Refusal) else Section(file, _widest(file.window)) for file in files]
-        return self._writer.writing(sections)(self._writer.truncation(sections, WIDEST))
+        return self._writer.writing(sections).whole(self._writer.truncation(sections, WIDEST))
 
 
 def _opened(files: Files) -> Iterable[tuple[int, Opened]]:

@@ -1,13 +1,13 @@
 """Pieces of files written out: banner, a heading for each file, its text; or the same facts as JSON."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Format, Refusal
 from keyhole.core.view.banner import Page
 from keyhole.core.view.budget import Budget, Size, TruncationInfo
-from keyhole.core.view.listing import count_facts, head_text, json_answer, note_texts
+from keyhole.core.view.listing import Writing, count_facts, head_text, json_answer, note_texts
 from keyhole.core.view.text import count_of, human_size, json_line, name_text, source_text
 from keyhole.core.view.window import Piece, Place, Window
 
@@ -62,24 +62,27 @@ class ReadWriter:
         self._count = count
         self._notes = note_texts(*shown.notes)
         self._is_json = shown.format == Format.JSON
+        self._last_written = ("", '""' if self._is_json else "")
         has_room = count == 1 and shown.budget.tokens >= _ROOM_FOR_LONG_PATH
         self._path_width = _LONGEST_PATH if has_room else _LONGEST_PATH_WHEN_NARROW
 
-    def writing(self, sections: Sections) -> Callable[[TruncationInfo], str]:
-        """Return what writes the whole view; the files are written once, however often their size is told anew."""
+    def writing(self, sections: Sections) -> Writing:
+        """Write the whole view."""
         banner = self.banner(sections)
         if not self._is_json:
-            text = head_text(banner, self._notes) + "".join(map(self._text, sections))
-            return lambda _: text
-        results = [json_line(self._facts(section)) for section in sections]
+            return Writing(head_text(banner, self._notes) + "".join(map(self._text, sections)))
         page = Page(0, MOST_PATHS, self._count)
-        return lambda info: json_answer(
-            banner, results, {**count_facts(page, len(sections), info), "notes": self._notes}
+        return json_answer(
+            banner,
+            list(map(self._json, sections)),
+            lambda info: {**count_facts(page, len(sections), info), "notes": self._notes},
         )
 
     def written(self, text: str) -> str:
-        """Write a text of a file as the view shows it."""
-        return json_line(text) if self._is_json else source_text(text)
+        """Write a text of a file as the view shows it; what was measured last is mostly what is sent."""
+        if text != self._last_written[0]:
+            self._last_written = text, json_line(text) if self._is_json else source_text(text)
+        return self._last_written[1]
 
     def truncation(self, sections: Sections, size: Size) -> TruncationInfo:
         """Tell what the budget did."""
@@ -168,13 +171,14 @@ class ReadWriter:
             *file.remarks,
             *([f"next {piece.next}"] if piece.next else []),
         ]
-        return f"{section.map}── {' │ '.join(facts)} ──\n{source_text(piece.text)}"
+        return f"{section.map}── {' │ '.join(facts)} ──\n{self.written(piece.text)}"
 
-    def _facts(self, section: Section | Refusal) -> dict[str, object]:
+    def _json(self, section: Section | Refusal) -> str:
         if isinstance(section, Refusal):
-            return {"file_path": self._path(section.path), "error": name_text(section.message, _LONGEST_MESSAGE)}
+            error = name_text(section.message, _LONGEST_MESSAGE)
+            return json_line({"file_path": self._path(section.path), "error": error})
         file, piece = section.file, section.piece
-        return {
+        facts = {
             "file_path": self._path(file.path),
             "language": file.language,
             "encoding": file.encoding,
@@ -188,8 +192,8 @@ class ReadWriter:
             "next_start_line": piece.next.line if piece.next else None,
             "next_start_column": piece.next.column if piece.next else None,
             "map": section.map or None,
-            "content": piece.text,
         }
+        return f'{json_line(facts)[:-1]}, "content": {self.written(piece.text)}}}'
 
     def _path(self, path: str) -> str:
         return name_text(path, self._path_width)
