@@ -89,13 +89,14 @@ class Writing:
 
 def settle(writing: Writing, truncation: Callable[[Size], TruncationInfo]) -> tuple[str, TruncationInfo]:
     """Write a text that may tell its own size, and return what it tells."""
-    size = base = measure(writing.text)
-    told, telling = "", writing.telling(truncation(size))
+    base = measure(writing.text)
+    info = truncation(base)
     # A size that grows is told in as many digits or more: so this ends.
-    while telling != told:
-        told, size = telling, base + measure(telling)
-        telling = writing.telling(truncation(size))
-    return writing.text + told, truncation(size)
+    while True:
+        told = writing.telling(info)
+        seen, info = info, truncation(base + measure(told))
+        if info == seen:
+            return writing.text + told, info
 
 
 def head_text(banner: str, notes: Sequence[str]) -> str:
