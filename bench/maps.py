@@ -22,7 +22,7 @@ from keyhole.core.syntax.languages import detect_language
 from keyhole.core.syntax.parse import parse
 from keyhole.core.types import Format, MapRequest, ReadRequest
 
-ROUNDS, ROUNDS_OF_MAPS = 25, 5
+ROUNDS, ROUNDS_OF_MAPS = 60, 5
 MOST = 2.0
 
 

@@ -146,6 +146,18 @@ def test_the_terminal_is_restored(
     assert "Traceback" not in terminal.text
 
 
+def test_it_ends_when_its_window_is_gone_and_no_signal_says_so(root: Path) -> None:
+    terminal = Terminal(root)
+    terminal.shows("✓ current")
+    # It is not the terminal that controls the process, so the system sends no signal.
+    os.close(terminal.master)
+    os.close(terminal.slave)
+    try:
+        terminal.process.wait(_PATIENCE)
+    finally:
+        terminal.process.kill()
+
+
 def test_q_ends_it_outside_of_the_search_line(start: Callable[..., Terminal]) -> None:
     terminal = start()
     terminal.shows("✓ current")
