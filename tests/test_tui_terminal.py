@@ -27,7 +27,7 @@ _PATIENCE = 60.0
 class Terminal:
     """A pseudo-terminal with the explorer in it."""
 
-    def __init__(self, root: Path, *arguments: str, **environment: str) -> None:
+    def __init__(self, root: Path, *arguments: str, through: tuple[str, ...] = (), **environment: str) -> None:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
         self.before = termios.tcgetattr(slave)
@@ -35,7 +35,7 @@ class Terminal:
         program = "from keyhole.tui.main import main; main()"
         folders = {"KEYHOLE_CACHE_DIR": str(root.parent / "cache"), "XDG_STATE_HOME": str(root.parent / "state")}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, *arguments],
+            [*through, sys.executable, "-c", program, *arguments],
             cwd=root,
             stdin=slave,
             stdout=slave,
@@ -100,8 +100,8 @@ def root(tmp_path: Path) -> Path:
 def start(root: Path) -> Iterator[Callable[..., Terminal]]:
     started: list[Terminal] = []
 
-    def start(*arguments: str, **environment: str) -> Terminal:
-        started.append(Terminal(root, *arguments, **environment))
+    def start(*arguments: str, through: tuple[str, ...] = (), **environment: str) -> Terminal:
+        started.append(Terminal(root, *arguments, through=through, **environment))
         return started[-1]
 
     yield start
@@ -277,6 +277,23 @@ def test_it_can_be_left_while_another_process_holds_the_index(start: Callable[..
         terminal.send("\x11")
         assert terminal.end() == 0
     assert terminal.is_restored()
+
+
+@pytest.mark.parametrize("elsewhere", ["stdin", "stdout", "stderr"])
+@pytest.mark.parametrize("is_closed", [False, True], ids=["a file", "closed"])
+def test_without_all_of_the_terminal_there_is_an_overview(
+    start: Callable[..., Terminal], root: Path, elsewhere: str, is_closed: bool
+) -> None:
+    file = root.parent / "elsewhere"
+    file.touch()
+    place = {"stdin": "0<", "stdout": "1>", "stderr": "2>"}[elsewhere] + ("&-" if is_closed else f"'{file}'")
+    terminal = start(through=("sh", "-c", f'exec "$@" {place}', "sh"))
+    assert terminal.end() == 0
+    assert ENTER_SCREEN not in terminal.output
+    told = terminal.text + file.read_text()
+    assert "Traceback" not in told
+    assert ("A sample view: keyhole map a.py" in told) == ((elsewhere, is_closed) != ("stdout", True))
+    assert ("this is no terminal, so no explorer" in told) == ((elsewhere, is_closed) != ("stderr", True))
 
 
 def is_open(port: int) -> bool:

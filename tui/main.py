@@ -16,6 +16,7 @@ DEFAULT_PORT = 7777
 
 def main() -> None:
     """Run Keyhole and exit with its code."""
+    _open_what_is_closed()
     from keyhole.core.cli import cli
     from keyhole.mcp_server.command import clients, mcp  # the commands only; what they run is imported when they run
 
@@ -30,7 +31,7 @@ def run(arguments: list[str]) -> int:
     if isinstance(wanted, str):
         print(f"keyhole: {wanted}", file=sys.stderr)
         return EXIT_ERROR
-    if wanted and sys.stdin.isatty() and sys.stdout.isatty():
+    if wanted and _is_at_terminal():
         from keyhole.mcp_server.local import LocalTools
         from keyhole.tui.run import run_explorer
         from keyhole.tui.serving import ServerSide
@@ -46,6 +47,18 @@ def run(arguments: list[str]) -> int:
     if wanted and code == 0:
         print("keyhole: this is no terminal, so no explorer; keyhole --help lists the commands", file=sys.stderr)
     return code
+
+
+def _open_what_is_closed() -> None:
+    """Give a stream that was closed before us (`2>&-`) somewhere to go: Python has None there, and no file may."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123  # until the end
+
+
+def _is_at_terminal() -> bool:
+    """Tell whether all three streams are a terminal: keys come from the first, and Textual draws on the last."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
 @dataclass(frozen=True, slots=True)
