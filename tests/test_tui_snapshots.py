@@ -1,5 +1,6 @@
 """How the explorer looks in each of its states, at fixed sizes; each picture comes with a fact about the state."""
 
+import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from keyhole.core.types import Detail, Progress
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.asking import Asking
 from keyhole.tui.index_state import Phase
-from keyhole.tui.messages import Indexing, NotIndexed
+from keyhole.tui.messages import Indexing, NotIndexed, Said
 from keyhole.tui.screens import explore as explore_module
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.line_view import LineView
@@ -201,18 +202,60 @@ def test_without_colour(acme: Service, snap_compare: Compare, monkeypatch: pytes
     check(make_app(acme), snap_compare, state)
 
 
-def test_first_run(tmp_path: Path, snap_compare: Compare) -> None:
-    gate = threading.Event()
-    app = KeyholeApp(tmp_path / "acme", lambda: opens_late(gate), watches=False)
+@dataclass(frozen=True)
+class Held:
+    """Index runs that do not end before they are let go."""
+
+    gate: threading.Event
+
+    def index(self, **_: object) -> None:
+        self.gate.wait(10)
+        raise StoreError("closed")
+
+
+def test_first_run(tmp_path: Path, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, gate = tmp_path / "acme", threading.Event()
+    root.mkdir()
+    service = make_service(root)
+    monkeypatch.setattr(service, "index", Held(gate).index)
+    app = make_app(service)
 
     async def run_before(pilot: Pilot[None]) -> None:
+        while app.index_state.phase != Phase.INDEXING:
+            await pilot.pause(0.01)
         app.post_message(Indexing(Progress(120, 340, 900, "src/acme/retry.py")))
         await pilot.pause(0.05)
-        assert app.index_state.phase == Phase.INDEXING
-        gate.set()
+        assert app.index_state.progress.done == 120
 
     with released(gate):
         assert snap_compare(app, terminal_size=LARGE, run_before=run_before)
+
+
+@pytest.mark.parametrize("phase", [Phase.OPENING, Phase.INDEXING, Phase.WAITING])
+def test_an_index_that_is_there_is_not_read_for_the_first_time(
+    acme: Service, monkeypatch: pytest.MonkeyPatch, phase: Phase
+) -> None:
+    gate = threading.Event()
+    monkeypatch.setattr(acme, "index", Held(gate).index)
+    app = KeyholeApp(acme.root, lambda: opens_late(gate), watches=False) if phase == Phase.OPENING else make_app(acme)
+
+    async def look() -> str:
+        async with app.run_test(size=LARGE) as pilot:
+            while app.index_state.phase == Phase.OPENING != phase:
+                await pilot.pause(0.01)
+            if phase == Phase.WAITING:
+                app.post_message(Said("another process is indexing this workspace; waiting for it to end"))
+            await pilot.pause(0.05)
+            assert app.index_state.phase == phase
+            results = explore(pilot).query_one(ResultList)
+            said = "\n".join(results.render_line(y).text for y in range(results.size.height))
+            gate.set()
+            return said
+
+    with released(gate):
+        said = asyncio.run(look())
+    assert "Search, as your agent would" in said
+    assert "first time" not in said
 
 
 def opens_late(gate: threading.Event) -> Service:

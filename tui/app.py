@@ -195,6 +195,7 @@ class KeyholeApp(App[None]):
         from keyhole.tui.indexing import IndexRuns, watch_files
 
         self.service = message.service
+        self.index_state = replace(self.index_state, is_first_run=not message.service.has_index())
         self._runs = IndexRuns(message.service, self)
         if self._watches:
             self.run_worker(watch_files(message.service, self), name="watch")
@@ -294,7 +295,11 @@ class KeyholeApp(App[None]):
         self.status = message.status
         watching = self._watches and not self.index_state.text
         self.index_state = replace(
-            self.index_state, phase=Phase.CURRENT, files=message.report.files, is_watching=watching
+            self.index_state,
+            phase=Phase.CURRENT,
+            is_first_run=False,
+            files=message.report.files,
+            is_watching=watching,
         )
         self.inventory = message.inventory
         # What is loaded by now stays; looking through it again and again would make single keystrokes slow.

@@ -28,6 +28,8 @@ class IndexState:
     """How the index stands."""
 
     phase: Phase = Phase.OPENING
+    # There was no index when the workspace was opened, and there is no whole one yet.
+    is_first_run: bool = False
     progress: Progress = _NOT_STARTED
     files: int = 0
     is_watching: bool = False

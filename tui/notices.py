@@ -18,18 +18,18 @@ Filters go into the same line:
 """
 
 
-def waiting_lines(state: IndexState, *, has_status: bool) -> list[str]:
+def waiting_lines(state: IndexState) -> list[str]:
     """Say what to do, or what to wait for, before there is anything to show."""
     if state.phase == Phase.FAILED:
         return ["[bold]✗ The index cannot be used[/]", "", state.text, "", "r tries again"]
-    if state.phase in (Phase.OPENING, Phase.INDEXING) and not has_status:
+    if state.is_first_run:
         return [
             "[bold]◌ Reading this folder for the first time[/]",
             "",
             "Search at once: results come from what",
             "has been read, and grow as it goes on.",
         ]
-    if not state.files:
+    if state.phase == Phase.CURRENT and not state.files:
         return [
             "[bold]○ Nothing to index here[/]",
             "",

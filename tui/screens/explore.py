@@ -203,7 +203,7 @@ class ExploreScreen(PanesScreen):
     def _show_nothing_asked(self) -> None:
         app = self.explorer
         self.answer = None
-        self.query_one(ResultList).say(waiting_lines(app.index_state, has_status=app.status is not None))
+        self.query_one(ResultList).say(waiting_lines(app.index_state))
         self.query_one(Banner).show(None)
         self.query_one(Gauge).info = None
         self._pane.show_overview(app.status)
