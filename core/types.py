@@ -399,6 +399,10 @@ class Explanation:
     hit: Hit | None = None
 
 
+# The note of a call whose client gave up before there was an answer.
+CANCELLED = "cancelled"
+
+
 class CallStatus(StrEnum):
     """How a call of an agent ended, if it has; `truncated` is an answer that its budget cut."""
 
@@ -433,6 +437,11 @@ class Call:
     response_bytes: int = 0
     # Why an answer was cut, or why there is none.
     note: str = ""
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the client gave up before there was an answer."""
+        return self.status == CallStatus.ERROR and self.note == CANCELLED
 
     @property
     def parameters(self) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """The HTTP server inside another program's event loop, such as the explorer's.
 
     server = await EmbeddedServer.start(service, port=0)    # or an error that says what to do: PortError
-    server.address, server.connect_text                     # for people to see and to copy
+    server.address, server.client_setup                     # for people to see and to copy
     await server.stop()                                     # the port is free, the journal is written
 
 It touches no signal, prints nothing, and logs only to loggers that have a handler. `start` imports fastmcp in a thread,
@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from keyhole.core.errors import PortError
 from keyhole.core.service import Service
-from keyhole.mcp_server.run import HTTP, UVICORN, connect_text, isolate, listen, quiet_libraries, verifier
+from keyhole.mcp_server.run import UVICORN, client_setup, http_options, isolate, listen, quiet_libraries, verifier
 
 if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
+    from keyhole.mcp_server.refusals import Told
 
 HOST = "127.0.0.1"
 _POLL = 0.02
@@ -37,9 +38,9 @@ class EmbeddedServer:
         self._journal: Journal | None = None
 
     @property
-    def connect_text(self) -> str:
+    def client_setup(self) -> str:
         """What to paste into a client."""
-        return connect_text(self.address, self.token)
+        return client_setup(self.address, self.token)
 
     @property
     def is_running(self) -> bool:
@@ -47,15 +48,17 @@ class EmbeddedServer:
         return not self._task.done()
 
     @classmethod
-    async def start(cls, service: Service, *, port: int = 0, token: str | None = None) -> "EmbeddedServer":
-        """Serve a workspace on this machine; port 0 is any that is free."""
+    async def start(
+        cls, service: Service, *, port: int = 0, token: str | None = None, told: "Told" = lambda _: None
+    ) -> "EmbeddedServer":
+        """Serve a workspace on this machine; port 0 is any that is free, and `told` hears of who is turned away."""
         # An index of its own: who looks at the screen never waits for an agent's search to end.
         own = Service(service.root, service.settings)
         listener, address = listen(HOST, port)
         token = token or secrets.token_urlsafe(24)
         try:
             journal = own.journal()
-            server = await asyncio.to_thread(_uvicorn_server, own, token, journal)
+            server = await asyncio.to_thread(_uvicorn_server, own, token, journal, told)
             task = asyncio.create_task(_serve(server, listener), name="keyhole-mcp")
             while not server.started and not task.done():
                 await asyncio.sleep(_POLL)
@@ -89,7 +92,7 @@ async def _serve(server: Any, listener: socket.socket) -> None:
         listener.close()
 
 
-def _uvicorn_server(service: Service, token: str, journal: "Journal | None") -> Any:
+def _uvicorn_server(service: Service, token: str, journal: "Journal | None", told: "Told") -> Any:
     """Make the server; runs in a thread, for what it imports."""
     isolate()
     import uvicorn
@@ -97,7 +100,7 @@ def _uvicorn_server(service: Service, token: str, journal: "Journal | None") -> 
     from keyhole.mcp_server.server import build_server
 
     quiet_libraries()
-    app = build_server(service, verifier(token), journal).http_app(**HTTP)
+    app = build_server(service, verifier(token), journal).http_app(**http_options(told))
 
     class QuietServer(uvicorn.Server):
         """Leaves signals to the program it lives in."""

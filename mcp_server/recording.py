@@ -11,7 +11,7 @@ from fastmcp.server.dependencies import get_http_headers
 from fastmcp.server.middleware import Middleware
 
 from keyhole.core.journal.writer import Ended, Journal, Started
-from keyhole.core.types import CallStatus
+from keyhole.core.types import CANCELLED, CallStatus
 from keyhole.core.view.budget import TruncationInfo, measure
 from keyhole.core.view.metrics import observed, utilisation
 from keyhole.core.view.text import name_text
@@ -54,7 +54,7 @@ class Recording(Middleware):
             try:
                 answer = await ask()
             except CancelledError:
-                end(CallStatus.ERROR, "", [], "cancelled")
+                end(CallStatus.ERROR, "", [], CANCELLED)
                 raise
             except Exception as error:
                 end(CallStatus.ERROR, str(error), [])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyhole.core.errors import PortError, WorkspaceError
 from keyhole.core.service import Service
+from keyhole.mcp_server.refusals import Refusals, Told
 
 if TYPE_CHECKING:
     from fastmcp.server.auth import TokenVerifier
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
 
 ENDPOINT = "/mcp"
-# How HTTP is served, wherever the server lives.
-HTTP: dict[str, Any] = {"path": ENDPOINT, "stateless_http": True, "host_origin_protection": True}
 UVICORN: dict[str, Any] = {"log_config": None, "access_log": False, "ws": "none", "timeout_graceful_shutdown": 1}
 
 
@@ -53,10 +52,18 @@ def run_http(service: Service, host: str, port: int, token: str | None) -> None:
             port=listener.getsockname()[1],
             sockets=[listener],
             uvicorn_config=UVICORN,
-            **HTTP,
+            **http_options(),
         ),
         journal,
     )
+
+
+def http_options(told: Told = lambda _: None) -> dict[str, Any]:
+    """How HTTP is served, wherever the server lives; `told` hears of each request without the right token, and why."""
+    from starlette.middleware import Middleware
+
+    refusals = Middleware(Refusals, told=told)
+    return {"path": ENDPOINT, "stateless_http": True, "host_origin_protection": True, "middleware": [refusals]}
 
 
 def is_loopback(host: str) -> bool:
@@ -70,11 +77,16 @@ def is_loopback(host: str) -> bool:
 
 
 def connect_text(address: str, token: str | None) -> str:
-    """Write what to paste into a client."""
+    """Say where the server is, and what to paste into a client."""
+    return f"Keyhole serves on {address}\n{client_setup(address, token)}"
+
+
+def client_setup(address: str, token: str | None) -> str:
+    """Write what to paste into a client, as JSON."""
     entry: dict[str, object] = {"type": "http", "url": address}
     if token:
         entry["headers"] = {"Authorization": f"Bearer {token}"}
-    return f"Keyhole serves on {address}\n" + json.dumps({"mcpServers": {"keyhole": entry}}, indent=2)
+    return json.dumps({"mcpServers": {"keyhole": entry}}, indent=2)
 
 
 def isolate() -> None:

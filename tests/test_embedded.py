@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -42,8 +42,10 @@ def service(acme: Service, tmp_path_factory: pytest.TempPathFactory) -> Service:
 
 
 @asynccontextmanager
-async def served(service: Service, port: int = 0) -> AsyncIterator[EmbeddedServer]:
-    server = await EmbeddedServer.start(service, port=port)
+async def served(
+    service: Service, port: int = 0, told: Callable[[str], None] = lambda _: None
+) -> AsyncIterator[EmbeddedServer]:
+    server = await EmbeddedServer.start(service, port=port, told=told)
     try:
         yield server
     finally:
@@ -51,7 +53,7 @@ async def served(service: Service, port: int = 0) -> AsyncIterator[EmbeddedServe
 
 
 def connected(server: EmbeddedServer, era: str = "auto") -> Client[Any]:
-    entry = json.loads(server.connect_text.partition("\n")[2])["mcpServers"]["keyhole"]
+    entry = json.loads(server.client_setup)["mcpServers"]["keyhole"]
     return Client(StreamableHttpTransport(entry["url"], headers=entry["headers"]), mode=era)
 
 
@@ -128,13 +130,20 @@ async def test_a_port_that_is_taken_is_said(service: Service) -> None:
 
 
 async def test_it_needs_its_token(service: Service) -> None:
-    async with served(service) as server, httpx2.AsyncClient() as client:
-        for headers, status in [
-            ({}, 401),
-            ({"Authorization": "Bearer x"}, 401),
-            ({"Authorization": f"Bearer {server.token}", "Host": "evil.example"}, 421),
+    told: list[str] = []
+    async with served(service, told=told.append) as server, httpx2.AsyncClient() as client:
+        for headers, status, words in [
+            ({}, 401, "This request has no token. Keyhole makes a new token for each run"),
+            ({"Authorization": "Bearer x"}, 401, "This request has a wrong token. Keyhole makes a new token"),
+            ({"Authorization": f"Bearer {server.token}", "Host": "evil.example"}, 421, "Misdirected Request"),
         ]:
-            assert (await client.post(server.address, json={}, headers=headers)).status_code == status
+            answer = await client.post(server.address, json={}, headers=headers)
+            assert answer.status_code == status
+            assert words in answer.text
+            assert "re-register" not in answer.text + str(answer.headers)
+        async with connected(server) as agent:
+            assert await agent.list_tools()
+    assert told == ["no token", "a wrong token"]
 
 
 async def test_a_call_that_runs_does_not_hold_up_the_end(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 from driving import calls_of, drive, explorer, make_app, press, settle, text_of, traffic, wait_until
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
@@ -27,8 +28,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def connected(connect_text: str) -> Client[Any]:
-    entry = json.loads(connect_text.partition("\n")[2])["mcpServers"]["keyhole"]
+def connected(client_setup: str) -> Client[Any]:
+    entry = json.loads(client_setup)["mcpServers"]["keyhole"]
     itself = Implementation(name="acme-agent", version="1")
     return Client(StreamableHttpTransport(entry["url"], headers=entry["headers"]), client_info=itself)
 
@@ -39,8 +40,8 @@ async def received(client: Client[Any]) -> list[str]:
     return ["".join(getattr(block, "text", "") for block in answer.content) for answer in answers]
 
 
-async def all_received(connect_text: str) -> list[list[str]]:
-    return await asyncio.gather(*(received(connected(connect_text)) for _ in range(8)))
+async def all_received(client_setup: str) -> list[list[str]]:
+    return await asyncio.gather(*(received(connected(client_setup)) for _ in range(8)))
 
 
 def is_open(port: int) -> bool:
@@ -62,7 +63,7 @@ def test_a_client_over_http_is_seen_byte_for_byte(agents_service: Service) -> No
         await wait_until(pilot, lambda _: app.server_state.phase == ServerPhase.ON)
         ports.append(urlsplit(app.server_state.address).port or 0)
         await press(pilot, "escape", "3")
-        answers = await received(connected(app.server_state.connect_text))
+        answers = await received(connected(app.server_state.client_setup))
         await wait_until(pilot, lambda pilot: ended(pilot) == 43)
         await press(pilot, "]")
         for answer, (tool, arguments) in zip(reversed(answers), reversed(CALLS), strict=True):
@@ -123,7 +124,7 @@ def test_eight_busy_clients_never_freeze_the_screen(agents_service: Service) -> 
         await wait_until(pilot, lambda _: app.server_state.phase == ServerPhase.ON)
         await press(pilot, "escape", "3")
         # Clients in a loop of their own, as they are in life; keys go on meaning what they mean.
-        work = asyncio.create_task(asyncio.to_thread(asyncio.run, all_received(app.server_state.connect_text)))
+        work = asyncio.create_task(asyncio.to_thread(asyncio.run, all_received(app.server_state.client_setup)))
         while not work.done():
             place = calls_of(pilot).call
             await pilot.press("j")
@@ -132,5 +133,35 @@ def test_eight_busy_clients_never_freeze_the_screen(agents_service: Service) -> 
         assert all(answer == answers[0] for answer in answers)
         await wait_until(pilot, lambda pilot: ended(pilot) == 40 + 8 * len(CALLS))
         assert traffic(pilot).calls.summary.calls == 64
+
+    drive(app, steps)
+
+
+async def ask_with(address: str, **headers: str) -> int:
+    async with httpx2.AsyncClient() as client:
+        return (await client.post(address, json={}, headers=headers)).status_code
+
+
+def test_who_comes_without_the_right_token_is_seen_and_that_token_is_a_key_away(agents_service: Service) -> None:
+    app = serving_app(agents_service)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await wait_until(pilot, lambda _: app.server_state.phase == ServerPhase.ON)
+        address = app.server_state.address
+        assert await ask_with(address) == 401
+        await wait_until(pilot, lambda _: app.server_state.turned_away == 1)
+        assert "A client was turned away: it came with no token" in str([note.message for note in app._notifications])
+        await press(pilot, "escape", "3")
+        assert await ask_with(address, Authorization="Bearer of yesterday") == 401
+        await wait_until(pilot, lambda _: app.server_state.turned_away == 2)
+        problem = traffic(pilot).query_one("#problem")
+        assert problem.display
+        assert "2 requests turned away, the last with a wrong token" in str(problem.render())
+        await press(pilot, "C")
+        assert not problem.display
+        entry = json.loads(app.clipboard)["mcpServers"]["keyhole"]
+        assert await ask_with(entry["url"], **entry["headers"]) != 401
+        await settle(pilot)
+        assert not problem.display
 
     drive(app, steps)

@@ -27,13 +27,15 @@ from test_tui_keys import Row, doing, keys_of, press_and_check, start_over
 from textual.pilot import Pilot
 
 from keyhole.core.journal.reader import Filter
+from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
 from keyhole.core.types import CallStatus, SearchRequest
 from keyhole.core.view.stats import statistics, stats_text
+from keyhole.tui.messages import Serves
 from keyhole.tui.screens.replay import ReplayScreen
 from keyhole.tui.screens.stats import StatsScreen
 from keyhole.tui.screens.traffic import SummaryLine, TrafficScreen
-from keyhole.tui.server_state import ServerPhase
+from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.call_list import CallList
 from keyhole.tui.widgets.call_view import CallView
 from keyhole.tui.widgets.charts import Chart
@@ -283,6 +285,81 @@ def test_a_port_that_is_taken_is_said_and_another_one_is_a_key_away(agents_servi
             await wait_until(pilot, lambda pilot: explorer(pilot).server_state.phase == ServerPhase.OFF)
 
         drive(make_app(agents_service), steps)
+
+
+# How it is laid out
+
+
+def rows_of(pilot: Pilot[None]) -> list[str]:
+    calls = calls_of(pilot)
+    return [calls.render_line(y).text for y in range(calls.size.height)]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
+def test_columns_stand_below_their_names_even_when_the_size_changed_elsewhere(
+    agents_service: Service, width: int
+) -> None:
+    journal = open_journal(agents_service)
+    slow = Started("http", "an-agent-with-a-rather-long-name", "1", "find_broken_links", {}, time.time())
+    journal.started(slow)
+    journal.ended(slow, Ended(CallStatus.ERROR, "", 20_004, tokens=20_003, note="cancelled"))
+    assert journal.flush()
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 41)
+        await press(pilot, "4")
+        await pilot.resize_terminal(width, 24)
+        await press(pilot, "3")
+        # A title begins two cells before the rows do.
+        names = f"  {calls_of(pilot).border_title}"
+        row = rows_of(pilot)[0]
+        assert row[names.index("tool") :].startswith("find_b")
+        assert row[names.index("client") :].startswith("an-")
+        assert row[: names.index("tok") + 3].endswith(" 20,003")
+        assert row[: names.index(" ms") + 3].endswith(" 20,004")
+        assert row[names.index("status") :].startswith("✗ cancelled")
+        assert ("find_broken_links" in row) == (width in (80, 160))
+
+    drive(make_app(agents_service), steps)
+
+
+def test_a_call_that_was_given_up_is_no_answer(agents_service: Service) -> None:
+    journal = open_journal(agents_service)
+    started = call(40)
+    journal.started(started)
+    journal.ended(started, Ended(CallStatus.ERROR, "", 30.0, note="cancelled"))
+    assert journal.flush()
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 41)
+        assert "✗ cancelled" in rows_of(pilot)[0]
+        await press(pilot, "]")
+        assert text_of(pilot).startswith("There is no answer: the client gave up")
+        assert "exactly what was sent" not in str(traffic(pilot).query_one(CallView).border_subtitle)
+        await press(pilot, "slash", *"status:error", "enter")
+        assert "✗ cancelled" in rows_of(pilot)[0]
+
+    drive(make_app(agents_service), steps)
+
+
+def test_before_any_call_keys_are_named_for_what_they_do_now(unasked_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await press(pilot, "escape", "3")
+        assert any("s      serves this workspace" in row for row in rows_of(pilot))
+        pilot.app.post_message(Serves("http://127.0.0.1:7777/mcp", "{}"))
+        await wait_until(pilot, lambda pilot: explorer(pilot).server_state.phase == ServerPhase.ON)
+        assert any("s      stops the server" in row for row in rows_of(pilot))
+        assert not any("serves this workspace" in row for row in rows_of(pilot))
+
+    drive(make_app(unasked_service), steps)
+
+
+@pytest.mark.parametrize("phase", ServerPhase)
+@pytest.mark.parametrize("width", [36, 54])
+def test_the_server_is_described_in_the_room_there_is(phase: ServerPhase, width: int) -> None:
+    shown = ServerState(phase, "http://127.0.0.1:65535/mcp").content(width).plain
+    assert len(shown) <= width
+    assert "…" not in shown
 
 
 # Stats

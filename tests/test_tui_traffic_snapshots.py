@@ -31,11 +31,12 @@ from keyhole.core.clients import profiles
 from keyhole.core.errors import PortError
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal import reader
+from keyhole.core.journal.writer import Ended
 from keyhole.core.service import Service
-from keyhole.core.types import Detail
+from keyhole.core.types import CallStatus, Detail
 from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.asking import Asking
-from keyhole.tui.messages import NotServing, Serves
+from keyhole.tui.messages import NotServing, Serves, TurnedAway
 from keyhole.tui.screens import explore as explore_module
 from keyhole.tui.server_state import ServerPhase
 from keyhole.tui.widgets.charts import Chart
@@ -83,6 +84,13 @@ def told(message: Any, is_there: Callable[[Pilot[None]], object]) -> Steps:
     return steps
 
 
+async def turned_away(pilot: Pilot[None]) -> None:
+    await told(Serves(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON)(pilot)
+    for reason in ("no token", "a wrong token"):
+        pilot.app.post_message(TurnedAway(reason))
+    await wait_until(pilot, lambda pilot: explorer(pilot).server_state.turned_away == 2)
+
+
 async def replayed(pilot: Pilot[None]) -> None:
     await watched("j", "j", "j", "j", "j", "r", "left", *', "detail_level": "minimal"', "enter")(pilot)
     await wait_until(pilot, lambda pilot: traffic(pilot).replay is not None)
@@ -128,6 +136,9 @@ STATES = {
         told(Serves(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON),
         lambda pilot: ADDRESS in str(traffic(pilot).query_one("#server").render()),
     ),
+    "traffic-turned-away": State(
+        turned_away, lambda pilot: "2 requests turned away" in str(traffic(pilot).query_one("#problem").render())
+    ),
     "stats": State(watched("4"), lambda pilot: stats(pilot).statistics.total.calls == 41),  # type: ignore[union-attr]
     "stats-narrow": State(watched("4"), lambda pilot: stats(pilot).query_one("#charts").max_scroll_y > 0, MIDDLE),
     "lens-spill": State(
@@ -154,6 +165,20 @@ def test_new_calls_have_a_pill(service: Service, snap_compare: Compare) -> None:
         await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 44)
 
     check(make_app(service), snap_compare, State(steps, lambda pilot: traffic(pilot).calls.new == 3))
+
+
+def test_a_call_that_was_given_up(service: Service, snap_compare: Compare) -> None:
+    started = call(41)
+    journal = open_journal(service)
+    journal.started(started)
+    journal.ended(started, Ended(CallStatus.ERROR, "", 4_200.0, note="cancelled"))
+    assert journal.flush()
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 42)
+        await press(pilot, "]")
+
+    check(make_app(service), snap_compare, State(steps, lambda pilot: "the client gave up" in text_of(pilot)))
 
 
 def test_a_pause(service: Service, snap_compare: Compare) -> None:

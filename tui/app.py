@@ -19,6 +19,7 @@ from textual.screen import Screen
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Inventory
+from keyhole.core.view.text import count_of
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.main import DEFAULT_PORT
 from keyhole.tui.modes import MODES
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         Said,
         Serves,
         ToolsWeighed,
+        TurnedAway,
     )
     from keyhole.tui.serving import Tools
 
@@ -257,7 +259,7 @@ class KeyholeApp(App[None]):
 
     def on_serves(self, message: "Serves") -> None:
         """Say where agents find the workspace."""
-        self.server_state = ServerState(ServerPhase.ON, message.address, message.connect_text)
+        self.server_state = ServerState(ServerPhase.ON, message.address, message.client_setup)
         if self.current_mode != "traffic":
             self.notify(f"Agents are served on {message.address}: 3 Traffic shows what they ask", markup=False)
 
@@ -271,6 +273,18 @@ class KeyholeApp(App[None]):
         self.server_state = ServerState(ServerPhase.FAILED, problem=problem)
         if self.current_mode != "traffic":
             self.notify(f"{message.error}; 3 Traffic shows more", severity="error", markup=False)
+
+    def on_turned_away(self, message: "TurnedAway") -> None:
+        """Say that agents come in vain, and what lets them in: they themselves are seldom told."""
+        state = self.server_state
+        if state.phase != ServerPhase.ON:
+            return
+        count = state.turned_away + 1
+        problem = f"{count_of(count, 'request')} turned away, the last with {message.reason}: C copies the right one"
+        self.server_state = replace(state, problem=problem, turned_away=count)
+        if count == 1 and self.current_mode != "traffic":
+            text = f"A client was turned away: it came with {message.reason}; 3 Traffic has the right one"
+            self.notify(text, severity="warning", markup=False)
 
     def index_again(self) -> None:
         """Bring the index up to date."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from keyhole.core.journal.reader import WholeCall
     from keyhole.tui.calls import Summary
 
-_BAR = 40
+_BAR = 15
 _CONTEXT = 2
 _FILTERS = {"language": "lang", "path": "path", "kind": "kind", "mode": "mode", "limit": "limit"}
 
@@ -36,15 +36,20 @@ def timing_text(whole: "WholeCall", all_shown: "Summary") -> str:
         f"{'status':<12}{call.status}{f' ({call.note})' if call.note else ''}",
     ]
     if call.status != CallStatus.PENDING:
-        among = f"p50 {milliseconds(all_shown.p50_ms)}, p95 {milliseconds(all_shown.p95_ms)} of those in the list"
-        lines += [f"{'took':<12}{milliseconds(call.ms)}   {among}", f"{'sent':<12}{_sent(call)}"]
+        among = f"p50 {milliseconds(all_shown.p50_ms)}, p95 {milliseconds(all_shown.p95_ms)}"
+        lines += [
+            f"{'took':<12}{milliseconds(call.ms)}",
+            f"{'of the list':<12}{among}",
+            f"{'sent':<12}{_sent(call)}",
+        ]
     if call.budget:
         filled = round(min(1.0, call.utilisation) * _BAR)
         bar = "█" * filled + "░" * (_BAR - filled)
         lines += ["", f"{'budget':<12}{bar} {call.utilisation:.0%} of {count_of(call.budget, 'token')}"]
     facts = whole.truncation
     if facts.get("reason"):
-        lines.append(f"{'cut':<12}{facts['returned_count']} of {facts['original_count']} results; {facts['next']}")
+        lines.append(f"{'cut':<12}{facts['returned_count']} of {facts['original_count']} results")
+        lines.append(f"{'':<12}{facts['next']}")
     return "\n".join(lines) + "\n"
 
 

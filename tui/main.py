@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from keyhole.core.service import Service
     from keyhole.mcp_server.embedded import EmbeddedServer
 
@@ -98,7 +100,7 @@ def _explore_options(arguments: list[str]) -> "_Explore | str | None":
     return _Explore(Path(folder), given["force"], (DEFAULT_PORT if port is None else port) if given["serve"] else None)
 
 
-async def _start_server(service: "Service", port: int) -> "EmbeddedServer":
+async def _start_server(service: "Service", port: int, told: "Callable[[str], None]") -> "EmbeddedServer":
     from keyhole.mcp_server.embedded import EmbeddedServer
 
-    return await EmbeddedServer.start(service, port=port)
+    return await EmbeddedServer.start(service, port=port, told=told)

@@ -125,10 +125,10 @@ class Explained(Message):
 
 @dataclass
 class Serves(Message):
-    """Agents can reach the workspace at an address; `connect_text` is what to paste into a client."""
+    """Agents can reach the workspace at an address; `client_setup` is what to paste into a client."""
 
     address: str
-    connect_text: str
+    client_setup: str
 
 
 @dataclass
@@ -136,6 +136,13 @@ class NotServing(Message):
     """The server has stopped, or could not be started."""
 
     error: KeyholeError | None = None
+
+
+@dataclass
+class TurnedAway(Message):
+    """A request did not come with the right token, but with what the reason says."""
+
+    reason: str
 
 
 @dataclass

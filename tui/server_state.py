@@ -17,38 +17,51 @@ class ServerPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """How the server stands; `connect_text` is what to paste into a client."""
+    """How the server stands; `client_setup` is what to paste into a client."""
 
     phase: ServerPhase = ServerPhase.OFF
     address: str = ""
-    connect_text: str = ""
+    client_setup: str = ""
     problem: str = ""
+    turned_away: int = 0
 
     @property
     def short(self) -> Content:
         """Say it in the first line of every screen; nothing when there is nothing to say."""
         match self.phase:
             case ServerPhase.ON:
-                place = self.address.removeprefix("http://").removesuffix("/mcp")
-                return Content.assemble(("MCP ● ", "$success"), (place, "$text-muted"))
+                return Content.assemble(("MCP ● ", "$success"), (self._place, "$text-muted"))
             case ServerPhase.FAILED:
                 return Content.styled("MCP ✗ not serving", "$error")
             case _:
                 return Content("")
 
-    @property
-    def content(self) -> Content:
-        """Say what agents can do now, and what a key would change."""
+    def content(self, width: int) -> Content:
+        """Say what agents can do now, and what a key would change, in as many words as there is room for."""
+        whole, short = self._words()
+        return whole if whole.cell_length <= width else short.truncate(width, ellipsis=True)
+
+    def _words(self) -> tuple[Content, Content]:
         match self.phase:
             case ServerPhase.OFF:
-                return Content.assemble(("○ off", "bold"), ("   s serves this workspace to agents", "$text-muted"))
+                state = Content.styled("○ off", "bold")
+                return state + _quiet("   s serves this workspace to agents"), state + _quiet("   s serves agents")
             case ServerPhase.STARTING:
-                return Content.styled("◌ starting", "$secondary")
+                state = Content.styled("◌ starting", "$secondary")
+                return state, state
             case ServerPhase.ON:
-                return Content.assemble(
-                    ("● on ", "bold $success"),
-                    (f" {self.address} ", "$foreground"),
-                    ("  C copies how to connect", "$text-muted"),
+                return (
+                    Content.assemble(("● on  ", "bold $success"), self.address) + _quiet("  C copies the setup"),
+                    Content.assemble(("● ", "bold $success"), self._place) + _quiet("  C copies setup"),
                 )
             case ServerPhase.FAILED:
-                return Content.assemble(("✗ not serving", "bold $error"), ("   s takes any free port", "$text-muted"))
+                state = Content.styled("✗ not serving", "bold $error")
+                return state + _quiet("   s takes any free port"), state + _quiet("  s takes any port")
+
+    @property
+    def _place(self) -> str:
+        return self.address.removeprefix("http://").removesuffix("/mcp")
+
+
+def _quiet(text: str) -> Content:
+    return Content.styled(text, "$text-muted")

@@ -1,7 +1,8 @@
 """The server beside the explorer: started on demand, stopped when the explorer has closed.
 
 It runs as a task of its own in the same loop, not as one of Textual's workers: those are cancelled first. What happens
-is posted to the app: `Serves` once an address is known, `NotServing` when that failed or after a stop.
+is posted to the app: `Serves` once an address is known, `TurnedAway` of each request without the right token,
+`NotServing` when it could not be started or after a stop.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ class Server(Protocol):
     address: str
 
     @property
-    def connect_text(self) -> str:
+    def client_setup(self) -> str:
         """What to paste into a client."""
 
     async def stop(self) -> None:
@@ -43,8 +44,8 @@ class Tools(Protocol):
         """Return what the definitions of all tools cost each client, in tokens."""
 
 
-# Starts a server for a workspace on a port; 0 is any that is free.
-StartServer = Callable[["Service", int], Awaitable[Server]]
+# Starts a server for a workspace on a port; 0 is any that is free. The last is told why a request was turned away.
+StartServer = Callable[["Service", int, Callable[[str], None]], Awaitable[Server]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +87,17 @@ class Serving:
             self._app.post_message(NotServing())
 
     async def _start(self, service: "Service", port: int) -> None:
-        from keyhole.tui.messages import NotServing, Serves
+        from keyhole.tui.messages import NotServing, Serves, TurnedAway
+
+        def tell(reason: str) -> None:
+            self._app.post_message(TurnedAway(reason))
 
         try:
-            self.server = await self._start_server(service, port)
+            self.server = await self._start_server(service, port, tell)
         except KeyholeError as error:
             self._app.post_message(NotServing(error))
         except Exception as error:
             log.exception("the server could not be started")
             self._app.post_message(NotServing(KeyholeError(f"the server could not be started ({error})")))
         else:
-            self._app.post_message(Serves(self.server.address, self.server.connect_text))
+            self._app.post_message(Serves(self.server.address, self.server.client_setup))

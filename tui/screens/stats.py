@@ -30,7 +30,7 @@ _COUNT_EVERY = 2.0
 _EMPTY = """[bold]○ Nothing to count yet[/]
 
 No agent has asked anything of this workspace.
-3 Traffic starts a server, and tells how to connect to it."""
+3 Traffic serves agents, and tells how to connect them."""
 
 
 class StatsScreen(KeyholeScreen):

@@ -1,5 +1,6 @@
 """What agents ask and get, live: every call on this workspace, whatever process serves it."""
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,7 +21,7 @@ from keyhole.tui.messages import Replayed
 from keyhole.tui.screens.panes import PANE_KEYS, TAB_KEYS, PanesScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread
-from keyhole.tui.widgets.call_list import CallList, heading
+from keyhole.tui.widgets.call_list import CallList
 from keyhole.tui.widgets.call_view import DIFF, TABS, TEXT, CallView, Replay
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.server_box import ServerBox
@@ -28,15 +29,12 @@ from keyhole.tui.widgets.server_box import ServerBox
 if TYPE_CHECKING:
     from keyhole.core.service import Service
 
-_WAITING = [
-    "[bold]○ No agent has asked anything yet[/]",
-    "",
-    "s      serves this workspace to agents, here and now",
-    "C      copies what to paste into a client",
-    "",
-    "Servers that agents start themselves show up too:",
-    "keyhole install claude|codex|cursor|vscode",
-]
+_NO_CALLS = "[bold]○ No agent has asked anything yet[/]"
+_TO_DO = {
+    True: ["C      copies what to paste into a client", "s      stops the server"],
+    False: ["s      serves this workspace to agents, here and now", "C      then copies what to paste into a client"],
+}
+_OTHER_SERVERS = ["Servers that agents start themselves show up too:", "keyhole install claude|codex|cursor|vscode"]
 _NONE_ADMITTED = ["[bold]○ No call is admitted by this filter[/]", "", "/ changes it, esc leaves it"]
 
 
@@ -132,21 +130,14 @@ class TrafficScreen(PanesScreen):
     def _on_server(self, state: ServerState) -> None:
         self.query_one(ServerBox).state = state
         self._show_problem()
+        if not self.calls.shown:
+            self._show_calls()
 
     def _show_problem(self) -> None:
         text = self._filter_problem or self.explorer.server_state.problem
         problem = self.query_one("#problem", Static)
         problem.update(f"✗ {text}" if text else "")
         problem.set_class(bool(text), "-shown")
-
-    def on_resize(self) -> None:
-        """Name the columns there are."""
-        self.call_after_refresh(self._show_columns)
-
-    def _show_columns(self) -> None:
-        calls = self.query_one(CallList)
-        # The frame begins two cells before the first column, and its own title one after that.
-        set_title(calls, Content(heading(calls.scrollable_content_region.width - 2)[1:]))
 
     def _show_calls(self) -> None:
         calls = self.query_one(CallList)
@@ -155,10 +146,14 @@ class TrafficScreen(PanesScreen):
             calls.show(self.calls.shown, self.calls.marked, follows=self.follows)
         else:
             calls.show((), set(), follows=True)
-            calls.say(_NONE_ADMITTED if self.query_one(QueryLine).value else _WAITING)
+            calls.say(_NONE_ADMITTED if self.query_one(QueryLine).value else self._waiting())
         if self.follows or calls.highlighted == 0:
             self.calls.see()
         self._show_rest()
+
+    def _waiting(self) -> list[str]:
+        is_on = self.explorer.server_state.phase == ServerPhase.ON
+        return [_NO_CALLS, "", *_TO_DO[is_on], "", *_OTHER_SERVERS]
 
     def _show_rest(self) -> None:
         """Show what depends on the call under the cursor, and on what is not on the screen."""
@@ -275,7 +270,9 @@ class TrafficScreen(PanesScreen):
         """Copy what to paste into a client."""
         state = self.explorer.server_state
         if state.phase == ServerPhase.ON:
-            self.explorer.copy(state.connect_text, "connection")
+            self.explorer.copy(state.client_setup, "setup of a client")
+            # Who has the right token now need not be told about the wrong ones.
+            self.explorer.server_state = replace(state, problem="", turned_away=0)
         else:
             self.notify("There is no server to connect to: s starts one.", timeout=3)
 

@@ -1,6 +1,7 @@
 """The list of calls, newest first."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from textual.content import Content
@@ -8,10 +9,17 @@ from textual.content import Content
 from keyhole.core.journal.reader import is_lost
 from keyhole.core.types import Call, CallStatus
 from keyhole.core.view.text import name_text
+from keyhole.tui.widgets.bars import set_title
 from keyhole.tui.widgets.row_list import RowList
 
-_WIDE = 70
+# From these widths on there is room for the number of a call, and for its time.
+_WITH_NUMBER, _WITH_TIME = 70, 62
 _CLIENT, _TOOL = 11, 13
+_SHORTEST_CLIENT = 6
+# The longest name of our own tools; and a client's, which is its own affair.
+_LONGEST_CLIENT, _LONGEST_TOOL = 24, 17
+# A mark, a space between the names, tokens, milliseconds, and the longest status.
+_REST = 2 + 1 + 7 + 8 + 11
 # Every status is a sign and a word, so that colour is never needed.
 STATUSES = {
     CallStatus.PENDING: ("… pending", "$secondary"),
@@ -20,6 +28,33 @@ STATUSES = {
     CallStatus.ERROR: ("✗ error", "$error"),
 }
 _LOST = ("✗ lost", "$error")
+_CANCELLED = ("✗ cancelled", "$warning")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """How wide the columns of a list are; names have what the rest leaves, the tool's before the client's."""
+
+    number: int
+    time: int
+    client: int
+    tool: int
+
+    @classmethod
+    def of(cls, width: int) -> "Columns":
+        """Share out a width."""
+        number = 6 if width >= _WITH_NUMBER else 0
+        time = 9 if width >= _WITH_TIME else 0
+        names = width - number - time - _REST
+        tool = min(_LONGEST_TOOL, max(_TOOL, names - _CLIENT))
+        return cls(number, time, min(_LONGEST_CLIENT, max(_SHORTEST_CLIENT, names - tool)), tool)
+
+    def line(self, number: str, time: str, client: str, tool: str) -> tuple[str, str, str]:
+        """Write what stands in front: the number and the time, if there is room, the client, and the tool."""
+        numbered = f"{number:>{self.number - 1}} " if self.number else ""
+        timed = f"{time:<{self.time - 1}} " if self.time else ""
+        named = f"{name_text(client, self.client):<{self.client}} "
+        return numbered + timed, named, f"{name_text(tool, self.tool):<{self.tool}}"
 
 
 class CallList(RowList):
@@ -53,6 +88,16 @@ class CallList(RowList):
             self.scroll_to(0, self.scroll_offset.y + place - before, animate=False)
         self.show_rows(len(calls), place if calls else None, keeps_drawn=True)
 
+    def on_resize(self) -> None:
+        """Name the columns there are."""
+        # The frame begins two cells before the first column, and its own title one after that.
+        set_title(self, Content(heading(self._columns)[1:]))
+
+    @property
+    def _columns(self) -> Columns:
+        # Without the air at the sides, and whether there is a scrollbar or not.
+        return Columns.of(self.content_size.width - 3)
+
     def key_of(self, number: int) -> Hashable:
         """Tell calls apart, and what may change of one."""
         call = self._calls[number]
@@ -61,26 +106,31 @@ class CallList(RowList):
     def draw(self, number: int, width: int) -> list[Content]:
         """Write a call on one line."""
         call = self._calls[number]
-        status, style = _LOST if is_lost(call) else STATUSES[call.status]
+        status, style = _standing(call)
         has_ended = call.status != CallStatus.PENDING
         mark = "★ " if call.id in self._marked else "  "
+        when, client, tool = self._columns.line(str(call.id), _clock(call.started), call.client, call.tool)
         parts: list[Content | str | tuple[str, str]] = [
             (mark, "bold $primary"),
-            (f"{call.id:>5} " if width >= _WIDE else "", "$text-muted"),
-            (_clock(call.started), "$text-muted"),
-            (f" {name_text(call.client, _CLIENT):<{_CLIENT}} ", "$foreground"),
-            (f"{name_text(call.tool, _TOOL):<{_TOOL}}", "bold"),
+            (when, "$text-muted"),
+            (client, "$foreground"),
+            (tool, "bold"),
             (f"{call.tokens:>7,}" if has_ended else f"{'…':>7}", "$foreground"),
-            (f"{call.ms:>6,.0f}  " if has_ended else f"{'…':>6}  ", "$text-muted"),
+            (f"{call.ms:>7,.0f} " if has_ended else f"{'…':>7} ", "$text-muted"),
             (status, style),
         ]
         return [Content.assemble(*parts).truncate(width, ellipsis=True)]
 
 
-def heading(width: int) -> str:
-    """Name the columns of a list so wide."""
-    number = f"{'#':>5} " if width >= _WIDE else ""
-    return f"  {number}{'time':<8} {'client':<{_CLIENT}} {'tool':<{_TOOL}}{'tok':>7}{'ms':>6}  status"
+def heading(columns: Columns) -> str:
+    """Name the columns."""
+    return f"  {''.join(columns.line('#', 'time', 'client', 'tool'))}{'tok':>7}{'ms':>7} status"
+
+
+def _standing(call: Call) -> tuple[str, str]:
+    if is_lost(call):
+        return _LOST
+    return _CANCELLED if call.is_cancelled else STATUSES[call.status]
 
 
 def _clock(seconds: float) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.journal.reader import is_lost
 from keyhole.core.types import Call, CallStatus
 from keyhole.core.view.text import count_of
 from keyhole.tui.call_text import arguments_document, replay_diff, timing_text
@@ -19,9 +20,23 @@ if TYPE_CHECKING:
     from keyhole.tui.calls import Summary
 
 ARGUMENTS, TEXT, TIMING, DIFF = TABS = ("Arguments", "Text", "Timing", "Diff")
-_NO_CALL = "Choose a call: what was asked, the exact answer, and how long it took stand here.\n"
-_NO_REPLAY = "r replays this call, with the same or with other parameters, and compares the answers here.\n"
+_NO_CALL = """What stands here of a call:
+
+  what was asked,
+  the exact answer,
+  how long it took,
+  and what a replay changes.
+"""
+_NO_REPLAY = """r replays this call, with the same or other
+parameters, and compares the answers.
+"""
 _NO_ANSWER = "There is no answer yet.\n"
+_CANCELLED = """There is no answer: the client gave up,
+or the server was stopped.
+"""
+_LOST = """There is no answer: the server that had
+this call is gone.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +106,9 @@ class CallView(LineView):
                 text, note = replay_diff(whole.response, key.replay.text)
                 self.post_message(Loaded(key, text, note=f"{note} · {key.replay.arguments}"))
             elif whole.call.status == CallStatus.PENDING:
-                self.post_message(Loaded(key, _NO_ANSWER))
+                self.post_message(Loaded(key, _LOST if is_lost(whole.call) else _NO_ANSWER))
+            elif whole.call.is_cancelled:
+                self.post_message(Loaded(key, _CANCELLED))
             else:
                 cost = f"{count_of(whole.call.tokens, 'token')} · {count_of(len(whole.response), 'character')}"
                 self.post_message(Loaded(key, whole.response, note=f"{cost} · exactly what was sent"))

@@ -14,4 +14,4 @@ class ServerBox(Widget):
 
     def render(self) -> RenderResult:
         """Draw the line."""
-        return self.state.content.truncate(self.size.width, ellipsis=True)
+        return self.state.content(self.size.width)

@@ -1,0 +1,58 @@
+"""Requests that are turned away for want of the right token: their client is told what to do, and so is who serves."""
+
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Told = Callable[[str], None]
+_Message = MutableMapping[str, Any]
+_Scope = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+_Send = Callable[[_Message], Awaitable[None]]
+
+_UNAUTHORIZED = 401
+NO_TOKEN, WRONG_TOKEN = "no token", "a wrong token"
+_ADVICE = "Keyhole makes a new token for each run; put the configuration that this run shows into the client again."
+
+
+class Refusals:
+    """Stands around an ASGI application, and puts its own words into what it refuses.
+
+    The library's words are about logging in anew, which there is nothing of here.
+    """
+
+    def __init__(self, app: Callable[[_Scope, _Receive, _Send], Awaitable[None]], told: Told) -> None:
+        self._app = app
+        self._told = told
+
+    async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+        """Pass on everything but refusals."""
+        refused = False
+
+        async def send_or_refuse(message: _Message) -> None:
+            nonlocal refused
+            if message["type"] == "http.response.start" and message["status"] == _UNAUTHORIZED:
+                refused = True
+                has_token = any(name == b"authorization" for name, _ in scope["headers"])
+                self._told(WRONG_TOKEN if has_token else NO_TOKEN)
+                for part in _refusal(WRONG_TOKEN if has_token else NO_TOKEN):
+                    await send(part)
+            elif not refused:
+                await send(message)
+
+        await self._app(scope, receive, send_or_refuse)
+
+
+def _refusal(reason: str) -> tuple[_Message, _Message]:
+    """Make the two parts of the answer."""
+    # Who sent no token may not know that one is needed, and is given no error code: RFC 6750, section 3.1.
+    error = {"error": "invalid_token"} if reason == WRONG_TOKEN else {}
+    body = json.dumps({**error, "error_description": f"This request has {reason}. {_ADVICE}"}).encode()
+    challenge = b'Bearer error="invalid_token"' if error else b"Bearer"
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"www-authenticate", challenge),
+    ]
+    start = {"type": "http.response.start", "status": _UNAUTHORIZED, "headers": headers}
+    return start, {"type": "http.response.body", "body": body}
