@@ -156,7 +156,7 @@ def test_who_comes_without_the_right_token_is_seen_and_that_token_is_a_key_away(
         await wait_until(pilot, lambda _: app.server_state.turned_away == 2)
         problem = traffic(pilot).query_one("#problem")
         assert problem.display
-        assert "2 requests turned away, the last with a wrong token" in str(problem.render())
+        assert "2 requests turned away (a wrong token): C" in str(problem.render())
         await press(pilot, "C")
         assert not problem.display
         entry = json.loads(app.clipboard)["mcpServers"]["keyhole"]

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -141,6 +142,11 @@ STATES = {
     ),
     "stats": State(watched("4"), lambda pilot: stats(pilot).statistics.total.calls == 41),  # type: ignore[union-attr]
     "stats-narrow": State(watched("4"), lambda pilot: stats(pilot).query_one("#charts").max_scroll_y > 0, MIDDLE),
+    "traffic-light": State(watched("j", "t"), lambda pilot: pilot.app.theme == "keyhole-light"),
+    "traffic-text-light-narrow": State(
+        watched(*"jjjj", "]", "enter", "t"), lambda pilot: pilot.app.theme == "keyhole-light", MIDDLE
+    ),
+    "stats-light": State(watched("4", "t"), lambda pilot: pilot.app.theme == "keyhole-light"),
     "lens-spill": State(
         seen_through("a", "a", "a", "a"), lambda pilot: "VS Code puts answers" in str(lens_line(pilot).render())
     ),
@@ -156,6 +162,13 @@ def lens_line(pilot: Pilot[None]) -> LensLine:
 @pytest.mark.parametrize("name", STATES)
 def test_state(service: Service, snap_compare: Compare, name: str) -> None:
     check(make_app(service), snap_compare, STATES[name])
+
+
+@pytest.mark.parametrize("name", ["traffic-live", "traffic-turned-away", "stats"])
+def test_without_colour(service: Service, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    state = STATES[name]
+    check(make_app(service), snap_compare, replace(state, fact=lambda pilot: pilot.app.no_color and state.fact(pilot)))
 
 
 def test_new_calls_have_a_pill(service: Service, snap_compare: Compare) -> None:

@@ -280,7 +280,7 @@ class KeyholeApp(App[None]):
         if state.phase != ServerPhase.ON:
             return
         count = state.turned_away + 1
-        problem = f"{count_of(count, 'request')} turned away, the last with {message.reason}: C copies the right one"
+        problem = f"{count_of(count, 'request')} turned away ({message.reason}): C copies the right one"
         self.server_state = replace(state, problem=problem, turned_away=count)
         if count == 1 and self.current_mode != "traffic":
             text = f"A client was turned away: it came with {message.reason}; 3 Traffic has the right one"
