@@ -247,13 +247,14 @@ class Service:
         return JournalReader(self.folder)
 
     def read(self, path: str) -> SourceFile:
-        """Read one file as it is now, also when it is too large to be indexed."""
+        """Read one file as it is now, also when it is too large to be indexed, or a picture."""
         check_time()
         relative = self.relative(path)
         admitted = examine(self.root, relative, max_bytes=SERVED_BYTES)
-        source = (
-            read_source(self.root, relative, max_bytes=SERVED_BYTES) if isinstance(admitted, Candidate) else admitted
-        )
+        if isinstance(admitted, Candidate) or admitted.reason == SkipReason.PICTURE:
+            source = read_source(self.root, relative, max_bytes=SERVED_BYTES)
+        else:
+            source = admitted
         if isinstance(source, SourceFile):
             return source
         if source.reason == SkipReason.TOO_LARGE:

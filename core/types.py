@@ -19,6 +19,7 @@ class SkipReason(StrEnum):
     MINIFIED = "minified"
     GENERATED = "generated"
     BINARY = "binary"
+    PICTURE = "picture"
     TOO_LARGE = "too-large"
     SYMLINK = "symlink"
     SPECIAL = "special"

@@ -8,14 +8,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from driving import make_service
 
-from keyhole.core.errors import WorkspaceError
+from keyhole.core.errors import PathError, WorkspaceError
 from keyhole.core.files.content import decode
 from keyhole.core.files.ignore import load_default_rules
 from keyhole.core.files.read import read_bytes, read_source
 from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.files.workspace import open_workspace
-from keyhole.core.types import Candidate, Skip, SkipReason, SourceFile
+from keyhole.core.types import Candidate, ReadRequest, SearchRequest, Skip, SkipReason, SourceFile
 
 LIMIT = 1_000_000
 
@@ -81,6 +82,7 @@ def test_a_pattern_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
         ("jquery.min.js", SkipReason.MINIFIED),
         ("api_pb2.py", SkipReason.GENERATED),
         ("logo.png", SkipReason.BINARY),
+        ("docs/logo.svg", SkipReason.PICTURE),
         (".env", SkipReason.SECRET),
         (".env.production", SkipReason.SECRET),
         ("certs/server.pem", SkipReason.SECRET),
@@ -104,10 +106,28 @@ def test_examples_of_env_files_are_not_secrets(tmp_path: Path) -> None:
 
 
 def test_a_workspace_can_bring_back_a_lockfile_but_not_a_secret(tmp_path: Path) -> None:
-    put(tmp_path, ".keyholeignore", "!yarn.lock\n!.env\n!*.pem\n!.git\n")
-    for path in ["yarn.lock", ".env", "server.pem", ".git/config"]:
+    put(tmp_path, ".keyholeignore", "!yarn.lock\n!icons/*.svg\n!.env\n!*.pem\n!.git\n")
+    for path in ["yarn.lock", "logo.svg", "icons/a.svg", ".env", "server.pem", ".git/config"]:
         put(tmp_path, path)
-    assert found(tmp_path) == [".keyholeignore", "yarn.lock"]
+    assert found(tmp_path) == [".keyholeignore", "icons/a.svg", "yarn.lock"]
+
+
+def test_a_picture_is_not_searched_but_read_when_it_is_asked_for(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    put(root, ".gitignore", "private.svg\n")
+    put(root, "a.py", "def circle(): pass\n")
+    for path in ["logo.svg", "private.svg"]:
+        put(root, path, '<svg><circle r="4"/></svg>\n')
+    (root / "outside.svg").symlink_to("/etc/passwd")
+    service = make_service(root)
+    service.index()
+    assert service.status().skipped == {"picture": 2, "ignored": 1}
+    assert [hit.path for hit in service.search_page(SearchRequest("circle"))[0].hits] == ["a.py"]
+    assert "picture: *.svg (keyhole's default rules:" in service.explain(SearchRequest("circle"), "logo.svg").verdict
+    assert '<circle r="4"/>' in service.read_view(ReadRequest(("logo.svg",))).text
+    for path, reason in [("private.svg", "ignored"), ("outside.svg", "unreadable")]:
+        with pytest.raises(PathError, match=f"{path} is not served: {reason}"):
+            service.read_view(ReadRequest((path,)))
 
 
 def test_every_default_rule_has_a_reason() -> None:
