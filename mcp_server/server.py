@@ -27,6 +27,7 @@ from keyhole.mcp_server.client_budget import ClientBudget
 from keyhole.mcp_server.errors import ReadableErrors
 from keyhole.mcp_server.freshness import Freshness
 from keyhole.mcp_server.in_time import in_time
+from keyhole.mcp_server.paged import DetailName, FormatName, paged
 from keyhole.mcp_server.recording import Recording
 from keyhole.mcp_server.relations import relation_tools
 
@@ -34,9 +35,7 @@ FILE_ADDRESS = "keyhole://file/{path*}"
 MAP_ADDRESS = "keyhole://map/{path*}"
 STATUS_ADDRESS = "keyhole://status"
 
-FormatName = Literal["text", "json"]
 ModeName = Literal["auto", "hybrid", "semantic", "keyword", "regex", "symbol"]
-DetailName = Literal["minimal", "compact", "rich", "auto"]
 LevelName = Literal["auto", "full", "compact", "minimal", "outline", "truncated"]
 
 
@@ -63,8 +62,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
     """Make the tools; their texts are in a table of their own, by the same names."""
     defaults = service.settings.search
 
-    async def search_code(
-        context: Context,
+    def search_code(
         query: str,
         mode: ModeName = defaults.mode.value,
         path: str = "",
@@ -72,28 +70,11 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         kind: str = "",
         include_tests: bool = True,  # agents give every argument by its name
         detail_level: DetailName = "compact",
-        limit: int = defaults.top_k,
-        offset: int = 0,
-        cursor: str = "",
-        max_tokens: int = DEFAULT_TOKENS,
-        format: FormatName = "text",
-    ) -> str:
-        await freshness.catch_up(_reporter(context))
-        request = SearchRequest(
-            query=query,
-            mode=Mode(mode),
-            path=path,
-            language=language,
-            kind=kind,
-            include_tests=include_tests,
-            detail_level=Detail(detail_level),
-            limit=limit,
-            offset=offset,
-            cursor=cursor,
-            max_tokens=max_tokens,
-            format=Format(format),
+        **paging: Any,
+    ) -> SearchRequest:
+        return SearchRequest(
+            query, Mode(mode), path, language, kind, include_tests, detail_level=Detail(detail_level), **paging
         )
-        return await _text(service.search_view, request)
 
     async def map_file(
         path: str,
@@ -124,11 +105,16 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         await freshness.catch_up(_reporter(context))
         return await in_time(partial(_status_text, service), Format(format))
 
-    async def ask(context: Context, request: RelationRequest) -> str:
+    async def search(context: Context, request: SearchRequest) -> str:
+        await freshness.catch_up(_reporter(context))
+        return await _text(service.search_view, request)
+
+    async def relate(context: Context, request: RelationRequest) -> str:
         await freshness.catch_up(_reporter(context))
         return await _text(service.relation_view, request)
 
-    return [search_code, map_file, read_file, *relation_tools(ask), index_status]
+    searching = paged(search_code, defaults.top_k, search)
+    return [searching, map_file, read_file, *relation_tools(relate), index_status]
 
 
 def _described(function: Callable[..., Awaitable[str]]) -> Tool:

@@ -1,0 +1,44 @@
+"""The parameters that every tool with pages has, in one place; agents see them after the tool's own."""
+
+from collections.abc import Awaitable, Callable
+from inspect import Parameter, Signature, signature
+from typing import Any, Literal, TypeVar
+
+from fastmcp import Context
+
+from keyhole.core.types import Format
+from keyhole.core.view.limits import DEFAULT_TOKENS
+
+FormatName = Literal["text", "json"]
+DetailName = Literal["minimal", "compact", "rich", "auto"]
+Request = TypeVar("Request")
+
+
+def paged(
+    make: Callable[..., Request], limit: int, ask: Callable[[Context, Request], Awaitable[str]]
+) -> Callable[..., Awaitable[str]]:
+    """Make a tool of what makes its request, which takes the parameters of pages as `**paging`."""
+    *own, _ = signature(make).parameters.values()
+
+    async def tool(context: Context, **given: Any) -> str:
+        return await ask(context, make(**given | {"format": Format(given["format"])}))
+
+    shown = Signature([_parameter("context", Context), *own, *_paging(limit)], return_annotation=str)
+    tool.__name__ = make.__name__
+    tool.__signature__ = shown  # type: ignore[attr-defined]
+    tool.__annotations__ = {name: parameter.annotation for name, parameter in shown.parameters.items()}
+    return tool
+
+
+def _paging(limit: int) -> list[Parameter]:
+    return [
+        _parameter("limit", int, limit),
+        _parameter("offset", int, 0),
+        _parameter("cursor", str, ""),
+        _parameter("max_tokens", int, DEFAULT_TOKENS),
+        _parameter("format", FormatName, "text"),
+    ]
+
+
+def _parameter(name: str, annotation: object, default: object = Parameter.empty) -> Parameter:
+    return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation=annotation, default=default)
