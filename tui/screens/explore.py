@@ -16,7 +16,7 @@ from keyhole.tui.asking import Asking, Versus
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
 from keyhole.tui.query import Words
-from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, PanesScreen
+from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, QueryScreen
 from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey
 from keyhole.tui.widgets.banner import Banner
 from keyhole.tui.widgets.bars import chooser, set_subtitle, set_title
@@ -35,7 +35,7 @@ DEBOUNCE_SECONDS = 0.12
 _LOOK_AGAIN_SECONDS = 1.0
 
 
-class ExploreScreen(PanesScreen):
+class ExploreScreen(QueryScreen):
     """Query, results, and the view of one of them or of all."""
 
     HELP_TITLE = "Explore"
@@ -140,12 +140,12 @@ class ExploreScreen(PanesScreen):
     def _start_search(self) -> None:
         try:
             if self.asking.is_empty:
-                self._show_problem("")
+                self.show_problem("")
                 self._show_nothing_asked()
                 return
             request = self.asking.request
         except KeyholeError as error:
-            self._show_problem(str(error))
+            self.show_problem(str(error))
             return
         if self.explorer.service is not None:
             self._is_searching = True
@@ -170,7 +170,7 @@ class ExploreScreen(PanesScreen):
         if message.answer.number != self._number:
             self._start_search()
             return
-        self._show_problem("")
+        self.show_problem("")
         self._show_answer(message.answer)
 
     def on_refused(self, message: "Refused") -> None:
@@ -181,7 +181,7 @@ class ExploreScreen(PanesScreen):
         elif isinstance(message.error, StoreError) and self.explorer.is_busy:
             self._show_nothing_asked()
         else:
-            self._show_problem(str(message.error))
+            self.show_problem(str(message.error))
 
     # Showing
 
@@ -208,13 +208,6 @@ class ExploreScreen(PanesScreen):
         self.query_one(Gauge).info = None
         self._pane.show_overview(app.status)
         self._show_controls()
-
-    def _show_problem(self, text: str) -> None:
-        problem = self.query_one("#problem", Static)
-        if not text and not problem.has_class("-shown"):
-            return
-        problem.update(f"✗ {text}" if text else "")
-        problem.set_class(bool(text), "-shown")
 
     def _show_controls(self) -> None:
         """Write what can be changed into the frames of the panes."""
@@ -263,10 +256,6 @@ class ExploreScreen(PanesScreen):
         """Go into the view."""
         self._pane.focus()
 
-    def on_input_submitted(self, _: Input.Submitted) -> None:
-        """Go to the results."""
-        self.query_one(ResultList).focus()
-
     def _on_index_state(self, state: IndexState) -> None:
         if self.answer is None and not self._is_searching:
             self._search()
@@ -285,14 +274,6 @@ class ExploreScreen(PanesScreen):
             self._search()
 
     # Actions
-
-    def action_query(self) -> None:
-        """Go to the search line."""
-        self.query_one(QueryLine).focus()
-
-    def action_move(self, step: int) -> None:
-        """Move the cursor of the results from the search line."""
-        self.query_one(ResultList).action_move(step)
 
     def action_detail(self, step: int) -> None:
         """Tell more or less of each result."""

@@ -7,10 +7,13 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Offset
 from textual.widget import Widget
+from textual.widgets import Input, Static
 
 from keyhole.tui.screens.base import KeyholeScreen
 from keyhole.tui.widgets.bars import tab_names
 from keyhole.tui.widgets.line_view import LineView
+from keyhole.tui.widgets.query_line import QueryLine
+from keyhole.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from keyhole.tui.screens.jump import Target
@@ -95,3 +98,31 @@ class PanesScreen(KeyholeScreen):
     def action_look_again(self) -> None:
         """Look for changed files now."""
         self.explorer.index_again()
+
+
+class QueryScreen(PanesScreen):
+    """A line to type into above a list of rows, and what is wrong with what was typed between them."""
+
+    @property
+    def rows(self) -> RowList:
+        """The pane on the left."""
+        return self.query_one(RowList)
+
+    def on_input_submitted(self, _: Input.Submitted) -> None:
+        """Go from the line to the rows."""
+        self.rows.focus()
+
+    def action_query(self) -> None:
+        """Go to the line."""
+        self.query_one(QueryLine).focus()
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor of the rows from the line."""
+        self.rows.action_move(step)
+
+    def show_problem(self, text: str) -> None:
+        """Say what is wrong, or no longer."""
+        problem = self.query_one("#problem", Static)
+        if text or problem.has_class("-shown"):
+            problem.update(f"✗ {text}" if text else "")
+            problem.set_class(bool(text), "-shown")

@@ -18,7 +18,7 @@ from keyhole.tui.call import tool_call
 from keyhole.tui.call_text import asking_of, says_the_same
 from keyhole.tui.calls import CallLog, read_filter
 from keyhole.tui.messages import Replayed
-from keyhole.tui.screens.panes import PANE_KEYS, TAB_KEYS, PanesScreen
+from keyhole.tui.screens.panes import PANE_KEYS, TAB_KEYS, QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread
 from keyhole.tui.widgets.call_list import CallList
@@ -49,14 +49,14 @@ class SummaryLine(Line):
         return spread(screen.standing(), screen.figures(), self.size.width)
 
 
-class TrafficScreen(PanesScreen):
+class TrafficScreen(QueryScreen):
     """The calls, and one of them in detail."""
 
     HELP_TITLE = "Traffic"
     CSS_PATH = "../styles/traffic.tcss"
     TABS = TABS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", key_display="/", tooltip="Go to the filter line"),
+        Binding("slash", "query", "filter", key_display="/", tooltip="Go to the filter line"),
         Binding("f", "follow", "follow", tooltip="Follow the newest call, or stay where one is"),
         Binding("space", "pause", "pause", tooltip="Hold the list still, or let in what has happened since"),
         Binding("m", "mark", "mark", tooltip="Mark this call, or take the mark from it"),
@@ -134,10 +134,7 @@ class TrafficScreen(PanesScreen):
             self._show_calls()
 
     def _show_problem(self) -> None:
-        text = self._filter_problem or self.explorer.server_state.problem
-        problem = self.query_one("#problem", Static)
-        problem.update(f"✗ {text}" if text else "")
-        problem.set_class(bool(text), "-shown")
+        self.show_problem(self._filter_problem or self.explorer.server_state.problem)
 
     def _show_calls(self) -> None:
         calls = self.query_one(CallList)
@@ -195,10 +192,6 @@ class TrafficScreen(PanesScreen):
         self._show_problem()
         self._show_calls()
 
-    def on_input_submitted(self, _: Input.Submitted) -> None:
-        """Go to the calls."""
-        self.query_one(CallList).focus()
-
     def on_row_list_highlighted(self) -> None:
         """Show the call under the cursor; who leaves the newest stops following."""
         at = self.query_one(CallList).highlighted
@@ -215,14 +208,6 @@ class TrafficScreen(PanesScreen):
         self._show_rest()
 
     # Actions
-
-    def action_filter(self) -> None:
-        """Go to the filter line."""
-        self.query_one(QueryLine).focus()
-
-    def action_move(self, step: int) -> None:
-        """Move the cursor from the filter line."""
-        self.query_one(CallList).action_move(step)
 
     def action_show_tab(self, tab: str) -> None:
         """Go to a tab."""

@@ -108,14 +108,7 @@ def draw_clients(found: Statistics, width: int) -> list[Content]:
 
 def _groups(groups: Sequence[Group], width: int) -> list[Content]:
     most_first = sorted(groups, key=lambda group: (-group.tokens, group.name))
-    rows = [
-        Bar(
-            group.name,
-            group.tokens,
-            f"{group.tokens:,} in {count_of(group.calls, 'call')}, {group.truncation_rate:.0%} cut",
-        )
-        for group in most_first[:_MOST_BARS]
-    ]
+    rows = [Bar(group.name, group.tokens, _note(group)) for group in most_first[:_MOST_BARS]]
     more = len(groups) - _MOST_BARS
     return bar_lines(rows, width) + ([Content.styled(f"and {more:,} more", "$text-muted")] if more > 0 else [])
 
