@@ -24,7 +24,7 @@ lint: $(READY)
 
 # The official MCP clients against our server; `make test` runs them too, where npm is there.
 conformance: $(READY)
-	$(VENV)/bin/pytest tests/test_mcp.py -k official -rs
+	$(VENV)/bin/pytest tests/test_mcp_official.py -rs
 
 format: $(READY)
 	$(VENV)/bin/ruff format

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -27,6 +28,9 @@ from small_svg import compact
 # What is stored and what is compared with it, both pass here.
 _normalize_svg = pytest_textual_snapshot.normalize_svg
 pytest_textual_snapshot.normalize_svg = lambda svg: compact(_normalize_svg(svg))
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
 
 GOLDENS = Path(__file__).parent / "goldens"
 
@@ -147,3 +151,32 @@ def in_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+# What a module of tests has to say of these itself goes before what is said here.
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a workspace with secrets around and in it, and index it."""
+    from served import write_served  # and with it fastmcp, which takes its time
+
+    return write_served(tmp_path_factory.mktemp("mcp"))
+
+
+@pytest.fixture
+def service(base: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(base / "cache"))
+    return Service.open(base / "proj")
+
+
+@pytest.fixture
+def server(service: Service) -> "FastMCP":
+    from keyhole.mcp_server.server import build_server
+
+    return build_server(service)

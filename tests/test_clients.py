@@ -37,11 +37,6 @@ pytestmark = pytest.mark.anyio
 SINCE = date(2026, 1, 1)
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def figures(profile: Profile) -> list[Figure]:
     rule = profile.answer
     found = [profile.max_tokens, profile.description, *((rule.limit, rule.preview, rule.declared) if rule else ())]

@@ -28,11 +28,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def service(acme: Service, tmp_path_factory: pytest.TempPathFactory) -> Service:
     own = Service(
         acme.root, load_settings(acme.root, {"cache_dir": tmp_path_factory.mktemp("cache"), "index.model": "none"})

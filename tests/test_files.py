@@ -8,31 +8,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from driving import make_service
+from discovery import LIMIT, found, put, skipped
 
-from keyhole.core.errors import PathError, WorkspaceError
-from keyhole.core.files.content import decode
+from keyhole.core.errors import WorkspaceError
 from keyhole.core.files.ignore import load_default_rules
 from keyhole.core.files.read import read_bytes, read_source
-from keyhole.core.files.walk import Known, Scan, examine, scan
+from keyhole.core.files.walk import examine, scan
 from keyhole.core.files.workspace import open_workspace
-from keyhole.core.types import Candidate, ReadRequest, SearchRequest, Skip, SkipReason, SourceFile
-
-LIMIT = 1_000_000
-
-
-def put(root: Path, path: str, content: str | bytes = "x = 1\n") -> None:
-    target = root / path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content.encode() if isinstance(content, str) else content)
-
-
-def found(root: Path) -> list[str]:
-    return [candidate.path for candidate in scan(root, max_bytes=LIMIT).candidates]
-
-
-def skipped(root: Path) -> dict[str, Skip]:
-    return {skip.path: skip for skip in scan(root, max_bytes=LIMIT).skips}
+from keyhole.core.types import Candidate, Skip, SkipReason
 
 
 def test_the_walk_is_in_order_and_complete(tmp_path: Path) -> None:
@@ -112,24 +95,6 @@ def test_a_workspace_can_bring_back_a_lockfile_but_not_a_secret(tmp_path: Path) 
     assert found(tmp_path) == [".keyholeignore", "icons/a.svg", "yarn.lock"]
 
 
-def test_a_picture_is_not_searched_but_read_when_it_is_asked_for(tmp_path: Path) -> None:
-    root = tmp_path / "project"
-    put(root, ".gitignore", "private.svg\n")
-    put(root, "a.py", "def circle(): pass\n")
-    for path in ["logo.svg", "private.svg"]:
-        put(root, path, '<svg><circle r="4"/></svg>\n')
-    (root / "outside.svg").symlink_to("/etc/passwd")
-    service = make_service(root)
-    service.index()
-    assert service.status().skipped == {"picture": 2, "ignored": 1}
-    assert [hit.path for hit in service.search_page(SearchRequest("circle"))[0].hits] == ["a.py"]
-    assert "picture: *.svg (keyhole's default rules:" in service.explain(SearchRequest("circle"), "logo.svg").verdict
-    assert '<circle r="4"/>' in service.read_view(ReadRequest(("logo.svg",))).text
-    for path, reason in [("private.svg", "ignored"), ("outside.svg", "unreadable")]:
-        with pytest.raises(PathError, match=f"{path} is not served: {reason}"):
-            service.read_view(ReadRequest((path,)))
-
-
 def test_every_default_rule_has_a_reason() -> None:
     rules = load_default_rules()
     verdict = rules.decide("a/node_modules", is_dir=True)
@@ -172,30 +137,6 @@ def test_symlinks_are_never_followed(tmp_path: Path) -> None:
         "loop": "broken link",
         "up": "leads out of the workspace",
     }
-
-
-def test_a_folder_swapped_for_a_link_after_the_walk_is_not_read(tmp_path: Path) -> None:
-    root, outside = tmp_path / "proj", tmp_path / "proj2"
-    put(root, "src/a.py")
-    put(outside, "a.py", "password = 1\n")
-    assert found(root) == ["src/a.py"]
-    (root / "src").rename(root / "old")
-    (root / "src").symlink_to(outside)
-    answer = read_source(root, "src/a.py", max_bytes=LIMIT)
-    assert isinstance(answer, Skip)
-    assert answer.reason == SkipReason.SYMLINK
-    examined = examine(root, "src/a.py", max_bytes=LIMIT)
-    assert isinstance(examined, Skip)
-    assert (examined.path, examined.reason) == ("src", SkipReason.SYMLINK)
-
-
-def test_a_file_swapped_for_a_link_after_the_walk_is_not_read(tmp_path: Path) -> None:
-    root = tmp_path / "proj"
-    put(root, "a.py")
-    put(tmp_path, "secret.py")
-    (root / "a.py").unlink()
-    (root / "a.py").symlink_to(tmp_path / "secret.py")
-    assert isinstance(read_bytes(root, "a.py", max_bytes=LIMIT), Skip)
 
 
 def test_special_files_do_not_block(tmp_path: Path) -> None:
@@ -267,61 +208,6 @@ def test_examine_agrees_with_the_walk_on_a_real_tree() -> None:
         assert examine(root, entry.path, max_bytes=20_000) == entry
 
 
-@pytest.mark.parametrize(
-    ("content", "text", "encoding"),
-    [
-        ("naïve\n".encode(), "naïve\n", "utf-8"),
-        (b"\xef\xbb\xbfa\r\nb\r\n", "a\r\nb\r\n", "utf-8-sig"),
-        ("a ☃\n".encode("utf-16"), "a ☃\n", "utf-16"),
-        ("b ☃\n".encode("utf-32"), "b ☃\n", "utf-32"),
-        ("caf\u00e9 “x”\n".encode("cp1252"), "café “x”\n", "cp1252"),
-        (b"\x81\n", "\x81\n", "iso8859-1"),
-        ("# coding: shift_jis\n日本\n".encode("shift_jis"), "# coding: shift_jis\n日本\n", "shift_jis"),
-        (b"# coding: unicode_escape\n\\ud800 \xe9\n", "# coding: unicode_escape\n\\ud800 é\n", "cp1252"),
-        (b"", "", "utf-8"),
-    ],
-)
-def test_encodings(content: bytes, text: str, encoding: str) -> None:
-    assert decode(content) == (text, encoding)
-
-
-@pytest.mark.parametrize(
-    "content", [b"abc\0def", b"\x89PNG\r\n\x1a\n\xff\0", bytes(range(1, 256)) * 9, b"\xff\xfea\0\0\0"]
-)
-def test_binary_content(content: bytes) -> None:
-    assert decode(content) is None
-
-
-@pytest.mark.parametrize(
-    ("path", "content", "reason"),
-    [
-        ("a.go", "// Code generated by protoc-gen-go. DO NOT EDIT.\npackage a\n", SkipReason.GENERATED),
-        ("a.cs", "// <auto-generated />\nclass A {}\n", SkipReason.GENERATED),
-        ("a.rs", "/*\n * @generated by a tool\n */\n", SkipReason.GENERATED),
-        ("a.js", "var a=1;" * 1000, SkipReason.MINIFIED),
-        ("deploy", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n", SkipReason.SECRET),
-        ("a.dta", b"\0\1\2", SkipReason.BINARY),
-    ],
-)
-def test_content_that_is_passed_over(tmp_path: Path, path: str, content: str | bytes, reason: SkipReason) -> None:
-    put(tmp_path, path, content)
-    answer = read_source(tmp_path, path, max_bytes=LIMIT)
-    assert isinstance(answer, Skip)
-    assert answer.reason == reason
-
-
-def test_talking_about_generated_code_is_not_being_generated(tmp_path: Path) -> None:
-    put(tmp_path, "a.py", 'MARK = "Code generated by x. DO NOT EDIT."\n# Writes a file that others generated.\n')
-    assert isinstance(read_source(tmp_path, "a.py", max_bytes=LIMIT), SourceFile)
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs a file that reports size 0")
-def test_a_file_larger_than_it_says_stays_within_the_limit() -> None:
-    answer = read_bytes(Path("/proc/self").resolve(), "status", max_bytes=10)
-    assert isinstance(answer, Skip)
-    assert answer.reason == SkipReason.TOO_LARGE
-
-
 def test_home_root_and_folders_above_home_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "users" / "me"
     (home / "project").mkdir(parents=True)
@@ -339,76 +225,6 @@ def test_a_workspace_must_be_a_folder(tmp_path: Path) -> None:
         open_workspace(tmp_path / "a.py")
     with pytest.raises(WorkspaceError, match="No such file"):
         open_workspace(tmp_path / "missing")
-
-
-def known_from(walked: Scan) -> Known:
-    """Remember a walk as the index does, with every candidate taken in."""
-    return Known(
-        files={candidate.path: (candidate.size, candidate.mtime_ns) for candidate in walked.candidates},
-        skips={skip.path: (skip, None) for skip in walked.skips},
-        rule_files=walked.rule_files,
-    )
-
-
-@pytest.fixture
-def remembered(tmp_path: Path) -> Known:
-    put(tmp_path, ".gitignore", "*.log\n")
-    for path in ["a.py", "b/c.py", "b/d.log", "node_modules/x.js", "big.py", "b/e.png"]:
-        put(tmp_path, path)
-    (tmp_path / "link").symlink_to("a.py")
-    return known_from(scan(tmp_path, max_bytes=LIMIT))
-
-
-def test_an_unchanged_tree_is_recalled_without_reading_rules(
-    tmp_path: Path, remembered: Known, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("keyhole.core.files.walk._load_rules", lambda *_: pytest.fail("a rule was read"))
-    (tmp_path / "link").unlink()
-    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
-    assert sorted(again.same_files) == [".gitignore", "a.py", "b/c.py", "big.py"]
-    assert sorted(again.same_skips) == ["b/d.log", "b/e.png", "node_modules"]
-    assert (again.candidates, again.skips) == ([], [])
-
-
-def test_changes_are_news(tmp_path: Path, remembered: Known) -> None:
-    put(tmp_path, "a.py", "x = 22\n")
-    put(tmp_path, "new.log")
-    put(tmp_path, "b/new.py")
-    put(tmp_path, "big.py", b"#" * (LIMIT + 1))
-    (tmp_path / "b/c.py").unlink()
-    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
-    assert [candidate.path for candidate in again.candidates] == ["a.py", "b/new.py"]
-    assert [skip.path for skip in again.skips] == ["big.py", "link", "new.log"]
-    assert again.same_files == [".gitignore"]
-
-
-@pytest.mark.parametrize("path", [".gitignore", ".keyholeignore", "b/.gitignore", ".git/info/exclude"])
-def test_a_new_or_changed_ignore_file_is_held_against_every_path_below(
-    tmp_path: Path, remembered: Known, path: str
-) -> None:
-    put(tmp_path, path, "c.py\n!*.log\n")
-    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
-    assert "b/c.py" in {skip.path for skip in again.skips}
-    if path != ".git/info/exclude":
-        assert "b/d.log" in {candidate.path for candidate in again.candidates}
-
-
-def test_a_deleted_ignore_file_no_longer_counts(tmp_path: Path, remembered: Known) -> None:
-    (tmp_path / ".gitignore").unlink()
-    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
-    assert "b/d.log" in {candidate.path for candidate in again.candidates}
-
-
-def test_a_file_that_becomes_a_folder_or_a_link_is_looked_at_again(tmp_path: Path, remembered: Known) -> None:
-    (tmp_path / "a.py").unlink()
-    put(tmp_path, "a.py/inside.py")
-    (tmp_path / "b/c.py").unlink()
-    (tmp_path / "b/c.py").symlink_to("/etc/passwd")
-    (tmp_path / "b/d.log").unlink()
-    put(tmp_path, "b/d.log/x.py")
-    again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
-    assert [candidate.path for candidate in again.candidates] == ["a.py/inside.py"]
-    assert {"b/c.py", "b/d.log", "link"} == {skip.path for skip in again.skips}
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is what the rules are compared with")
@@ -471,27 +287,3 @@ def test_rule_files_that_once_went_wrong(tmp_path: Path, rules: str, kept: list[
         put(tmp_path, path)
     put(tmp_path, ".gitignore", rules)
     assert [path for path in found(tmp_path) if path != ".gitignore"] == kept
-
-
-def test_a_folder_where_a_file_is_expected(tmp_path: Path) -> None:
-    put(tmp_path, "nested/.git/config")
-    put(tmp_path, "nested/a.py")
-    put(tmp_path, "odd/.gitignore/x")
-    assert found(tmp_path) == ["nested/a.py", "odd/.gitignore/x"]
-
-
-def test_a_file_that_is_replaced_while_it_is_read_is_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "saved.py").write_text("old = 1\n")
-    really_open, replacements = os.open, iter(["new = 2\n", "newer = 3\n"])
-
-    def open_and_replace(path: str, flags: int) -> int:
-        descriptor = really_open(path, flags)
-        if text := next(replacements, ""):
-            (tmp_path / "other").write_text(text)
-            (tmp_path / "other").replace(tmp_path / "saved.py")
-        return descriptor
-
-    monkeypatch.setattr("keyhole.core.files.read.os.open", open_and_replace)
-    source = read_source(tmp_path, "saved.py", max_bytes=1_000)
-    assert isinstance(source, SourceFile)
-    assert source.text == "newer = 3\n"
