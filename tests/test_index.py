@@ -163,6 +163,17 @@ def test_progress_counts_every_file_once(root: Path) -> None:
     assert seen[-1].chunks == 10
 
 
+def test_progress_is_told_while_files_are_read_not_when_they_are_written(root: Path) -> None:
+    written: list[int] = []
+
+    def look(_: Progress) -> None:
+        with Store(database(root)) as store:
+            written.append(store.value("SELECT count(*) FROM file"))
+
+    update_index(request(root), Hooks(progress=look))
+    assert written == [0] * 12
+
+
 def test_status_tells_what_is_there_and_what_has_changed(root: Path) -> None:
     fresh = read_status(root, database(root), max_bytes=1_000_000)
     assert (fresh.generation, fresh.files, fresh.pending) == (0, 0, 11)

@@ -17,7 +17,7 @@ from keyhole.core.index.links import resolve_links
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import Preparation, prepare_all
-from keyhole.core.index.prepare import Prepared, Refused, Unchanged, prepare
+from keyhole.core.index.prepare import FileRows, Prepared, Refused, Unchanged, prepare
 from keyhole.core.index.store import Store, is_sound
 from keyhole.core.syntax.analyse import ANALYSIS_VERSION
 from keyhole.core.types import Candidate, IndexReport, Progress, Skip
@@ -242,8 +242,6 @@ class _Update:
                     self._write_news(found, news)
                 for prepared in batch:
                     self._write_one(prepared, is_known=prepared.path in digests)
-                    self._done += 1
-                    self._tell(total, prepared.path)
                 if self._done == total:
                     resolve_links(self._store)
                 self._store.set_meta("pending", total - self._done)
@@ -259,6 +257,10 @@ class _Update:
         for prepared in prepare_all(preparation, found.candidates, digests, workers=self._request.workers):
             batch.append(prepared)
             size += sizes[prepared.path]
+            # Told here, since this is what takes the time; and outside of a transaction, should it end the run.
+            self._done += 1
+            self._counts["chunks"] += len(prepared.chunks) if isinstance(prepared, FileRows) else 0
+            self._tell(len(sizes), prepared.path)
             if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
                 yield batch
                 batch, size = [], 0
@@ -286,7 +288,6 @@ class _Update:
         else:
             self._store.replace_file(prepared)
             self._counts["changed" if is_known else "added"] += 1
-            self._counts["chunks"] += len(prepared.chunks)
 
     def _tell(self, total: int, path: str) -> None:
         self._hooks.progress(Progress(self._done, total, self._counts["chunks"], path))
