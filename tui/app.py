@@ -3,10 +3,7 @@
 import asyncio
 import gc
 import logging
-import os
-import signal
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,6 +17,7 @@ from textual.screen import Screen
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Inventory
 from keyhole.core.view.text import count_of
+from keyhole.tui.endings import close_on_signals, close_without_terminal
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.main import DEFAULT_PORT
 from keyhole.tui.modes import MODES
@@ -55,14 +53,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("keyhole.tui")
 
 EXIT_ERROR = 2
-EXIT_HANGUP = 129
 EXIT_INTERRUPTED = 130
 
 # Looking through everything for garbage takes longer than a key may; what is young is looked through as ever.
 _GARBAGE_THRESHOLDS = (2_000, 20, 1_000)
-
-_STDIN = 0
-_TERMINAL_SECONDS = 5.0
 
 
 class KeyholeApp(App[None]):
@@ -143,23 +137,9 @@ class KeyholeApp(App[None]):
 
     def on_mount(self) -> None:
         """Open the workspace once the first picture is on the screen: what that imports takes time."""
-        self._close_on_signals()
-        if not self.is_headless:
-            self.set_interval(_TERMINAL_SECONDS, self._close_without_terminal)
+        close_on_signals(self)
+        close_without_terminal(self)
         self.call_after_refresh(self._open)
-
-    def _close_on_signals(self) -> None:
-        """Close in an orderly way when the system asks for it, so that the terminal is restored."""
-        loop = asyncio.get_running_loop()
-        # Only the main thread can listen, and not every system has these.
-        with suppress(NotImplementedError, RuntimeError, ValueError):
-            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-                loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
-
-    def _close_without_terminal(self) -> None:
-        """Close when the window is gone and no signal said so: reading from it would keep a core busy for ever."""
-        if not os.isatty(_STDIN):
-            self.exit(return_code=EXIT_HANGUP)
 
     def _handle_exception(self, error: Exception) -> None:
         """Close with a short message when something is wrong with the explorer itself; the log has the rest."""
