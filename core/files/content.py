@@ -27,6 +27,8 @@ _GENERATED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HEAD = 2_000
+# They say what a project is, whoever wrote them: cargo writes those of every published crate.
+_MANIFESTS = frozenset(["Cargo.toml", "pyproject.toml", "go.mod"])
 _MINIFIABLE = (".js", ".mjs", ".cjs", ".css")
 
 
@@ -48,12 +50,16 @@ def objection(path: str, text: str) -> tuple[SkipReason, str] | None:
     """Say why readable text should stay out all the same."""
     if _PRIVATE_KEY.match(text):
         return SkipReason.SECRET, "its content is a private key"
-    # The plain search is many times as fast as the pattern, and few files have the word.
-    if "generated" in text[:_HEAD].lower() and (marker := _GENERATED.search(text, 0, _HEAD)):
+    if path.rpartition("/")[2] not in _MANIFESTS and (marker := _generated_mark(text)):
         return SkipReason.GENERATED, f"line {text.count(chr(10), 0, marker.end()) + 1} says so"
     if path.endswith(_MINIFIABLE) and _looks_minified(text):
         return SkipReason.MINIFIED, "very long lines"
     return None
+
+
+def _generated_mark(text: str) -> re.Match[str] | None:
+    # The plain search is many times as fast as the pattern, and few files have the word.
+    return _GENERATED.search(text, 0, _HEAD) if "generated" in text[:_HEAD].lower() else None
 
 
 def _decode_legacy(content: bytes) -> tuple[str, str]:
