@@ -31,3 +31,6 @@
 (use_declaration argument: [(identifier) (scoped_identifier) (use_list)] @target) @import
 (extern_crate_declaration name: (_) @target) @import
 (mod_item name: (_) @target !body) @import
+; Macros such as `cfg_unix! { mod unix; }` take whole statements, which stay what they are.
+(source_file (macro_invocation (token_tree "{") @target) @reference (#match? @target "\\b(mod|use)\\s"))
+(declaration_list (macro_invocation (token_tree "{") @target) @reference (#match? @target "\\b(mod|use)\\s"))

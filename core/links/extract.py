@@ -23,6 +23,10 @@ _RUST_MODULE = re.compile(r"(?:^|\s)mod\s+(?:r#)?(\w+)$")
 _RUST_PATH = re.compile(r"#\[path\s*=\s*\"([^\"]+)\"\]")
 _RUST_USE = re.compile(r"^.*?\buse\s+")
 _RUST_TOKEN = re.compile(r"::|[{},*]|[^\s{},:*]+")
+# Statements inside a macro; where it has modules or functions of its own, what a path starts from is not told here.
+_RUST_STATEMENT = re.compile(r"(?<=[;{}\]])\s*((?:pub(?:\([^()\n]*\))?\s+)?(?:mod\s+\w+|use\s[^;]{1,2000}))(?=;)")
+_RUST_SCOPE = re.compile(r"\b(?:mod\s+\w+\s*\{|fn\s+\w)")
+_RUST_NOISE = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
 _JAVA_IMPORT = re.compile(r"^import\s+(?:static\s+)?([\w.\s]+\*?)")
 # What a bundle requires is inside it.
 _BUNDLED = re.compile(r"function\s*\(\s*\w+\s*,\s*module\s*,\s*exports\s*\)")
@@ -96,7 +100,7 @@ def _include(_: SourceFile, outline: Outline) -> Iterator[RawLink]:
 def _rust(source: SourceFile, outline: Outline) -> Iterator[RawLink]:
     lines = source.text.split("\n")
     modules = [symbol for symbol in outline.walk() if symbol.kind == "module"][:_MOST_MODULES]
-    for item in outline.imports[:MOST_LINKS]:
+    for item in (*outline.imports[:MOST_LINKS], *_rust_in_macros(outline.references)):
         inside = "::".join(m.name for m in modules if m.start_line <= item.line <= m.end_line)
         if module := _RUST_MODULE.search(item.text):
             above = _RUST_PATH.search("\n".join(lines[max(0, item.line - 4) : item.line]))
@@ -106,6 +110,14 @@ def _rust(source: SourceFile, outline: Outline) -> Iterator[RawLink]:
                 yield RawLink(item.line, LinkKind.IMPORT, path, inside)
         else:
             yield RawLink(item.line, LinkKind.IMPORT, item.target, inside)
+
+
+def _rust_in_macros(macros: tuple[Import, ...]) -> Iterator[Import]:
+    for macro in macros:
+        text = _RUST_NOISE.sub(lambda match: "\n" * match.group().count("\n"), macro.target)
+        if not _RUST_SCOPE.search(text):
+            for match in _RUST_STATEMENT.finditer(text):
+                yield Import("", match.group(1), macro.line + text.count("\n", 0, match.start(1)))
 
 
 def _rust_paths(tree: str) -> list[str]:
