@@ -51,6 +51,9 @@ QUESTIONS: dict[str, Callable[[str], RelationRequest]] = {
     "search_by_links broken": lambda _: LinkSearchRequest(broken=True),
     "get_tree children": lambda _: TreeRequest(),
     "get_tree descendants": lambda _: TreeRequest(relation=Relation.DESCENDANTS),
+    "get_tree descendants with symbols": lambda _: TreeRequest(
+        relation=Relation.DESCENDANTS, max_depth=6, symbols=True
+    ),
     "get_tree parents": lambda path: TreeRequest(path, relation=Relation.PARENTS),
     "find_related by words": RelatedRequest,
 }

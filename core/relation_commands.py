@@ -76,14 +76,15 @@ def relation_commands(with_detail: Decorator, with_answer: Decorator, answer: An
         help="Which way to go.",
     )
     @click.option("--max-depth", type=int, default=3, show_default=True, help="Levels of descendants.")
+    @click.option("--symbols", is_flag=True, help="Descendants of a folder go on into the symbols of its files.")
     @_paged
     @with_answer
-    def tree(path: str, root: Path, *, relation: str, **options: Any) -> None:
+    def tree(path: str, root: Path, *, relation: str, symbols: bool, **options: Any) -> None:
         """Show the folders, files and symbols around PATH, by default the workspace."""
         from keyhole.core.links.requests import Relation, TreeRequest
 
         start, depth = options.pop("symbol"), options.pop("max_depth")
-        answer(root, options, lambda paging: TreeRequest(path, start, Relation(relation), depth, **paging))
+        answer(root, options, lambda paging: TreeRequest(path, start, Relation(relation), depth, symbols, **paging))
 
     @click.command()
     @click.argument("path", default="")

@@ -34,10 +34,11 @@ def get_tree(
     symbol: str = "",
     relation: Literal["children", "parents", "descendants"] = "children",
     max_depth: int = 3,
+    symbols: bool = False,
     **paging: Any,
 ) -> RelationRequest:
     """Ask for what is inside or around a place."""
-    return TreeRequest(path, symbol, Relation(relation), max_depth, **paging)
+    return TreeRequest(path, symbol, Relation(relation), max_depth, symbols, **paging)
 
 
 def get_links(

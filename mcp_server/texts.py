@@ -98,12 +98,14 @@ TOOLS = {
     "get_tree": ToolText(
         "Walk the tree",
         "List the folders and files inside a folder, the symbols inside a file or inside a symbol, or what encloses "
-        "them, with sizes and line ranges. Start with no path for the top of the workspace.",
+        "them, with sizes and line ranges. Start with no path for the top of the workspace. With relation=descendants "
+        "and symbols=true a folder is shown down to the classes and functions of its files.",
         {
             "path": "A folder or a file, relative to the workspace; default: the workspace itself.",
             "symbol": "Start from a symbol of the file: its name, dotted name or first line.",
             "relation": "children (default), parents (the nearest first), or descendants, indented by depth.",
-            "max_depth": "How many levels of descendants; default 3.",
+            "max_depth": "How many levels of descendants; default 3. Symbols are levels below their file.",
+            "symbols": "Whether descendants of a folder go on into the symbols of its files; default false.",
             "limit": f"Results on a page, at most {_TREE.maximum} ({_DESCENDANTS.maximum} for descendants).",
             **_PAGING,
         },

@@ -222,6 +222,8 @@ def test_an_older_index_without_definitions_opens_and_works(root: Path, tmp_path
         assert store.query("SELECT definitions FROM chunk") == [("",)]
         assert store.query("SELECT rowid FROM chunk_words WHERE chunk_words MATCH 'ancient'") == [(1,)]
         assert store.query("SELECT * FROM link") == []
+        indexes = {name for _, name, *_ in store.query("PRAGMA index_list(symbol)")}
+        assert indexes == {"symbol_by_depth", "symbol_by_name"}
         assert check_integrity(store) == []
     assert counts(run(old_root)) == (0, 0, 0, 1)
     put(old_root, "old.py", "import os\n\ndef modern(): pass\n")

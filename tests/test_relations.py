@@ -87,6 +87,8 @@ VIEWS: dict[str, RelationRequest] = {
     "search-all": LinkSearchRequest(has_links_to="docs/guide.md", external_domains=("example.org",), broken=True),
     "tree": TreeRequest(),
     "tree-descendants": TreeRequest("src", relation=Relation.DESCENDANTS, max_depth=2),
+    "tree-symbols": TreeRequest("src/shop", relation=Relation.DESCENDANTS, max_depth=3, symbols=True),
+    "tree-symbols-page": TreeRequest(relation=Relation.DESCENDANTS, symbols=True, limit=7, offset=5),
     "tree-parents": TreeRequest("src/shop/deep/rules.py", relation=Relation.PARENTS),
     "tree-of-a-file": TreeRequest("README.md", relation=Relation.DESCENDANTS),
     "related": RelatedRequest("src/shop/cart.py", 3, detail_level=Detail.MINIMAL),
@@ -124,6 +126,33 @@ def test_a_symbol_has_what_is_inside_and_around_it(acme: Service) -> None:
     ]
 
 
+@pytest.mark.parametrize("max_depth", [2, 3, 4, 9])
+def test_descendants_of_a_folder_go_on_into_symbols(acme: Service, max_depth: int) -> None:
+    def below(path: str, depth: int, *, symbols: bool = False) -> list[dict[str, Any]]:
+        request = TreeRequest(path, relation=Relation.DESCENDANTS, max_depth=depth, symbols=symbols, limit=500)
+        results: list[dict[str, Any]] = facts(acme, replace(request, max_tokens=25_000))["results"]
+        return results
+
+    expected = list[dict[str, Any]]()
+    for node in below("src/acme", max_depth):
+        expected.append(node)
+        depth = node["depth"]
+        if node["kind"] == "file" and depth < max_depth:
+            inside = below(node["path"], max_depth - depth)
+            expected += [symbol | {"depth": symbol["depth"] + depth} for symbol in inside]
+    shown = below("src/acme", max_depth, symbols=True)
+    assert shown == expected
+    assert {"function", "class"} <= {node["kind"] for node in shown}
+
+
+def test_a_page_that_starts_inside_a_file_says_so(shop: Service) -> None:
+    request = TreeRequest("src/shop", relation=Relation.DESCENDANTS, symbols=True, limit=1)
+    note = "\nNote: goes on inside src/shop/cart.py.\n  def late()"
+    assert note in shop.relation_view(replace(request, offset=2)).text
+    assert "Note" not in shop.relation_view(replace(request, offset=1)).text
+    assert "Note" not in shop.relation_view(TreeRequest("src/shop/cart.py")).text
+
+
 # Pages and totals
 
 
@@ -145,6 +174,7 @@ PAGED: list[RelationRequest] = [
     LinkSearchRequest(has_links_to="Hub.md"),
     LinkSearchRequest(external_domains=("example.org",)),
     TreeRequest(relation=Relation.DESCENDANTS),
+    TreeRequest(relation=Relation.DESCENDANTS, symbols=True),
 ]
 
 
@@ -254,6 +284,7 @@ def test_names_that_could_act_on_a_terminal_are_shown(shop: Service) -> None:
         (TreeRequest("README.md", "Nothing"), QueryError, "has no symbol 'Nothing'"),
         (TreeRequest("docs", "Guide"), QueryError, "symbol needs path to be a file"),
         (TreeRequest(max_depth=0), QueryError, "max_depth must be 1"),
+        (TreeRequest(symbols=True), QueryError, "symbols goes with relation=descendants"),
         (RelatedRequest(), QueryError, "path and line, or symbol"),
         (RelatedRequest("README.md", 900), QueryError, "past its end"),
         (RelatedRequest("missing.md"), PathError, "is not indexed"),

@@ -5,13 +5,14 @@ Version  Why it changed
 2        chunks know what they define (`definitions`); an older index keeps working with none
 3        trigrams of files, filled by the first search for a regular expression
 4        links between files, and what files declare that links are resolved by
+5        symbols are found by file and depth: the tree counts them without reading them
 """
 
 from collections.abc import Callable
 
 import apsw
 
-VERSION = 4
+VERSION = 5
 # "Khol": tells an index from any other SQLite file.
 APPLICATION_ID = 0x4B686F6C
 
@@ -70,7 +71,6 @@ CREATE TABLE symbol (
     exported INTEGER NOT NULL,
     modifiers TEXT NOT NULL
 );
-CREATE INDEX symbol_by_file ON symbol (file_id);
 CREATE INDEX symbol_by_name ON symbol (name COLLATE NOCASE);
 
 -- The words come split already (index/words.py), so the tokenizer only has to find the spaces.
@@ -80,6 +80,7 @@ CREATE VIRTUAL TABLE chunk_words USING fts5(
 
 CREATE TABLE chunk_vector (chunk_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 """
+_DEPTHS = "CREATE INDEX symbol_by_depth ON symbol (file_id, depth);"
 # Which files can contain a text: one row per file, and no positions, so that it stays small.
 _TRIGRAMS = """
 CREATE VIRTUAL TABLE file_trigrams USING fts5(
@@ -119,7 +120,7 @@ CREATE INDEX declared_by_file ON declared (file_id);
 
 def create(db: apsw.Connection) -> None:
     """Lay out an empty index."""
-    db.execute(_TABLES + _TRIGRAMS + _LINKS)
+    db.execute(_TABLES + _DEPTHS + _TRIGRAMS + _LINKS)
     db.pragma("application_id", APPLICATION_ID)
     db.pragma("user_version", VERSION)
 
@@ -148,8 +149,14 @@ def _add_links(db: apsw.Connection) -> None:
     db.execute(_LINKS)
 
 
+def _add_depths(db: apsw.Connection) -> None:
+    """Find symbols by depth as well; that takes the place of finding them by file alone."""
+    db.execute("DROP INDEX symbol_by_file;" + _DEPTHS)
+
+
 MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     1: _add_definitions,
     2: _add_trigrams,
     3: _add_links,
+    4: _add_depths,
 }

@@ -68,12 +68,13 @@ class LinkSearchRequest(ListRequest):
 
 @dataclass(frozen=True, slots=True)
 class TreeRequest(ListRequest):
-    """What is around a folder, a file, or a symbol of a file; `max_depth` is for descendants."""
+    """What is around a folder, a file, or a symbol of a file; `max_depth` and `symbols` are for descendants."""
 
     path: str = ""
     symbol: str = ""
     relation: Relation = Relation.CHILDREN
     max_depth: int = 3
+    symbols: bool = False
 
 
 @dataclass(frozen=True, slots=True)

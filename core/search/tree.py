@@ -3,14 +3,17 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.index.store import Store
-from keyhole.core.links.requests import Relation
+from keyhole.core.links.requests import Relation, TreeRequest
 from keyhole.core.search.links import Found, Slice
 from keyhole.core.search.symbols import separate
 
 _LINES_LISTED = 5
+_SYMBOLS = """SELECT depth, name, kind, signature, symbol.start_line, symbol.end_line, parent FROM symbol
+    JOIN file ON file.id = file_id"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +31,36 @@ class Node:
     signature: str = ""
 
 
+class _Stretch(NamedTuple):
+    """What is shown of a path: 0 is itself, and from 1 on its symbols."""
+
+    path: str
+    start: int
+    end: int
+
+
 class Tree:
     """Walks the tree from one place."""
 
-    def __init__(self, store: Store, path: str, symbol: str) -> None:
+    def __init__(self, store: Store, request: TreeRequest) -> None:
         self._store = store
-        self._path = path
-        self._symbols = _Symbols(store, path, symbol) if self._is_file() else None
-        if symbol and self._symbols is None:
+        self._path = request.path
+        self._own_depth = request.path.count("/") + 1 if request.path else 0
+        self._relation = request.relation
+        self._max_depth = 1 if request.relation == Relation.CHILDREN else request.max_depth
+        self._has_symbols = request.symbols
+        self._symbols = _Symbols(store, request.path, request.symbol) if self._is_file() else None
+        if request.symbol and self._symbols is None:
             raise QueryError("symbol needs path to be a file; find_related and search_code find symbols anywhere")
 
-    def walk(self, relation: Relation, max_depth: int, wanted: Slice) -> Found[Node]:
-        """Return the nodes in one direction."""
-        depth = 1 if relation == Relation.CHILDREN else max_depth
-        if relation == Relation.PARENTS:
+    def walk(self, wanted: Slice) -> Found[Node]:
+        """Return the nodes in the direction that is asked for."""
+        if self._relation == Relation.PARENTS:
             nodes = list(self._above())
         elif self._symbols:
-            nodes = self._symbols.below(depth)
+            nodes = self._symbols.below(self._max_depth)
         else:
-            return self._below(depth, wanted)
+            return self._below(wanted)
         return Found(tuple(nodes[wanted.offset : wanted.offset + wanted.limit]), len(nodes))
 
     def _is_file(self) -> bool:
@@ -72,40 +86,88 @@ class Tree:
             files = self._store.value("SELECT count(*) FROM file WHERE path > ? AND path < ?", *_inside(path))
             yield Node("folder", path, path.rpartition("/")[2] or ".", depth, files)
 
-    def _below(self, max_depth: int, wanted: Slice) -> Found[Node]:
-        """Return the folders and files inside, each folder before what it holds."""
+    def _below(self, wanted: Slice) -> Found[Node]:
+        """Return what is inside: each folder before what it holds, each file before its symbols."""
+        places, files = self._places()
+        symbols = self._symbol_counts() if self._has_symbols else {}
+        shown, position, end = list[_Stretch](), 0, wanted.offset + wanted.limit
+        for path in places:
+            size = 1 if path in files else 1 + symbols.get(path, 0)
+            if position < end and position + size > wanted.offset:
+                shown.append(_Stretch(path, max(0, wanted.offset - position), min(size, end - position)))
+            position += size
+        return Found(tuple(self._nodes(shown, files)), position)
+
+    def _places(self) -> tuple[list[str], dict[str, int]]:
+        """Return the paths of folders and files, as deep as they are shown, and how many files each folder has."""
         # Paths alone are read from their index; what else a file has, only of those that are shown.
         rows = self._store.query(
             "SELECT path FROM file WHERE path > ? AND path < ? ORDER BY path", *_inside(self._path)
         )
-        nodes: list[tuple[str, bool]] = []
+        places: list[str] = []
         files: dict[str, int] = {}
         last, is_shown = None, False
         for (path,) in rows:
             folder = path.rpartition("/")[0]
             if folder != last:
-                last, is_shown = folder, self._depth(path) <= max_depth
-                nodes += [(above, False) for above in self._new_folders(folder, max_depth, files)]
+                last, is_shown = folder, self._depth(path) <= self._max_depth
+                places += self._new_folders(folder, files)
                 files.setdefault(folder, 0)
             files[folder] += 1
             if is_shown:
-                nodes.append((path, True))
-        page = nodes[wanted.offset : wanted.offset + wanted.limit]
-        shown = self._files([path for path, is_file in page if is_file])
-        return Found(tuple(shown.get(path) or self._folder(path, files) for path, _ in page), len(nodes))
+                places.append(path)
+        # What is inside a folder comes after it, so from the end on each adds up before it counts in the one above.
+        for folder in sorted(files, reverse=True):
+            above = folder.rpartition("/")[0]
+            if folder and above in files:
+                files[above] += files[folder]
+        return places, files
 
-    def _new_folders(self, folder: str, max_depth: int, files: dict[str, int]) -> list[str]:
+    def _symbol_counts(self) -> dict[str, int]:
+        """Count the symbols of each file that are shown, without reading them."""
+        rows = self._store.query(
+            """SELECT path, depth, count(*) FROM file CROSS JOIN symbol ON file_id = file.id
+                WHERE path > ? AND path < ? AND depth < ? GROUP BY path, depth""",
+            *_inside(self._path),
+            self._max_depth,
+        )
+        counts: dict[str, int] = {}
+        for path, depth, count in rows:
+            if self._depth(path) + depth < self._max_depth:
+                counts[path] = counts.get(path, 0) + count
+        return counts
+
+    def _nodes(self, shown: list[_Stretch], files: dict[str, int]) -> Iterator[Node]:
+        known = self._files([stretch.path for stretch in shown if stretch.path not in files])
+        for path, start, end in shown:
+            node = known.get(path) or Node("folder", path, path.rpartition("/")[2], self._depth(path), files[path])
+            if not start:
+                yield node
+            if end > 1:
+                yield from self._symbols_of(node, max(0, start - 1), end - 1)
+
+    def _symbols_of(self, file: Node, start: int, end: int) -> Iterator[Node]:
+        rows = self._store.query(
+            f"{_SYMBOLS} WHERE path = ? AND depth < ? ORDER BY symbol.id LIMIT ? OFFSET ?",
+            file.path,
+            self._max_depth - file.depth,
+            end - start,
+            start,
+        )
+        return (_symbol(file.path, file.language, row, file.depth + 1 + row[0]) for row in rows)
+
+    def _new_folders(self, folder: str, files: dict[str, int]) -> list[str]:
         """Return the folders from the place down to this one that were not met yet, as deep as they are shown."""
         found = []
         while len(folder) > len(self._path) and folder not in files:
             files[folder] = 0
             found.append(folder)
             folder = folder.rpartition("/")[0]
-        return [path for path in reversed(found) if self._depth(path) <= max_depth]
+        return [path for path in reversed(found) if self._depth(path) <= self._max_depth]
 
     def _depth(self, path: str) -> int:
         """Tell how many levels below the place a path is."""
-        return path.count("/") + 1 - (self._path.count("/") + 1 if self._path else 0)
+        return path.count("/") + 1 - self._own_depth
 
     def _files(self, paths: list[str]) -> dict[str, Node]:
         rows = self._store.query(
@@ -117,21 +179,13 @@ class Tree:
             for path, language, lines in rows
         }
 
-    def _folder(self, path: str, files: dict[str, int]) -> Node:
-        inside = sum(count for folder, count in files.items() if folder == path or folder.startswith(f"{path}/"))
-        return Node("folder", path, path.rpartition("/")[2], self._depth(path), inside)
-
 
 class _Symbols:
     """The symbols of a file, in order; each with how deep it is."""
 
     def __init__(self, store: Store, path: str, symbol: str) -> None:
         (self._file,) = store.query("SELECT path, language, lines FROM file WHERE path = ?", path)
-        self._rows = store.query(
-            """SELECT depth, name, kind, signature, symbol.start_line, symbol.end_line, parent FROM symbol
-                JOIN file ON file.id = file_id WHERE path = ? ORDER BY symbol.id""",
-            path,
-        )
+        self._rows = store.query(f"{_SYMBOLS} WHERE path = ? ORDER BY symbol.id", path)
         self._start = self._find(symbol) if symbol else -1
 
     def below(self, max_depth: int) -> list[Node]:
@@ -141,7 +195,7 @@ class _Symbols:
             if row[0] <= base:
                 break
             if row[0] - base <= max_depth:
-                nodes.append(self._node(row, row[0] - base))
+                nodes.append(_symbol(self._file[0], self._file[1], row, row[0] - base))
         return nodes
 
     def above(self) -> Iterator[Node]:
@@ -151,7 +205,7 @@ class _Symbols:
         for row in reversed(self._rows[: self._start]):
             if row[0] < depth:
                 depth = row[0]
-                yield self._node(row, 0)
+                yield _symbol(self._file[0], self._file[1], row, 0)
         path, language, lines = self._file
         yield Node("file", path, path.rpartition("/")[2], 0, lines, language)
 
@@ -171,9 +225,10 @@ class _Symbols:
             raise QueryError(f"{path} has {len(numbers)} symbols {symbol!r}; give symbol=LINE, one of {lines}")
         return numbers[0]
 
-    def _node(self, row: tuple[int, str, str, str, int, int, str], depth: int) -> Node:
-        _, name, kind, signature, start, end, _ = row
-        return Node(kind, self._file[0], name, depth, 0, self._file[1], start, end, signature)
+
+def _symbol(path: str, language: str, row: tuple[Any, ...], depth: int) -> Node:
+    _, name, kind, signature, start, end, _ = row
+    return Node(kind, path, name, depth, 0, language, start, end, signature)
 
 
 def _inside(folder: str) -> tuple[str, str]:

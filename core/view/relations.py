@@ -128,6 +128,8 @@ def understand_relation(request: RelationRequest, relative: Callable[[str], str]
     view = TOOLS[type(request)]
     if isinstance(request, TreeRequest):
         check_least("max_depth", request.max_depth, 1)
+        if request.symbols and request.relation != Relation.DESCENDANTS:
+            raise QueryError("symbols goes with relation=descendants; the children of a file are its symbols already")
         view = "get_tree descendants" if request.relation == Relation.DESCENDANTS else view
     if isinstance(request, RelatedRequest):
         check_least("line", request.line, 1)
@@ -205,11 +207,14 @@ def _gather_linked(where: Where, asked: Asked) -> Gathered:
 
 def _gather_tree(where: Where, asked: Asked) -> Gathered:
     request = cast("TreeRequest", asked.request)
-    nodes = Tree(where.engine.store, request.path, request.symbol).walk(
-        request.relation, request.max_depth, asked.wanted
-    )
+    nodes = Tree(where.engine.store, request).walk(asked.wanted)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
-    return _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
+    gathered = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
+    first = nodes.items[0] if nodes.items else None
+    # Where the line of its file is on the page before, a symbol does not say where it is.
+    if first and first.start_line and first.path != request.path:
+        return replace(gathered, notes=(f"goes on inside {name_text(first.path)}",))
+    return gathered
 
 
 def _gather_related(where: Where, asked: Asked) -> Gathered:
