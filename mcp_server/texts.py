@@ -113,8 +113,9 @@ TOOLS = {
     "get_links": ToolText(
         "Links of a file",
         "Show what a file links to and what links to it: imports, includes, Markdown links and wikilinks. Three lists: "
-        "internal (each with the file it leads to, or ✗ and why it leads nowhere, or ? and why that is uncertain), "
-        "external (packages and addresses), incoming. The first line has the true total of each; category pages one.",
+        "internal (each with the file it leads to and the line of a heading it names, or ✗ and why it leads nowhere, "
+        "or ? and why that is uncertain), external (packages and addresses), incoming. The first line "
+        "has the true total of each; category pages one.",
         {
             "path": "The file, relative to the workspace.",
             "category": "Page one list: internal, external or incoming.",

@@ -323,6 +323,33 @@ def test_links_are_those_of_the_file_as_it_is_now(tmp_path: Path) -> None:
     assert facts(service, BacklinksRequest("b.md"))["total_count"] == 0
 
 
+def test_a_link_to_a_heading_leads_to_its_line(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    written = {
+        "b.md#two-words": 5,
+        "b.md#Two-Words": 5,
+        "b.md#again-1": 11,
+        "b.md#here": None,
+        "b.md": None,
+        "b.md#top": None,
+        "b.md#missing": None,
+        "c.py#L2": None,
+    }
+    links = "".join(f"[x]({target})\n" for target in written)
+    put(root, {"a.md": f"# A\n{links}[[b#Two Words|alias]] [own](#a)\n", "c.py": "x = 1\ny = 2\n"})
+    put(root, {"b.md": '# B\n\n<a id="here"></a>\n\n## Two, words\n\n## Again\n\ntext\n\n# Again\n'})
+    service = open_service(root)
+    results = facts(service, LinksRequest("a.md", Category.INTERNAL))["results"]
+    assert {result["target"]: result.get("to_line") for result in results} == {
+        **written,
+        "[[b#Two Words]]": 5,
+        "#a": 1,
+    }
+    assert "\n2: b.md#two-words → b.md:5\n" in service.relation_view(LinksRequest("a.md")).text
+    put(root, {"b.md": "# B\n\n\n\n\n\n\n\n## Two, words\n"})
+    assert facts(service, LinksRequest("a.md"))["results"][0]["to_line"] == 9
+
+
 # Related code
 
 

@@ -76,6 +76,19 @@ def test_links_are_listed_by_where_they_lead(shop: Service) -> None:
     drive(make_app(shop), steps)
 
 
+def test_a_link_to_a_heading_opens_the_file_there(shop: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await open_links(pilot, README)
+        await put_cursor(pilot, "3: docs/guide.md#the-end")
+        await press(pilot, "enter")
+        opened = files(pilot).opened
+        assert opened is not None
+        assert (opened.path, opened.marked.start) == (GUIDE, 4)
+        assert (shop.root / GUIDE).read_text().split("\n")[3] == "## The `end`!"
+
+    drive(make_app(shop), steps)
+
+
 def test_walking_along_links_back_and_forward(shop: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await open_links(pilot, CART)

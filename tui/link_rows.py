@@ -65,11 +65,12 @@ def _row(group: str, result: dict[str, Any]) -> LinkRow:
         return LinkRow(text, result.get("site", ""), address=target)
     if reason := result.get("reason"):
         return LinkRow(text, f"{'✗' if reason in BROKEN else '?'} {reason}", problem=reason, place=_target(result))
-    return LinkRow(text, f"→ {result['to']}", _target(result))
+    line = f":{result['to_line']}" if "to_line" in result else ""
+    return LinkRow(text, f"→ {result['to']}{line}", _target(result))
 
 
 def _target(result: dict[str, Any]) -> Place | None:
-    return Place(result["to"], 1) if "to" in result else None
+    return Place(result["to"], result.get("to_line", 1)) if "to" in result else None
 
 
 def _rest(

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from keyhole.core.links.markdown import slug
 from keyhole.core.links.paths import NOTE_ENDINGS, Paths, join
@@ -20,7 +20,7 @@ class ProseLinks:
     def __init__(self, paths: Paths, anchors: Anchors) -> None:
         self._paths = paths
         self._anchors = anchors
-        self._known: dict[str, tuple[frozenset[str], frozenset[str]] | None] = {}
+        self._known: dict[str, AnchorNames | None] = {}
 
     def link(self, origin: Origin, target: str, anchor: str) -> Resolution:
         """Resolve a link that is written as a path."""
@@ -61,15 +61,28 @@ class ProseLinks:
     def _has_anchor(self, path: str, anchor: str) -> bool:
         if path not in self._known:
             names = self._anchors(path)
-            slugs = None if names is None else [*_slugs(names), *names]
-            self._known[path] = None if slugs is None else (frozenset(slugs), frozenset(map(_letters, slugs)))
+            self._known[path] = None if names is None else AnchorNames(names)
         known = self._known[path]
-        if known is None or anchor.lower() == "top":
-            return True
-        exact, by_letters = known
-        wanted = {anchor, slug(anchor)}
+        return known is None or anchor.lower() == "top" or known.find(anchor) is not None
+
+
+class AnchorNames:
+    """What the headings and other anchors of a note can be called; of two with one name, the first is meant."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._exact: dict[str, int] = {}
+        self._by_letters: dict[str, int] = {}
+        for spellings in (_slugs(names), names):
+            for number, name in enumerate(spellings):
+                self._exact.setdefault(name, number)
+                self._by_letters.setdefault(_letters(name), number)
+
+    def find(self, anchor: str) -> int | None:
+        """Return the number of the name that an anchor means."""
+        wanted = (anchor, slug(anchor))
         # Sites differ in what they make of punctuation: a heading with the same letters is the one.
-        return not exact.isdisjoint(wanted) or not by_letters.isdisjoint(map(_letters, wanted))
+        found = (*map(self._exact.get, wanted), *map(self._by_letters.get, map(_letters, wanted)))
+        return next((number for number in found if number is not None), None)
 
 
 def _slugs(headings: Iterable[str]) -> Iterator[str]:

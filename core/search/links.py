@@ -1,11 +1,12 @@
 """Links as the index has them: of a file, to a path, broken ones, and files by their links."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.index.store import Store
+from keyhole.core.links.prose import AnchorNames
 from keyhole.core.links.requests import Category, LinkSearchRequest
 from keyhole.core.links.types import BROKEN
 from keyhole.core.search.filters import Filter
@@ -22,7 +23,10 @@ _BY_LINE, _BY_PLACE = "line, link.id", "file.path, line, link.id"
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link where it stands, and where it leads: `to` is a path of the workspace, `site` a domain or package."""
+    """A link where it stands, and where it leads: `to` is a path of the workspace, `site` a domain or package.
+
+    `to_line` is the line of the heading that it names; 0 where it names none.
+    """
 
     path: str
     language: str
@@ -34,11 +38,17 @@ class Link:
     to: str
     reason: str
     site: str
+    to_line: int = 0
 
     @property
     def is_broken(self) -> bool:
         """Whether somebody should mend it."""
         return self.reason in BROKEN
+
+    @property
+    def names_anchor(self) -> bool:
+        """Whether it leads to a place inside a file."""
+        return bool(self.part) and self.kind != "import" and self.state == "internal" and not self.reason
 
     @property
     def written(self) -> str:
@@ -86,7 +96,8 @@ def links_of_file(store: Store, path: str, category: Category, wanted: Slice) ->
     if file_id is None:
         raise PathError(f"{path} is not indexed, so its links are not known; keyhole status tells why")
     states = "state = 'external'" if category == Category.EXTERNAL else "state IN ('internal', 'unresolved')"
-    return _links(store, f"file_id = ? AND {states}", [file_id], wanted, _BY_LINE)
+    found = _links(store, f"file_id = ? AND {states}", [file_id], wanted, _BY_LINE)
+    return Found(_at_headings(store, found.items), found.total)
 
 
 def links_to(store: Store, path: str, wanted: Slice) -> Found[Link]:
@@ -152,6 +163,27 @@ def _links(store: Store, condition: str, values: list[Any], wanted: Slice, order
     )
     total = store.value(f"SELECT count(*) FROM link WHERE {condition}", *values)  # noqa: S608
     return Found(tuple(Link(*row) for row in rows), total)
+
+
+def _at_headings(store: Store, links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """Tell of links that name a heading which line it is on."""
+    notes = sorted({link.to for link in links if link.names_anchor})
+    rows = store.query(
+        """SELECT file.path, name, start_line FROM json_each(?)
+            JOIN file ON file.path = value AND language = 'markdown'
+            JOIN symbol ON file_id = file.id ORDER BY symbol.id""",
+        json.dumps(notes),
+    )
+    headings: dict[str, list[tuple[str, int]]] = {path: [] for path in notes}
+    for path, name, line in rows:
+        headings[path].append((name, line))
+    names = {path: AnchorNames([name for name, _ in found]) for path, found in headings.items()}
+
+    def line_of(link: Link) -> int:
+        number = names[link.to].find(link.part) if link.names_anchor else None
+        return 0 if number is None else headings[link.to][number][1]
+
+    return tuple(replace(link, to_line=line) if (line := line_of(link)) else link for link in links)
 
 
 def _places(path: str) -> list[str]:

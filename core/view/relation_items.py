@@ -42,7 +42,8 @@ def link_facts(link: Link, level: str) -> dict[str, object]:
         "state": link.state,
     }
     told = {"to": link.to if link.state == "internal" else "", "reason": link.reason, "site": link.site}
-    return facts | {key: name_text(value, _LONGEST_TARGET) for key, value in told.items() if value}
+    line = {"to_line": link.to_line} if link.to_line else {}
+    return facts | {key: name_text(value, _LONGEST_TARGET) for key, value in told.items() if value} | line
 
 
 def linked_file_text(file: LinkedFile, level: str) -> str:
@@ -94,5 +95,6 @@ def _place(link: Link) -> str:
     if link.state == "external":
         return f" ({name_text(link.site)})" if link.site != link.target else ""
     if link.state == "internal":
-        return f" → {name_text(link.to)}" + (f" ✗ {link.reason}" if link.reason else "")
+        line = f":{link.to_line}" if link.to_line else ""
+        return f" → {name_text(link.to)}{line}" + (f" ✗ {link.reason}" if link.reason else "")
     return f" ✗ {link.reason}" if link.is_broken else f" ? {link.reason}"

@@ -268,7 +268,7 @@ def _every_category(engine: Engine, path: str, wanted: Slice) -> Gathered:
         total=sum(found.total for _, found in parts),
         text_of=text_of,
         facts_of=facts_of,
-        paths=frozenset([path, *(link.path for _, link in links)]),
+        paths=frozenset([path, *(link.path for _, link in links), *(link.to for _, link in links if link.to_line)]),
         sections=tuple(Section(category.value, len(found.items), found.total) for category, found in parts),
     )
 
@@ -276,7 +276,7 @@ def _every_category(engine: Engine, path: str, wanted: Slice) -> Gathered:
 def _links(engine: Engine, path: str, category: Category, wanted: Slice) -> Gathered:
     found = links_of_file(engine.store, path, category, wanted)
     if category != Category.INCOMING:
-        return _lines(found, outgoing_text, link_facts, {path})
+        return _lines(found, outgoing_text, link_facts, {path, *(link.to for link in found.items if link.to_line)})
     if not found.total:
         _check_known(engine, path)
     return _lines(found, incoming_text, link_facts, {link.path for link in found.items})
