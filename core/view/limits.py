@@ -11,6 +11,9 @@ EFFECTIVE_CHARACTERS = int(CHARACTER_LIMIT * MARGIN)
 # No character takes more bytes than four, so this limits nothing; a map or a read sets one of its own.
 EFFECTIVE_BYTES = 4 * EFFECTIVE_CHARACTERS
 
+# What an index counts with.
+LARGEST = 2**63 - 1
+
 # Tokens as docs/tokens.md estimates them; the newest models may count a quarter more, which the default leaves
 # room for in a client that takes 25,000.
 MIN_TOKENS = 1_000
@@ -71,6 +74,8 @@ def check_offset(offset: int) -> None:
 
 
 def check_least(name: str, value: int, least: int) -> None:
-    """Refuse a number that means nothing."""
+    """Refuse a number that means nothing, or that the index cannot even be asked about."""
     if value < least:
         raise QueryError(f"{name} must be {least} or more, not {value}")
+    if value > LARGEST:
+        raise QueryError(f"{name} must be {LARGEST} or less, not {value}")
