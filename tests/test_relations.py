@@ -197,6 +197,13 @@ def test_a_hub_says_how_many_links_it_has(vault: Service) -> None:
     assert files["total_count"] == TO_HUB
 
 
+@pytest.mark.parametrize("domain", ["EXAMPLE.org", "www.example.org", "https://www.Example.org:80/a?b", "Example.ORG"])
+def test_a_domain_is_found_however_it_is_written(shop: Service, domain: str) -> None:
+    expected = facts(shop, LinkSearchRequest(external_domains=("example.org",)))["results"]
+    assert len(expected) == 2
+    assert facts(shop, LinkSearchRequest(external_domains=(domain,)))["results"] == expected
+
+
 def test_a_file_of_go_has_the_links_of_its_package(tmp_path: Path) -> None:
     root = tmp_path / "shop"
     put(root, GO[0])
@@ -284,6 +291,8 @@ def test_names_that_could_act_on_a_terminal_are_shown(shop: Service) -> None:
         (TreeRequest("README.md", "Nothing"), QueryError, "has no symbol 'Nothing'"),
         (TreeRequest("docs", "Guide"), QueryError, "symbol needs path to be a file"),
         (TreeRequest(max_depth=0), QueryError, "max_depth must be 1"),
+        (TreeRequest(relation=Relation.DESCENDANTS, max_depth=10**20, symbols=True), QueryError, "or less"),
+        (BacklinksRequest("docs/guide.md", offset=2**63), QueryError, "offset must be 9223372036854775807 or less"),
         (TreeRequest(symbols=True), QueryError, "symbols goes with relation=descendants"),
         (RelatedRequest(), QueryError, "path and line, or symbol"),
         (RelatedRequest("README.md", 900), QueryError, "past its end"),
@@ -381,6 +390,14 @@ def test_related_code_by_words_says_so(acme: Service) -> None:
     assert "src/acme/handlers/paid.py" not in paths
     assert len(paths) >= 5
     assert all("handlers" in path for path in paths[:5])
+
+
+def test_related_code_says_that_there_is_more_than_it_looks_at(vault: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "only the nearest" not in vault.relation_view(RelatedRequest("Hub.md")).text
+    monkeypatch.setattr("keyhole.core.search.related._POOL", 30)
+    total = facts(vault, RelatedRequest("Hub.md"))["total_count"]
+    assert total < 30
+    assert f"; only the nearest {total} are told" in vault.relation_view(RelatedRequest("Hub.md")).text
 
 
 def test_related_code_of_a_symbol_is_that_of_its_lines(acme: Service) -> None:

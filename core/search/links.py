@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.index.store import Store
+from keyhole.core.links.markdown import domain_of
 from keyhole.core.links.prose import AnchorNames
 from keyhole.core.links.requests import Category, LinkSearchRequest
 from keyhole.core.links.types import BROKEN
@@ -146,8 +147,9 @@ def _conditions(request: LinkSearchRequest) -> list[tuple[str, list[Any]]]:
         sql = f"SELECT path, count(*) FROM link WHERE {stands_there} GROUP BY path"  # noqa: S608
         asked.append((sql, [request.linked_from]))
     if request.external_domains:
-        sites = " OR ".join(["site = ? OR site LIKE ? ESCAPE '\\'"] * len(request.external_domains))
-        values = [value for domain in request.external_domains for value in (domain, f"%.{_escaped(domain)}")]
+        names = [domain_of(name) if "://" in name else name.removeprefix("www.") for name in request.external_domains]
+        sites = " OR ".join(["site = ? COLLATE NOCASE OR site LIKE ? ESCAPE '\\'"] * len(names))
+        values = [value for name in names for value in (name, f"%.{_escaped(name)}")]
         asked.append((f"{start} site <> '' AND state = 'external' AND ({sites}) {end}", values))
     if request.broken:
         asked.append((f"{start} reason IN ({_BROKEN}) AND reason <> '' AND state <> 'repeated' {end}", []))

@@ -47,6 +47,8 @@ def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Sl
     else:
         scored, note = _by_words(engine, chunk_id, path, root, max_bytes), BY_WORDS
     candidates = _spread(engine.candidates([id_ for id_, _ in scored if id_ != chunk_id]), scored)
+    if len(scored) >= _POOL:
+        note = f"{note}; only the nearest {len(candidates)} are told"
     page = candidates[wanted.offset : wanted.offset + wanted.limit]
     top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
     return Related(label_hits(engine.store, page, top, _UNLABELLED), len(candidates), path, line, note)
