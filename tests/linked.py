@@ -79,7 +79,7 @@ JAVASCRIPT: Workspace = (
     {
         "package.json": '{"name": "shop", "workspaces": ["packages/*"], "imports": {"#cart": "./src/cart.ts"}}\n',
         "tsconfig.base.json": "{\n  // aliases\n"
-        '  "compilerOptions": {"paths": {"@/*": ["./src/*"], "@gone": ["./no"]}},\n}\n',
+        '  "compilerOptions": {"paths": {"@/*": ["./src/*"], "#deep/*": ["./src/deep/*"], "@gone": ["./no"]}},\n}\n',
         "tsconfig.json": '{"extends": "./tsconfig.base"}\n',
         "src/index.ts": (
             'import { Cart } from "./cart";\n'
@@ -97,6 +97,8 @@ JAVASCRIPT: Workspace = (
             'import "./style.css";\n'
             'import logo from "./logo.png";\n'
             'import lib from "https://esm.sh/preact";\n'
+            'import "#deep/rules";\n'
+            'import "#none";\n'
         ),
         "src/cart.ts": 'const late = import("./deep/rules");\n',
         "src/prices.ts": "export default 1;\n",
@@ -134,6 +136,8 @@ JAVASCRIPT: Workspace = (
     src/index.ts:13 ./style.css -> src/style.css
     src/index.ts:14 ./logo.png -> src/logo.png
     src/index.ts:15 https://esm.sh/preact -> external esm.sh
+    src/index.ts:16 #deep/rules -> src/deep/rules.ts
+    src/index.ts:17 #none -> unresolved missing module
     """,
 )
 

@@ -38,10 +38,12 @@ class JavaScriptImports:
             return self._relative(origin, target)
         if target.startswith("/"):
             return self._file(origin, target[1:]) or unresolved(Reason.MISSING_MODULE)
+        by_alias, is_alias = self._by_alias(origin, target)
+        if by_alias:
+            return by_alias
         if target.startswith("#"):
             return self._own_import(origin, target)
-        by_alias, is_alias = self._by_alias(origin, target)
-        return by_alias or self._by_package(origin, target, is_alias=is_alias)
+        return self._by_package(origin, target, is_alias=is_alias)
 
     def _relative(self, origin: Origin, target: str) -> Resolution:
         path = join(origin.folder, target)
