@@ -60,6 +60,14 @@ def test_where_each_link_leads(name: str, tmp_path: Path) -> None:
     assert shown(open_workspace(tmp_path / "shop")) == [line.lstrip() for line in expected.split("\n") if line.strip()]
 
 
+def test_indented_code_has_no_links(tmp_path: Path) -> None:
+    code = "    [no](code.md)\n\n\tcall[0](no)\n"
+    rest = "words\n    [lazy](a.md)\n\n- item\n\n    [b](b.md)\n\n  more\n\n    [c](c.md)\n\nend\n"
+    put(tmp_path / "shop", {"a.md": f"{code}\n{rest}\n{code}"})
+    places = [line.partition(" ->")[0] for line in shown(open_workspace(tmp_path / "shop"))]
+    assert places == ["a.md:6 a.md", "a.md:10 b.md", "a.md:14 c.md"]
+
+
 # Files come and go
 
 NOTES = {

@@ -11,6 +11,9 @@ from keyhole.core.links.types import Declared, LinkKind, RawLink
 # What is code or commented out has no links: it is blanked, so that places stay the same.
 _FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ >]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_INDENTS = ("    ", "\t")
+_INDENTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)(?:(?: {4}|\t)[^\n]*\n?|[ \t]*\n)+")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _BACKTICKS = re.compile(r"`+|\n")
 _NOT_LINE_END = re.compile(r"[^\n]")
 
@@ -134,7 +137,22 @@ def _without_code(text: str) -> str:
     for mark, pattern in (("```", _FENCE), ("~~~", _FENCE), ("<!--", _COMMENT)):
         if mark in text:
             text = _blanked(pattern, text)
+    if text.startswith(_INDENTS) or any(f"\n{indent}" in text for indent in _INDENTS):
+        text = _without_indented(text)
     return _without_spans(text) if "`" in text else text
+
+
+def _without_indented(text: str) -> str:
+    """Blank what is indented after an empty line; below an item of a list that may be its text, so it stays."""
+    pieces, position, is_list = list[str](), 0, False
+    for match in _INDENTED.finditer(text):
+        for line in text[position : match.start()].split("\n"):
+            if line.strip() and not line.startswith(_INDENTS):
+                is_list = bool(_ITEM.match(line)) or (is_list and line.startswith(" "))
+        block = match.group()
+        pieces += [text[position : match.start()], block if is_list else _NOT_LINE_END.sub(" ", block)]
+        position = match.end()
+    return "".join([*pieces, text[position:]])
 
 
 def _without_spans(text: str) -> str:
