@@ -12,6 +12,8 @@ from keyhole.core.search.links import Found, Slice
 from keyhole.core.search.symbols import separate
 
 _LINES_LISTED = 5
+# No path has as many parts.
+_DEEPEST = 10_000
 _SYMBOLS = """SELECT depth, name, kind, signature, symbol.start_line, symbol.end_line, parent FROM symbol
     JOIN file ON file.id = file_id"""
 
@@ -47,7 +49,7 @@ class Tree:
         self._path = request.path
         self._own_depth = request.path.count("/") + 1 if request.path else 0
         self._relation = request.relation
-        self._max_depth = 1 if request.relation == Relation.CHILDREN else request.max_depth
+        self._max_depth = 1 if request.relation == Relation.CHILDREN else min(request.max_depth, _DEEPEST)
         self._has_symbols = request.symbols
         self._symbols = _Symbols(store, request.path, request.symbol) if self._is_file() else None
         if request.symbol and self._symbols is None:
@@ -92,11 +94,13 @@ class Tree:
         symbols = self._symbol_counts() if self._has_symbols else {}
         shown, position, end = list[_Stretch](), 0, wanted.offset + wanted.limit
         for path in places:
-            size = 1 if path in files else 1 + symbols.get(path, 0)
-            if position < end and position + size > wanted.offset:
+            if position >= end:
+                break
+            size = 1 + symbols.get(path, 0)
+            if position + size > wanted.offset:
                 shown.append(_Stretch(path, max(0, wanted.offset - position), min(size, end - position)))
             position += size
-        return Found(tuple(self._nodes(shown, files)), position)
+        return Found(tuple(self._nodes(shown, files)), len(places) + sum(symbols.values()))
 
     def _places(self) -> tuple[list[str], dict[str, int]]:
         """Return the paths of folders and files, as deep as they are shown, and how many files each folder has."""
@@ -126,16 +130,13 @@ class Tree:
     def _symbol_counts(self) -> dict[str, int]:
         """Count the symbols of each file that are shown, without reading them."""
         rows = self._store.query(
-            """SELECT path, depth, count(*) FROM file CROSS JOIN symbol ON file_id = file.id
-                WHERE path > ? AND path < ? AND depth < ? GROUP BY path, depth""",
+            """SELECT path, count(*) FROM file CROSS JOIN symbol ON file_id = file.id
+                AND depth < ? - length(path) + length(replace(path, '/', ''))
+                WHERE path > ? AND path < ? GROUP BY path""",
+            self._max_depth + self._own_depth - 1,
             *_inside(self._path),
-            self._max_depth,
         )
-        counts: dict[str, int] = {}
-        for path, depth, count in rows:
-            if self._depth(path) + depth < self._max_depth:
-                counts[path] = counts.get(path, 0) + count
-        return counts
+        return dict(rows)
 
     def _nodes(self, shown: list[_Stretch], files: dict[str, int]) -> Iterator[Node]:
         known = self._files([stretch.path for stretch in shown if stretch.path not in files])
