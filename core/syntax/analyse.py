@@ -8,7 +8,7 @@ from keyhole.core.syntax.tables import table_outline
 from keyhole.core.types import Analysis, Chunk, Outline, SourceFile
 
 # Raise this when the same file gives other symbols, chunks or links than before: indexes are then read anew.
-ANALYSIS_VERSION = 2
+ANALYSIS_VERSION = 3
 
 
 # A larger file would keep whoever asks for its map waiting: a dense one of this size takes about ten seconds.
