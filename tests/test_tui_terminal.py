@@ -152,8 +152,12 @@ def test_it_ends_when_its_window_is_gone_and_no_signal_says_so(root: Path) -> No
     # It is not the terminal that controls the process, so the system sends no signal.
     os.close(terminal.master)
     os.close(terminal.slave)
+    # What it goes on to draw has nowhere to go, which must not hold it up.
+    for number in range(60):
+        (root / f"new{number}.py").write_text("def another(): pass\n")
+        time.sleep(0.05)
     try:
-        terminal.process.wait(_PATIENCE)
+        assert terminal.process.wait(_PATIENCE) == 129
     finally:
         terminal.process.kill()
 

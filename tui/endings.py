@@ -3,8 +3,10 @@
 import asyncio
 import os
 import signal
+import time
 from contextlib import suppress
 from functools import partial
+from threading import Thread
 from typing import Any
 
 from textual.app import App
@@ -25,10 +27,14 @@ def close_on_signals(app: App[Any]) -> None:
 
 def close_without_terminal(app: App[Any]) -> None:
     """Close when the window is gone and no signal says so: reading from it would keep a core busy for ever."""
-
-    def look() -> None:
-        if not os.isatty(_STDIN):
-            app.exit(return_code=EXIT_HANGUP)
-
     if not app.is_headless:
-        app.set_interval(_LOOK_SECONDS, look)
+        Thread(target=_watch_terminal, args=(app, asyncio.get_running_loop()), daemon=True, name="terminal").start()
+
+
+def _watch_terminal(app: App[Any], loop: asyncio.AbstractEventLoop) -> None:
+    while os.isatty(_STDIN):
+        time.sleep(_LOOK_SECONDS)
+    loop.call_soon_threadsafe(partial(app.exit, return_code=EXIT_HANGUP))
+    time.sleep(_LOOK_SECONDS)
+    # Whoever draws on a window that is gone may wait for it without end.
+    os._exit(EXIT_HANGUP)
