@@ -1,6 +1,8 @@
 """What the embedded model was trained on: permissive packages only, and nothing that search is judged by."""
 
+import io
 import sys
+import tarfile
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -75,6 +77,7 @@ def test_a_reserved_project_is_known_by_any_package_of_it(sources: ModuleType, n
         ("(MIT OR GPL-2.0)", True),
         ("Expat AND BSD-3-clause", True),
         ("Apache License, Version 2.0", True),
+        ("Apache-2.0 with Library exception", True),
         ("GPL-2+", False),
         ("Expat AND GPL-2+", False),
         ("MIT or Expat AND LGPL-3", False),
@@ -84,3 +87,37 @@ def test_a_reserved_project_is_known_by_any_package_of_it(sources: ModuleType, n
 )
 def test_a_licence_is_permissive_when_all_it_asks_for_is(sources: ModuleType, licence: str, expected: bool) -> None:
     assert sources.is_permissive(licence) is expected
+
+
+MIXED = """Files: *
+License: Apache-2.0
+
+Files: src/theirs/*
+ src/old.c
+License: GPL-2+
+
+Files: tests/*
+License: LGPL-3
+"""
+
+
+@pytest.mark.usefixtures("sources")
+def test_of_a_source_package_only_files_with_a_permissive_licence_are_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    archives = import_module("archives")
+    monkeypatch.delitem(sys.modules, "archives")
+    (tmp_path / "a_1.dsc").write_text("Version: 1-1\n")
+    pack(tmp_path / "a_1.debian.tar.gz", {"debian/copyright": MIXED})
+    pack(tmp_path / "a_1.orig.tar.gz", {f"a-1/src/{name}": "x" for name in ("ours.c", "theirs/a.c", "old.c")})
+    assert archives.describe("debian-source", tmp_path) == ("1-1", "Apache-2.0")
+    assert [path for path, _ in archives.read_files(tmp_path)] == ["a-1/src/ours.c"]
+    assert archives.source_licence(MIXED.replace("Apache-2.0", "GPL-3")) == "GPL-3 AND GPL-2+"
+
+
+def pack(path: Path, files: dict[str, str]) -> None:
+    with tarfile.open(path, "w:gz") as packed:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text)
+            packed.addfile(entry, io.BytesIO(text.encode()))

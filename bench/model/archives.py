@@ -1,12 +1,13 @@
 """Reading packages as registries hand them out: the files in them, and what they say of themselves."""
 
+import fnmatch
 import io
 import json
 import re
 import subprocess
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from email.parser import Parser
 from pathlib import Path
 
@@ -18,7 +19,8 @@ _SOURCE_ENDINGS = (".tar.gz", ".tar.xz", ".tar.bz2", ".tgz")
 
 
 def read_files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of every file of ordinary size in a package's archives."""
+    """Yield path and content of every file of ordinary size in a package's archives that its licence lets us read."""
+    may_read = _files_to_read(folder)
     for archive in sorted(folder.iterdir()):
         if archive.suffix == ".whl":
             with zipfile.ZipFile(archive) as packed:
@@ -28,7 +30,11 @@ def read_files(folder: Path) -> Iterator[tuple[str, bytes]]:
         elif archive.suffix == ".deb":
             yield from _read_tar(io.BytesIO(_data_of(archive)))
         elif archive.name.endswith(_SOURCE_ENDINGS) and not _DEBIAN_EXTRA.search(archive.name):
-            yield from _read_tar(archive.open("rb"))
+            # A copyright file leaves out the folder that an archive puts everything into, unless it is one of several.
+            part = "".join(f"{name}/" for name in re.findall(r"\.orig-([\w-]+)\.tar", archive.name))
+            for path, content in _read_tar(archive.open("rb")):
+                if may_read(part + path.partition("/")[2]):
+                    yield path, content
 
 
 def describe(ecosystem: str, folder: Path) -> tuple[str, str]:
@@ -80,33 +86,61 @@ def _debian_package(folder: Path) -> tuple[str, str]:
     (package,) = folder.glob("*.deb")
     command = ["dpkg-deb", "--field", str(package), "Version"]
     version = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    return version, _stated_in(_data_of(package), re.compile(r"usr/share/doc/[^/]+/copyright$"))
+    stated = _text_in(io.BytesIO(_data_of(package)), re.compile(r"usr/share/doc/[^/]+/copyright$"))
+    return version, " AND ".join(_counted_licences(stated))
 
 
 def _debian_source(folder: Path) -> tuple[str, str]:
     (description,) = folder.glob("*.dsc")
     version = re.search(r"^Version: (\S+)", description.read_text(errors="replace"), re.MULTILINE)
+    return version.group(1) if version else "", source_licence(_source_copyright(folder))
+
+
+def _source_copyright(folder: Path) -> str:
     extra = next((path for path in folder.iterdir() if _DEBIAN_EXTRA.search(path.name)), None)
-    licence = _stated_in(extra.read_bytes(), re.compile(r"^(?:\./)?debian/copyright$")) if extra else ""
-    return version.group(1) if version else "", licence
+    return _text_in(extra.open("rb"), re.compile(r"^(?:\./)?debian/copyright$")) if extra else ""
 
 
-def _stated_in(archive: bytes, wanted: re.Pattern[str]) -> str:
-    for name, content in _read_tar(io.BytesIO(archive)):
-        if wanted.search(name):
-            return copyright_licence(content.decode("utf-8", "replace"))
-    return ""
+def _text_in(archive: io.BufferedIOBase, wanted: re.Pattern[str]) -> str:
+    found = (content for name, content in _read_tar(archive) if wanted.search(name))
+    return next(found, b"").decode("utf-8", "replace")
 
 
-def copyright_licence(text: str) -> str:
-    """Sum up a Debian copyright file: all licences of what upstream wrote, joined by "and"."""
-    licences: dict[str, None] = {}
-    for paragraph in re.split(r"\n\s*\n", text):
+def source_licence(text: str) -> str:
+    """Sum up a Debian copyright file: all licences of what upstream wrote, joined by "and".
+
+    The first is that of the project. Where it is permissive, files with one that is not are neither read nor counted.
+    """
+    licences = _counted_licences(text)
+    if licences and is_permissive(licences[0]):
+        licences = list(filter(is_permissive, licences))
+    return " AND ".join(licences)
+
+
+def _files_to_read(folder: Path) -> Callable[[str], bool]:
+    """Tell the files of a source package that have a permissive licence and no other; of other packages, all."""
+    if not any(folder.glob("*.dsc")):
+        return lambda _: True
+    patterns: dict[bool, list[str]] = {True: [], False: []}
+    for licence, files in _licences(_source_copyright(folder)):
+        patterns[is_permissive(licence)] += map(fnmatch.translate, files)
+    permitted, refused = (re.compile("|".join(patterns[kind]) or r"(?!)") for kind in (True, False))
+    return lambda path: bool(permitted.fullmatch(path)) and not refused.fullmatch(path)
+
+
+def _licences(copyright_file: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each licence with the files it holds for."""
+    for paragraph in re.split(r"\n\s*\n", copyright_file):
         files = re.search(r"^Files:\s*(.*(?:\n[ \t]+.*)*)", paragraph, re.MULTILINE)
         licence = re.search(r"^License:[ \t]*(.+)", paragraph, re.MULTILINE)
-        if files and licence and not all(_is_unread(part) for part in files.group(1).split()):
-            licences[licence.group(1).strip()] = None
-    return " AND ".join(licences)
+        if files and licence:
+            yield licence.group(1).strip(), files.group(1).split()
+
+
+def _counted_licences(copyright_file: str) -> list[str]:
+    """Return the licences of what may be mined, each once."""
+    found = (licence for licence, files in _licences(copyright_file) if not all(map(_is_unread, files)))
+    return list(dict.fromkeys(found))
 
 
 def _is_unread(path: str) -> bool:

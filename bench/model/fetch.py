@@ -7,6 +7,7 @@ Packages come through the ordinary client of their registry; what is there alrea
 """
 
 import argparse
+import platform
 import re
 import shutil
 import subprocess
@@ -41,7 +42,9 @@ from sources import (
 # How many packages one call of a client fetches: apt takes long to start, and the others fail as a whole.
 BATCH = {"pypi": 8, "npm": 8, "debian-package": 40, "debian-source": 8}
 CLIENTS_AT_A_TIME = 5
-LARGEST_SOURCE = 60_000_000
+LARGEST_SOURCE = 250_000_000
+# Releases of Debian beside the machine's own: earlier ones have no Swift.
+LATER_DEBIAN = ("trixie", "sid")
 REFUSED = DATA / "refused.csv"
 SPECS = {"pypi": "{}=={}", "npm": "{}@{}", "debian-package": "{}={}", "debian-source": "{}={}"}
 
@@ -91,7 +94,8 @@ def fetch_batch(registry: str, names: Sequence[str], specs: dict[str, str]) -> N
     done = subprocess.run(command, cwd=scratch, check=False, capture_output=True, timeout=900)
     for name in names:
         start = re.compile(rf"{simplify(name)}-v?\d")
-        if found := [path for path in scratch.iterdir() if start.match(simplify(path.name))]:
+        found = [path for path in scratch.iterdir() if start.match(simplify(path.name))]
+        if found and (registry != "debian-source" or is_whole(found)):
             partial = scratch / "package"
             partial.mkdir()
             for path in found:
@@ -105,6 +109,13 @@ def fetch_batch(registry: str, names: Sequence[str], specs: dict[str, str]) -> N
         middle = (len(left) + 1) // 2
         for half in filter(None, (left[:middle], left[middle:])):
             fetch_batch(registry, half, specs)
+
+
+def is_whole(found: list[Path]) -> bool:
+    """Tell whether a source package's description is there, and all files that it names."""
+    described = next((path.read_text(errors="replace") for path in found if path.suffix == ".dsc"), "")
+    names = set(re.findall(r"^ [0-9a-f]{32} \d+ (\S+)$", described, re.MULTILINE))
+    return bool(names) and names <= {path.name for path in found}
 
 
 def _pip(specs: list[str]) -> list[str]:
@@ -129,7 +140,12 @@ def _apt_options() -> tuple[str, ...]:
     folder = DATA / "apt"
     shutil.rmtree(folder, ignore_errors=True)
     options = source_lists(folder)
-    subprocess.run(["apt-get", *options, "--quiet", "--quiet", "update"], check=True)
+    own = platform.freedesktop_os_release()["VERSION_CODENAME"]
+    for path in list((folder / "parts").iterdir()):
+        for later in LATER_DEBIAN:
+            path.with_stem(f"{path.stem}-{later}").write_text(path.read_text().replace(own, later))
+    # No check: there are no updates of sid, and apt says so once it has all the others.
+    subprocess.run(["apt-get", *options, "--quiet", "--quiet", "update"], check=False)
     return tuple(options)
 
 

@@ -115,7 +115,7 @@ PERMISSIVE = re.compile(
     r"""(?:mit(?:-0|-cmu|-license|-style|-x11)?|the-mit-license(?:-mit)?|x11|expat|isc(?:l|-license)?|0bsd|zlib(?:-license)?
     |(?:new-|modified-|simplified-|revised-)?bsd(?:-license)?|bsd-?[0-4](?:-clause)?(?:-license)?|bsd-[234]c(?:lause)?
     |[234]-clause-bsd(?:-license)?|bsd-3-clause-\w+|(?:the-)?apache(?:-license)?-?v?(?:ersion-)?(?:2(?:-0)?)?(?:-license)?|apache-software-license(?:-2-0)?
-    |asl-?2(?:-0)?|mpl-?v?(?:2|1)(?:-[01])?|mozilla-public-license-2-0(?:-mpl-2-0)?|psf(?:-license|l)?(?:-2-0)?|python-2-0
+    |apache-2(?:-0)?(?:-with)?-(?:library|llvm)-exceptions?|asl-?2(?:-0)?|mpl-?v?(?:2|1)(?:-[01])?|mozilla-public-license-2-0(?:-mpl-2-0)?|psf(?:-license|l)?(?:-2-0)?|python-2-0
     |python-software-foundation-license|unlicense|the-unlicense(?:-unlicense)?|cc0(?:-1-0)?(?:-universal)?|public-domain
     |blueoak-1-0-0|bsl-1(?:-0)?|boost(?:-software-license)?(?:-1-0)?|ruby|php-3(?:-01)?|hpnd|ncsa|ofl-1-1|curl|wtfpl)""",
     re.VERBOSE,
