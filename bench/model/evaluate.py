@@ -32,7 +32,8 @@ from sources import DATA, HERE
 from keyhole.core.index.word_model import WordEmbedder
 
 OURS = HERE.parent.parent / "assets" / "model"
-SMALLEST_POOL = 1_000
+# Smaller pools are easier, and judged apart; the smallest say nothing.
+SMALLEST_POOL, SMALLEST_OF_ALL = 1_000, 100
 DEPTH = 10
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
@@ -59,7 +60,7 @@ def main() -> None:
     models = models or own_models()
     held_out = load_evaluation_pairs(kinds=("symbol", "section"))
     pools = {k: p for k, p in held_out.items() if len(p) >= SMALLEST_POOL}
-    small = {k: p for k, p in held_out.items() if k not in pools}
+    small = {k: p for k, p in held_out.items() if SMALLEST_OF_ALL <= len(p) < SMALLEST_POOL}
     others = {
         "mentions": {k: p for k, p in load_evaluation_pairs(kinds=("mention",)).items() if k in pools},
         "comments": {k: [asked for p in pool if (asked := asked_by_comment(p))] for k, pool in pools.items()},
@@ -115,7 +116,7 @@ def judge(
     small: dict[str, list[Pair]],
     others: dict[str, dict[str, list[Pair]]],
 ) -> dict[str, dict[str, float]]:
-    """Score one model on all pools; small ones are easier, and stay out of the means."""
+    """Score one model on all pools; small ones stay out of the means."""
     results: dict[str, dict[str, float]] = {}
     for variant, text_of in (("plain", plain), ("nameless", nameless)):
         scores = {k: scorer([p["doc"] for p in pool], [text_of(p) for p in pool]) for k, pool in pools.items()}
