@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import TypedDict
 
@@ -25,12 +24,14 @@ from archives import read_files
 from sources import DATA, EVALUATION, MANIFEST, Package, is_reserved_path, read_packages, simplify, write_packages
 
 from keyhole.core.syntax import docs
-from keyhole.core.syntax.languages import detect_language
+from keyhole.core.syntax.languages import Language, detect_language
 from keyhole.core.syntax.parse import parse
 from keyhole.core.syntax.symbols import extract_outline
 
-MOST_PER_PACKAGE = 1_500
-MOST_BYTES = 4_000_000
+# Few packages hold these, so each gives more of them; the limits are for others and for these.
+RARE = frozenset({"bash", "csharp", "kotlin", "lua", "scala", "swift"})
+MOST_PAIRS = {False: 1_500, True: 5_000}
+MOST_BYTES = {False: 4_000_000, True: 60_000_000}
 LONGEST_DOC, LONGEST_CODE = 400, 2_200
 FEWEST_WORDS = 3
 
@@ -38,7 +39,8 @@ FEWEST_WORDS = 3
 _PASSED_OVER = re.compile(
     r"(?:^|/)(?:_?vendor(?:ed)?|node_modules|third_?party|3rdparty|externals?|deps|subprojects|tests?|testing|__tests__|spec"
     r"|locales?|i18n|examples?|benchmarks?|fixtures|testdata|_?generated|migrations|debian)(?:/|$)"
-    r"|\.min\.|\.d\.ts$|_pb2|\.pb\.|[._]test\.|\.spec\.|bundle|/(?:umd|cjs|esm\d*|fesm\d*|commonjs)/",
+    r"|\.min\.|\.d\.ts$|_pb2|\.pb\.|[._]test\.|\.spec\.|bundle|/(?:umd|cjs|esm\d*|fesm\d*|commonjs)/"
+    r"|(?:^|/)(?:configure|config\.\w+|libtool|ltmain\.sh|install-sh|depcomp|missing|compile|ylwrap|test-driver|gradlew)$",
     re.IGNORECASE,
 )
 _NO_DESCRIPTION = re.compile(
@@ -104,7 +106,7 @@ def mine_package(package: Package) -> Counter[str]:
     if not path.exists():
         # An index keeps a sentence of each doc comment; to learn from, take its whole first paragraph.
         setattr(docs, "first_sentence", _one_line)  # noqa: B010  # mypy would refuse the plain assignment
-        pairs = list(islice(_pairs_of(package), MOST_PER_PACKAGE))
+        pairs = list(_pairs_of(package))
         partial = path.with_suffix(".partial")
         with gzip.open(partial, "wt", compresslevel=3) as stream:
             stream.writelines(json.dumps(pair) + "\n" for pair in pairs)
@@ -120,41 +122,51 @@ def _pairs_of(package: Package) -> Iterator[Pair]:
     seen: set[bytes] = set()
     symbols: dict[str, list[Pair]] = {}
     prose: list[str] = []
-    for path, text in _sources(package):
-        if path.endswith(".md"):
+    room = dict(MOST_PAIRS)
+    for language, text in _sources(package):
+        if language.id == "markdown":
             prose.append(text)
-        for pair in _pairs_in(package.name, path, text):
-            if (key := code_key(pair["code"])) not in seen:
+        is_rare = language.id in RARE
+        for pair in _pairs_in(package.name, language, text) if room[is_rare] else ():
+            if room[is_rare] and (key := code_key(pair["code"])) not in seen:
+                room[is_rare] -= 1
                 seen.add(key)
                 if pair["name"] and pair["kind"] != "section":
                     symbols.setdefault(pair["name"], []).append(pair)
                 yield pair
-    yield from _mentions(prose, symbols)
+    for pair in _mentions(prose, symbols):
+        is_rare = pair["language"] in RARE
+        if room[is_rare]:
+            room[is_rare] -= 1
+            yield pair
 
 
-def _sources(package: Package) -> Iterator[tuple[str, str]]:
+def _sources(package: Package) -> Iterator[tuple[Language, str]]:
     """Yield the readable files of a package, up to a limit of bytes."""
-    read = 0
+    room = dict(MOST_BYTES)
     try:
         for path, content in read_files(package.folder):
+            # A wheel's metadata ends with the project's readme.
             is_metadata = path.endswith(".dist-info/METADATA")
-            is_wanted = is_metadata or path.endswith(".md") or detect_language(path, "").has_definitions
+            name = "README.md" if is_metadata else path
+            language = detect_language(name, content[:200].decode("utf-8", "replace"))
+            # Scripts of a shell often have no extension.
+            is_wanted = name.endswith(".md") or detect_language(name, "").has_definitions or language.id == "bash"
             if not is_wanted or _PASSED_OVER.search(path) or is_reserved_path(path):
                 continue
             if b"\0" in content or len(content) / (content.count(b"\n") + 1) > 200:
                 continue
-            read += len(content)
-            if read > MOST_BYTES:
-                return
-            text = content.decode("utf-8", "replace")
-            # A wheel's metadata ends with the project's readme.
-            yield (path, text) if not is_metadata else ("README.md", text.partition("\n\n")[2])
+            is_rare = language.id in RARE
+            room[is_rare] -= len(content)
+            if room[is_rare] >= 0:
+                text = content.decode("utf-8", "replace")
+                yield detect_language(name, text), text.partition("\n\n")[2] if is_metadata else text
     except (tarfile.TarError, EOFError, OSError) as error:
         print(f"{package.name}: {error}")
 
 
-def _pairs_in(package: str, path: str, text: str) -> Iterator[Pair]:
-    language, content = detect_language(path, text), text.encode()
+def _pairs_in(package: str, language: Language, text: str) -> Iterator[Pair]:
+    content = text.encode()
     root = parse(language, content)
     if root is None:
         return
