@@ -50,7 +50,7 @@ def _changes(rows: list[_Row], resolver: Resolver) -> Iterable[tuple[object, ...
                 # One statement may take several names from one file.
                 state = LinkState.REPEATED if (line, found) in seen else state
                 seen.add((line, found))
-            fresh = (state.value, found.path, str(found.reason), found.site)
+            fresh = (state, found.path, found.reason, found.site)
             if tuple(known) != fresh:
                 yield (*fresh, id_)
 

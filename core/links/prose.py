@@ -1,8 +1,8 @@
 """Where links of prose lead: relative to their file, from the root of the workspace, or to a note by its name."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 from keyhole.core.links.markdown import slug
 from keyhole.core.links.paths import NOTE_ENDINGS, Paths, join
@@ -30,7 +30,7 @@ class ProseLinks:
         path = join(folder, target.lstrip("/"))
         if path is None:
             return unresolved(Reason.OUTSIDE)
-        found = self._paths.first([path, *(path + ending for ending in NOTE_ENDINGS)])
+        found = path if path in self._paths else self._paths.first(path + ending for ending in NOTE_ENDINGS)
         place = internal(found) if found else self._paths.place(path)
         return self._at_anchor(place, anchor) if place else unresolved(Reason.MISSING_FILE)
 
@@ -70,27 +70,41 @@ class AnchorNames:
     """What the headings and other anchors of a note can be called; of two with one name, the first is meant."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._exact: dict[str, int] = {}
-        self._by_letters: dict[str, int] = {}
-        for spellings in (_slugs(names), names):
-            for number, name in enumerate(spellings):
-                self._exact.setdefault(name, number)
-                self._by_letters.setdefault(_letters(name), number)
+        self._spellings = (*_slugs(names), *names)
+        self._count = len(names)
 
     def find(self, anchor: str) -> int | None:
         """Return the number of the name that an anchor means."""
         wanted = (anchor, slug(anchor))
+        for name in wanted:
+            if name in self._exact:
+                return self._exact[name]
         # Sites differ in what they make of punctuation: a heading with the same letters is the one.
-        found = (*map(self._exact.get, wanted), *map(self._by_letters.get, map(_letters, wanted)))
+        found = map(self._by_letters.get, map(_letters, wanted))
         return next((number for number in found if number is not None), None)
+
+    @cached_property
+    def _exact(self) -> dict[str, int]:
+        return self._numbered(self._spellings)
+
+    @cached_property
+    def _by_letters(self) -> dict[str, int]:
+        return self._numbered(map(_letters, self._spellings))
+
+    def _numbered(self, spellings: Iterable[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for number, name in enumerate(spellings):
+            found.setdefault(name, number % self._count)
+        return found
 
 
 def _slugs(headings: Iterable[str]) -> Iterator[str]:
     """Yield the anchors of headings; one that is there already gets a number."""
-    seen: Counter[str] = Counter()
+    seen: dict[str, int] = {}
     for name in map(slug, headings):
-        yield f"{name}-{seen[name]}" if seen[name] else name
-        seen[name] += 1
+        times = seen.get(name, 0)
+        yield f"{name}-{times}" if times else name
+        seen[name] = times + 1
 
 
 def _letters(text: str) -> str:
