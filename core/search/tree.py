@@ -14,8 +14,11 @@ from keyhole.core.search.symbols import separate
 _LINES_LISTED = 5
 # No path has as many parts.
 _DEEPEST = 10_000
-_SYMBOLS = """SELECT depth, name, kind, signature, symbol.start_line, symbol.end_line, parent FROM symbol
-    JOIN file ON file.id = file_id"""
+_COLUMNS = "depth, name, kind, signature, symbol.start_line, symbol.end_line, symbol.parent"
+_SYMBOLS = f"SELECT {_COLUMNS} FROM symbol JOIN file ON file.id = file_id"  # noqa: S608
+_SYMBOLS_OF_SOME = f"""SELECT file.path, {_COLUMNS} FROM json_each(?) asked
+    JOIN file ON file.path = asked.value ->> 0 JOIN symbol ON file_id = file.id
+    WHERE depth < asked.value ->> 1 ORDER BY asked.key, symbol.id"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,22 +143,29 @@ class Tree:
 
     def _nodes(self, shown: list[_Stretch], files: dict[str, int]) -> Iterator[Node]:
         known = self._files([stretch.path for stretch in shown if stretch.path not in files])
-        for path, start, end in shown:
+        symbols = self._symbols_of([stretch for stretch in shown if stretch.end > 1])
+        for path, start, _ in shown:
             node = known.get(path) or Node("folder", path, path.rpartition("/")[2], self._depth(path), files[path])
             if not start:
                 yield node
-            if end > 1:
-                yield from self._symbols_of(node, max(0, start - 1), end - 1)
+            for row in symbols.get(path, ()):
+                yield _symbol(path, node.language, row, node.depth + 1 + row[0])
 
-    def _symbols_of(self, file: Node, start: int, end: int) -> Iterator[Node]:
-        rows = self._store.query(
-            f"{_SYMBOLS} WHERE path = ? AND depth < ? ORDER BY symbol.id LIMIT ? OFFSET ?",
-            file.path,
-            self._max_depth - file.depth,
-            end - start,
-            start,
-        )
-        return (_symbol(file.path, file.language, row, file.depth + 1 + row[0]) for row in rows)
+    def _symbols_of(self, shown: list[_Stretch]) -> dict[str, list[tuple[Any, ...]]]:
+        """Read the symbols of stretches; only the first and the last can be a part of those that a file has."""
+        asked = [(path, self._max_depth - self._depth(path), max(0, start - 1), end - 1) for path, start, end in shown]
+        found: dict[str, list[tuple[Any, ...]]] = {path: [] for path, *_ in asked}
+        for path, *row in self._store.query(_SYMBOLS_OF_SOME, json.dumps(asked[1:-1])):
+            found[path].append(tuple(row))
+        for path, depth, start, end in {asked[0], asked[-1]} if asked else ():
+            found[path] = self._store.query(
+                f"{_SYMBOLS} WHERE path = ? AND depth < ? ORDER BY symbol.id LIMIT ? OFFSET ?",
+                path,
+                depth,
+                end - start,
+                start,
+            )
+        return found
 
     def _new_folders(self, folder: str, files: dict[str, int]) -> list[str]:
         """Return the folders from the place down to this one that were not met yet, as deep as they are shown."""
