@@ -1,8 +1,6 @@
-"""Views of links, the tree and related code: goldens, pages with true totals, budgets, freshness and errors."""
+"""Views of links and the tree, and goldens of related code: pages with true totals, budgets, freshness and errors."""
 
-import itertools
 import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from linked import GO, MARKDOWN, PYTHON
+from relating import facts, open_service, put
 from vault import write_vault
 
-from keyhole.core.config import load_settings
 from keyhole.core.errors import CursorError, KeyholeError, PathError, QueryError
 from keyhole.core.links.requests import (
     BacklinksRequest,
@@ -28,25 +26,11 @@ from keyhole.core.links.requests import (
     TreeRequest,
 )
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, Query
+from keyhole.core.types import Detail, Format
 from keyhole.core.view.budget import Budget, measure
 
 Check = Callable[[str, str], None]
-TICKS = itertools.count()
 NOTES, LINKS, TO_HUB = 300, 2_400, 180
-
-
-def put(root: Path, files: dict[str, str]) -> None:
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-        os.utime(root / path, ns=(10**18, 10**18 + next(TICKS)))
-
-
-def open_service(root: Path, **flags: Any) -> Service:
-    service = Service(root, load_settings(root, {"cache_dir": root.parent / "cache", "index.model": "none", **flags}))
-    service.index()
-    return service
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +45,6 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Service:
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Service:
     root = tmp_path_factory.mktemp("vault") / "vault"
     return open_service(write_vault(root, notes=NOTES, links=LINKS, hub_links=TO_HUB))
-
-
-def facts(service: Service, request: RelationRequest) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(service.relation_view(replace(request, format=Format.JSON)).text)
-    return answer
 
 
 # The same bytes, always
@@ -357,51 +336,3 @@ def test_a_link_to_a_heading_leads_to_its_line(tmp_path: Path) -> None:
     assert "\n2: b.md#two-words → b.md:5\n" in service.relation_view(LinksRequest("a.md")).text
     put(root, {"b.md": "# B\n\n\n\n\n\n\n\n## Two, words\n"})
     assert facts(service, LinksRequest("a.md"))["results"][0]["to_line"] == 9
-
-
-# Related code
-
-
-def related(service: Service, **asked: Any) -> list[str]:
-    return [result["file_path"] for result in facts(service, RelatedRequest(**asked))["results"]]
-
-
-def test_related_code_by_meaning(tmp_path: Path, model_folder: Path) -> None:
-    root = tmp_path / "project"
-    put(root, {f"{name}.py": f"# {words}\n" for name, words in MEANINGS.items()})
-    filler = "    x = 1\n" * 200
-    put(root, {"many.py": "".join(f"def f{n}():\n    # paint draw\n{filler}" for n in range(12))})
-    service = open_service(root, **{"index.model": str(model_folder)})
-    assert "by meaning" in service.relation_view(RelatedRequest("a.py")).text
-    assert related(service, path="a.py")[0] == "b.py"
-    assert related(service, path="c.py")[0] == "d.py"
-    everything = related(service, path="e.py")
-    assert "e.py" not in everything
-    assert everything.count("many.py") == 3
-
-
-MEANINGS = {"a": "retry", "b": "backoff again", "c": "parse", "d": "syntax read", "e": "paint", "f": "colour"}
-
-
-def test_related_code_by_words_says_so(acme: Service) -> None:
-    view = acme.relation_view(RelatedRequest("src/acme/handlers/paid.py", 4, detail_level=Detail.MINIMAL))
-    assert "Note: code like src/acme/handlers/paid.py:4, by shared words: this index has no vectors" in view.text
-    paths = related(acme, path="src/acme/handlers/paid.py", line=4)
-    assert "src/acme/handlers/paid.py" not in paths
-    assert len(paths) >= 5
-    assert all("handlers" in path for path in paths[:5])
-
-
-def test_related_code_says_that_there_is_more_than_it_looks_at(vault: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "only the nearest" not in vault.relation_view(RelatedRequest("Hub.md")).text
-    monkeypatch.setattr("keyhole.core.search.related._POOL", 30)
-    total = facts(vault, RelatedRequest("Hub.md"))["total_count"]
-    assert total < 30
-    assert f"; only the nearest {total} are told" in vault.relation_view(RelatedRequest("Hub.md")).text
-
-
-def test_related_code_of_a_symbol_is_that_of_its_lines(acme: Service) -> None:
-    by_symbol = related(acme, symbol="handle_paid")
-    assert by_symbol
-    assert by_symbol == related(acme, path="src/acme/handlers/paid.py", line=4)
-    assert acme.search(Query("handle_paid")).hits[0].path not in by_symbol

@@ -30,28 +30,28 @@ _UNLABELLED = Wanted(frozenset(), frozenset(), frozenset(), 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A page of code like some other; `path` and `line` say where that is."""
+    """A page of code like some other; `path` and `line` say where that is, `how` by what it was found."""
 
     hits: tuple[Hit, ...]
     total: int
     path: str
     line: int
-    note: str
+    how: str
+    is_cut: bool
 
 
 def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Slice, *, max_bytes: int) -> Related:
     """Return the chunks most like the one that is asked for, at most a few of each file."""
     chunk_id, path, line = _origin(engine, request)
     if engine.has_vectors:
-        scored, note = _by_vectors(engine, chunk_id), BY_VECTORS
+        scored, how = _by_vectors(engine, chunk_id), BY_VECTORS
     else:
-        scored, note = _by_words(engine, chunk_id, path, root, max_bytes), BY_WORDS
+        scored, how = _by_words(engine, chunk_id, path, root, max_bytes), BY_WORDS
     candidates = _spread(engine.candidates([id_ for id_, _ in scored if id_ != chunk_id]), scored)
-    if len(scored) >= _POOL:
-        note = f"{note}; only the nearest {len(candidates)} are told"
     page = candidates[wanted.offset : wanted.offset + wanted.limit]
     top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
-    return Related(label_hits(engine.store, page, top, _UNLABELLED), len(candidates), path, line, note)
+    hits = label_hits(engine.store, page, top, _UNLABELLED)
+    return Related(hits, len(candidates), path, line, how, is_cut=len(scored) >= _POOL)
 
 
 def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:

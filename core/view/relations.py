@@ -1,7 +1,7 @@
 """Answers about links, the tree and related code: gathered from the index, and written as pages of a list."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from keyhole.core.links.requests import (
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.links import Found, Slice, broken_links, files_by_links, links_of_file
 from keyhole.core.search.passages import load_passages
-from keyhole.core.search.related import find_related
+from keyhole.core.search.related import Related, find_related
 from keyhole.core.search.tree import Tree
 from keyhole.core.types import Detail, Hit, Passage
 from keyhole.core.view.banner import Page, Section
@@ -46,6 +46,7 @@ from keyhole.core.view.text import name_text
 Item = TypeVar("Item")
 
 _LONGEST_PROJECT = 30
+_LONGEST_PATH_IN_NOTE = 40
 _TITLES = {
     Category.INTERNAL: "Outgoing, internal",
     Category.EXTERNAL: "Outgoing, external",
@@ -234,9 +235,16 @@ def _gather_related(where: Where, asked: Asked) -> Gathered:
         facts_of=lambda number, level: hit_facts(*entry(number), level),
         paths=frozenset([related.path, *(hit.path for hit in hits)]),
         changed=frozenset(changed),
-        notes=(f"code like {name_text(related.path)}:{related.line}, {related.note}",),
+        notes=tuple(_related_notes(related)),
         ladders=ladders,
     )
+
+
+def _related_notes(related: Related) -> Iterator[str]:
+    # Two, and a path that leaves room, since a long note is cut.
+    yield f"code like {name_text(related.path, _LONGEST_PATH_IN_NOTE)}:{related.line}, {related.how}"
+    if related.is_cut:
+        yield f"only the nearest {related.total} are told"
 
 
 _GATHERERS: dict[type[object], Callable[[Where, Asked], Gathered]] = {
