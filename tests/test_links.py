@@ -1,7 +1,5 @@
 """Links: where each leads in every language, and that this stays right while files come and go."""
 
-import itertools
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from linked import WORKSPACES  # a module of the tests, beside this one
+from relating import TICKS, open_service, put
 
 from keyhole.core.config import load_settings
 from keyhole.core.index.location import INDEX_FILE
@@ -23,20 +22,6 @@ SHOWN = """SELECT file.path, line, target, part, state, link.path, reason, site 
 
 
 Dump = Callable[[Path], dict[str, list[tuple[object, ...]]]]
-TICKS = itertools.count()
-
-
-def put(root: Path, files: dict[str, str]) -> None:
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-        os.utime(root / path, ns=(10**18, 10**18 + next(TICKS)))
-
-
-def open_workspace(root: Path) -> Service:
-    service = Service(root, load_settings(root, {"cache_dir": root.parent / "cache", "index.model": "none"}))
-    service.index()
-    return service
 
 
 def shown(service: Service) -> list[str]:
@@ -57,14 +42,14 @@ def words(state: str | None, path: str, reason: str, site: str) -> list[str]:
 def test_where_each_link_leads(name: str, tmp_path: Path) -> None:
     files, expected = WORKSPACES[name]
     put(tmp_path / "shop", files)
-    assert shown(open_workspace(tmp_path / "shop")) == [line.lstrip() for line in expected.split("\n") if line.strip()]
+    assert shown(open_service(tmp_path / "shop")) == [line.lstrip() for line in expected.split("\n") if line.strip()]
 
 
 def test_indented_code_has_no_links(tmp_path: Path) -> None:
     code = "    [no](code.md)\n\n\tcall[0](no)\n"
     rest = "words\n    [lazy](a.md)\n\n- item\n\n    [b](b.md)\n\n  more\n\n    [c](c.md)\n\nend\n"
     put(tmp_path / "shop", {"a.md": f"{code}\n{rest}\n{code}"})
-    places = [line.partition(" ->")[0] for line in shown(open_workspace(tmp_path / "shop"))]
+    places = [line.partition(" ->")[0] for line in shown(open_service(tmp_path / "shop"))]
     assert places == ["a.md:6 a.md", "a.md:10 b.md", "a.md:14 c.md"]
 
 
@@ -85,7 +70,7 @@ def leads(service: Service, path: str) -> list[str]:
 def test_deleting_renaming_and_restoring_a_note(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     put(root, NOTES)
-    service = open_workspace(root)
+    service = open_service(root)
     whole = shown(service)
     (root / "two.md").unlink()
     service.index()
@@ -103,7 +88,7 @@ def test_deleting_renaming_and_restoring_a_note(tmp_path: Path) -> None:
 def test_a_heading_that_goes_breaks_links_of_files_that_did_not_change(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     put(root, NOTES)
-    service = open_workspace(root)
+    service = open_service(root)
     put(root, {"two.md": "# Shallow\n"})
     assert service.index().changed == 1
     assert leads(service, "hub.md")[1] == "3 two Deep -> two.md missing anchor"
@@ -116,7 +101,7 @@ def test_an_alias_that_changes_moves_the_imports_of_files_that_did_not(tmp_path:
     root = tmp_path / "shop"
     put(root, {"src/a.ts": 'import "@/b";\n', "src/b.ts": "", "lib/b.ts": ""})
     put(root, {"tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["src/*"]}}}\n'})
-    service = open_workspace(root)
+    service = open_service(root)
     assert leads(service, "src/a.ts") == ["1 @/b -> src/b.ts"]
     put(root, {"tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["lib/*"]}}}\n'})
     assert service.index().changed == 1
@@ -129,7 +114,7 @@ def test_an_alias_that_changes_moves_the_imports_of_files_that_did_not(tmp_path:
 def test_two_notes_of_one_name_are_not_guessed_between(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     put(root, {"a/x.md": "", "b/y.md": "[[x]]\n"})
-    service = open_workspace(root)
+    service = open_service(root)
     put(root, {"c/x.md": ""})
     service.index()
     assert leads(service, "b/y.md") == ["1 x -> unresolved ambiguous"]
@@ -141,7 +126,7 @@ def test_two_notes_of_one_name_are_not_guessed_between(tmp_path: Path) -> None:
 def test_what_a_search_takes_in_is_resolved_too(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     put(root, NOTES)
-    service = open_workspace(root)
+    service = open_service(root)
     put(root, {"two.md": "# Deep\n\n[[hub]] zebra\n"})
     service.search(Query("deep", limit=50))
     assert leads(service, "two.md") == ["3 hub -> hub.md"]
@@ -160,7 +145,7 @@ def test_after_any_edits_links_are_as_in_a_fresh_index(tmp_path: Path, dump_inde
     base = tmp_path / str(next(TICKS))
     root = base / "root"
     put(root, {"keep.md": "[[a]] [[b]] [x](sub/c.md#top)\n", "keep.py": "import m\nimport sub.n\n"})
-    service = open_workspace(root)
+    service = open_service(root)
     for edit in rounds:
         for path, text in edit:
             (root / path).unlink(missing_ok=True)
@@ -194,4 +179,4 @@ def test_a_hostile_file_is_taken_in(path: str, tmp_path: Path) -> None:
     root = tmp_path / "hostile"
     put(root, {f"{number}/{path}": piece * (60_000 // len(piece)) for number, piece in enumerate(HOSTILE[path])})
     put(root, {"a/b.py": "import os\n"})
-    assert "a/b.py:1 os -> external os" in shown(open_workspace(root))
+    assert "a/b.py:1 os -> external os" in shown(open_service(root))

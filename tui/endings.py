@@ -34,7 +34,8 @@ def close_without_terminal(app: App[Any]) -> None:
 def _watch_terminal(app: App[Any], loop: asyncio.AbstractEventLoop) -> None:
     while os.isatty(_STDIN):
         time.sleep(_LOOK_SECONDS)
-    loop.call_soon_threadsafe(partial(app.exit, return_code=EXIT_HANGUP))
+    with suppress(RuntimeError):  # it is closing already
+        loop.call_soon_threadsafe(partial(app.exit, return_code=EXIT_HANGUP))
     time.sleep(_LOOK_SECONDS)
     # Whoever draws on a window that is gone may wait for it without end.
     os._exit(EXIT_HANGUP)
