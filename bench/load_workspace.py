@@ -16,8 +16,8 @@ from pathlib import Path
 from keyhole.core.links.requests import BacklinksRequest, LinksRequest, TreeRequest
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapRequest, Mode, ReadRequest, SearchRequest
-from keyhole.core.view.budget import measure
-from keyhole.core.view.limits import DEFAULT_TOKENS, EFFECTIVE_CHARACTERS
+from keyhole.core.view.budget.limits import DEFAULT_TOKENS, EFFECTIVE_CHARACTERS
+from keyhole.core.view.budget.sizes import measure
 
 STABLE, CHANGING = 300, 40
 _LINES = 30

@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/tokens.py [--fit | --count-fixtures] [--record]
 
-With --fit it prints new weights for core/view/tokens.py instead, from the packages kept for fitting, and with
+With --fit it prints new weights for core/view/budget/tokens.py instead, from the packages kept for fitting, and with
 --count-fixtures it writes the true counts that tests/test_tokens.py compares with.
 The first run fetches some 90 packages and the tokenizers themselves (see token_samples.py).
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from record import HERE, save_record
 from token_samples import Sample, load_samples, load_tokenizers
 
-from keyhole.core.view.tokens import MILLI, TERMS, count_terms, estimate_tokens
+from keyhole.core.view.budget.tokens import MILLI, TERMS, count_terms, estimate_tokens
 
 Vector = NDArray[np.float64]
 
@@ -162,7 +162,7 @@ def bounded_least_squares(matrix: Vector, target: Vector, least: Vector, most: V
 
 
 def print_weights(fitted: dict[str, dict[str, int]]) -> None:
-    """Print the table as core/view/tokens.py has it."""
+    """Print the table as core/view/budget/tokens.py has it."""
     for name, weights in fitted.items():
         print(f'"{name}": {{')
         for term, weight in weights.items():

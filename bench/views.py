@@ -19,11 +19,11 @@ from search import QUERIES
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, Query, SearchResult
-from keyhole.core.view.budget import Budget
-from keyhole.core.view.hit import hit_facts
-from keyhole.core.view.listing import Shown
-from keyhole.core.view.search import search_view
-from keyhole.core.view.tokens import estimate_tokens
+from keyhole.core.view.budget.sizes import Budget
+from keyhole.core.view.budget.tokens import estimate_tokens
+from keyhole.core.view.lists.hit_text import hit_facts
+from keyhole.core.view.lists.listing import Shown
+from keyhole.core.view.lists.search_view import search_view
 
 ROUNDS = 9
 # Room for everything, so that a level is measured and not the budget.

@@ -49,7 +49,7 @@ def cli() -> None:
 def overview(path: Path, *, force: bool) -> None:
     """Index a workspace, show its status and, as a sample, the map of one file."""
     from keyhole.core.service import Service
-    from keyhole.core.view.status import status_text
+    from keyhole.core.view.status_text import status_text
 
     service = Service.open(path, force=force)
     _index(service, full=False)
@@ -69,7 +69,7 @@ def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: 
     from dataclasses import asdict
 
     from keyhole.core.service import Service
-    from keyhole.core.view.status import report_text
+    from keyhole.core.view.status_text import report_text
 
     report = _index(Service.open(path, force=force, flags={"index.workers": workers}), full=full)
     _print_json(asdict(report)) if as_json else _print(report_text(report))
@@ -83,7 +83,7 @@ def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: 
 def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
     """Show what the index of the workspace PATH holds and what is passed over."""
     from keyhole.core.service import Service
-    from keyhole.core.view.status import status_facts, status_text
+    from keyhole.core.view.status_text import status_facts, status_text
 
     found = Service.open(path, force=force).status()
     _print_json(status_facts(found)) if as_json else _print(status_text(found, list_skips=skipped))
@@ -95,8 +95,9 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
 @_force
 def stats(path: Path, *, as_json: bool, force: bool) -> None:
     """Show what agents asked of the workspace PATH, and what it cost them."""
+    from keyhole.core.journal.statistics import statistics
     from keyhole.core.service import Service
-    from keyhole.core.view.stats import statistics, stats_facts, stats_text
+    from keyhole.core.view.stats_text import stats_facts, stats_text
 
     service = Service.open(path, force=force)
     found = statistics(service.journal_reader().each())
@@ -228,7 +229,7 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Any
     from dataclasses import asdict
 
     from keyhole.core.service import Service
-    from keyhole.core.view.search import explanation_text
+    from keyhole.core.view.lists.search_view import explanation_text
 
     path, _, line = place.rpartition(":") if place.rpartition(":")[2].isdigit() else (place, "", "")
     service = Service.open(root)

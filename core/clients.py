@@ -12,9 +12,9 @@ from importlib.resources import files
 from typing import Any
 
 from keyhole.core.errors import AssetError, QueryError
-from keyhole.core.view.limits import CHARACTER_LIMIT
+from keyhole.core.view.budget.limits import CHARACTER_LIMIT
+from keyhole.core.view.budget.tokens import TOKENIZERS, estimate_tokens
 from keyhole.core.view.text import count_lines, human_size
-from keyhole.core.view.tokens import TOKENIZERS, estimate_tokens
 
 RAW = "raw"
 # Stands for a path that only the client knows.

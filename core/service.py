@@ -38,7 +38,7 @@ from keyhole.core.types import (
     SourceFile,
     Status,
 )
-from keyhole.core.view.metrics import Metrics
+from keyhole.core.view.budget.usage import Metrics
 
 if TYPE_CHECKING:
     from keyhole.core.index.embedder import Embedder
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.search.engine import Engine
-    from keyhole.core.view.listing import ListView, View
+    from keyhole.core.view.lists.listing import ListView
+    from keyhole.core.view.writing import View
 
 # Files up to this size are mapped and read, whether they are indexed or not.
 SERVED_BYTES = 50_000_000
@@ -95,9 +96,9 @@ class Service:
 
     def search_page(self, request: SearchRequest) -> "tuple[SearchResult, ListView]":
         """Answer a search with that text, and with the hits it was written from."""
-        from keyhole.core.view.cursor import check_generation, read_cursor, request_key
-        from keyhole.core.view.hit import needs_source
-        from keyhole.core.view.search import search_view, understand
+        from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
+        from keyhole.core.view.lists.hit_text import needs_source
+        from keyhole.core.view.lists.search_view import search_view, understand
 
         started = time.perf_counter()
         query, shown = understand(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
@@ -147,7 +148,7 @@ class Service:
     def map_view(self, request: MapRequest) -> "View":
         """Show what a file defines, as it is now."""
         from keyhole.core.syntax.analyse import outline_of
-        from keyhole.core.view.file_map import map_view, understand_map
+        from keyhole.core.view.maps.map_view import map_view, understand_map
 
         shown = understand_map(request)
         source = self.read(request.path)
@@ -158,7 +159,7 @@ class Service:
     def read_view(self, request: ReadRequest) -> "View":
         """Show lines of one or several files, as they are now; among several, one bad path is told in place."""
         from keyhole.core.syntax.analyse import outline_of
-        from keyhole.core.view.read import read_view, understand_read
+        from keyhole.core.view.reads.read_view import read_view, understand_read
 
         shown = understand_read(request)
         paths = tuple(dict.fromkeys(request.paths))
@@ -170,7 +171,7 @@ class Service:
     def relation_view(self, request: "RelationRequest") -> "ListView":
         """Answer a question about links, the tree or related code, from files as they are now."""
         from keyhole.core.index.update import refresh_files
-        from keyhole.core.view.relations import About, Where, gather, relation_view, understand_relation
+        from keyhole.core.view.lists.relation_view import About, Where, gather, relation_view, understand_relation
 
         started = time.perf_counter()
         asked = understand_relation(request, partial(self.relative, must_exist=False), self.folder.name)
@@ -190,7 +191,7 @@ class Service:
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:
         """Say why a file is where it is in the answer to a search, or why it is not there."""
         from keyhole.core.search.explain import explain
-        from keyhole.core.view.search import understand
+        from keyhole.core.view.lists.search_view import understand
 
         query, _ = understand(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 from keyhole.core.clients import Profile, cut_description
 from keyhole.core.config import Settings
 from keyhole.core.service import Service
-from keyhole.core.view.tokens import estimate_tokens
+from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.mcp_server.run import isolate
 
 

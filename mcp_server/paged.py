@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 from fastmcp import Context
 
 from keyhole.core.types import Format
-from keyhole.core.view.limits import DEFAULT_TOKENS
+from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 
 FormatName = Literal["text", "json"]
 DetailName = Literal["minimal", "compact", "rich", "auto"]

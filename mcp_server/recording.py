@@ -12,8 +12,8 @@ from fastmcp.server.middleware import Middleware
 
 from keyhole.core.journal.writer import Ended, Journal, Started
 from keyhole.core.types import CANCELLED, CallStatus
-from keyhole.core.view.budget import TruncationInfo, measure
-from keyhole.core.view.metrics import observed, utilisation
+from keyhole.core.view.budget.sizes import TruncationInfo, measure
+from keyhole.core.view.budget.usage import observed, utilisation
 from keyhole.core.view.text import name_text
 
 READ_RESOURCE = "resources/read"

@@ -17,7 +17,7 @@ from keyhole.core.links.requests import (
     TreeRequest,
 )
 from keyhole.core.types import Detail
-from keyhole.core.view.limits import LIMITS
+from keyhole.core.view.budget.limits import LIMITS
 from keyhole.mcp_server.paged import DetailName, paged
 
 Ask = Callable[[Context, RelationRequest], Awaitable[str]]

@@ -18,10 +18,10 @@ from keyhole.core.journal.writer import Journal
 from keyhole.core.links.requests import RelationRequest
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, Progress, ReadRequest, SearchRequest
-from keyhole.core.view.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIMITS
-from keyhole.core.view.listing import View
-from keyhole.core.view.status import status_facts, status_text
+from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIMITS
+from keyhole.core.view.status_text import status_facts, status_text
 from keyhole.core.view.text import json_text
+from keyhole.core.view.writing import View
 from keyhole.mcp_server import texts
 from keyhole.mcp_server.client_budget import ClientBudget
 from keyhole.mcp_server.errors import ReadableErrors

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from keyhole.core.view.limits import DEFAULT_TOKENS, LIMITS, MAX_TOKENS, MIN_TOKENS
+from keyhole.core.view.budget.limits import DEFAULT_TOKENS, LIMITS, MAX_TOKENS, MIN_TOKENS
 
 # What clients cut: Claude Code takes no more of a description or of the instructions.
 LONGEST_DESCRIPTION = 2_048

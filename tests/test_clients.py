@@ -28,7 +28,7 @@ from keyhole.core.clients import (
 from keyhole.core.errors import QueryError
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, ReadRequest, SearchRequest
-from keyhole.core.view.limits import CHARACTER_LIMIT, MAX_TOKENS, MIN_TOKENS
+from keyhole.core.view.budget.limits import CHARACTER_LIMIT, MAX_TOKENS, MIN_TOKENS
 from keyhole.mcp_server.command import clients
 from keyhole.mcp_server.definitions import Definition, definition_cost, definitions
 from keyhole.mcp_server.server import build_server

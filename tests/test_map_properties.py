@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from test_maps import every
 
 from keyhole.core.types import Format, Import, MapLevel, Outline, SourceFile, Symbol
-from keyhole.core.view.budget import Budget, measure
-from keyhole.core.view.file_map import CAPS, map_view
-from keyhole.core.view.map_writer import MapShown
-from keyhole.core.view.symbol_names import SymbolNames
+from keyhole.core.view.budget.sizes import Budget, measure
+from keyhole.core.view.maps.map_view import CAPS, map_view
+from keyhole.core.view.maps.map_writer import MapShown
+from keyhole.core.view.maps.symbol_names import SymbolNames
 
 texts = st.text(max_size=40) | st.text(alphabet="🙂検é\x1b\u202e aA1_(\n\t", max_size=40)
 names = texts | st.integers(1, 300).map(lambda n: "🙂" * n) | st.integers(1, 12_000).map(lambda n: "n" * n)

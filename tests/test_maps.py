@@ -17,10 +17,10 @@ from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.syntax import analyse
 from keyhole.core.types import Format, MapLevel, MapRequest, ReadRequest
-from keyhole.core.view.file_map import CAPS
-from keyhole.core.view.listing import View
-from keyhole.core.view.map_writer import FOOTER
-from keyhole.core.view.metrics import observed
+from keyhole.core.view.budget.usage import observed
+from keyhole.core.view.maps.map_view import CAPS
+from keyhole.core.view.maps.map_writer import FOOTER
+from keyhole.core.view.writing import View
 
 Check = Callable[[str, str], None]
 FIXTURES = Path(__file__).parent / "fixtures" / "languages"

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from test_reads import PARAMETER, body, facts
 
 from keyhole.core.types import Format, Outline, ReadRequest, SourceFile
-from keyhole.core.view.budget import Budget, measure
-from keyhole.core.view.listing import View
-from keyhole.core.view.read import read_view, understand_read
+from keyhole.core.view.budget.sizes import Budget, measure
+from keyhole.core.view.reads.line_window import Position, cut_window, open_window
+from keyhole.core.view.reads.read_view import read_view, understand_read
 from keyhole.core.view.text import source_text
-from keyhole.core.view.window import Place, cut_window, open_window
+from keyhole.core.view.writing import View
 
 pieces = st.text(alphabet="aZ9 _(🙂検é\t\x1b\x85\u2028\r", max_size=30)
 ends = st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\x0c"])
@@ -22,9 +22,9 @@ contents = st.lists(stretches | giants, max_size=8).map("".join)
 
 
 def test_the_two_characters_of_a_line_end_stay_together() -> None:
-    window = open_window("a" * 50 + "\r\nb\r\n", Place(), 2)
+    window = open_window("a" * 50 + "\r\nb\r\n", Position(), 2)
     piece = cut_window(window, Budget(25_000, 51), str)
-    assert (piece.text, piece.next) == ("a" * 50, Place(1, 51))
+    assert (piece.text, piece.next) == ("a" * 50, Position(1, 51))
 
 
 def open_source(path: str, text: str) -> SourceFile:

@@ -14,10 +14,10 @@ import pytest
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.types import Format, MapRequest, Outline, ReadRequest, Refusal
-from keyhole.core.view.budget import measure
-from keyhole.core.view.listing import View
-from keyhole.core.view.metrics import observed
-from keyhole.core.view.read import READ_BYTES, read_view, understand_read
+from keyhole.core.view.budget.sizes import measure
+from keyhole.core.view.budget.usage import observed
+from keyhole.core.view.reads.read_view import READ_BYTES, read_view, understand_read
+from keyhole.core.view.writing import View
 
 Check = Callable[[str, str], None]
 FIXTURES = Path(__file__).parent / "fixtures" / "languages"

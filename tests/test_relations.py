@@ -27,7 +27,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format
-from keyhole.core.view.budget import Budget, measure
+from keyhole.core.view.budget.sizes import Budget, measure
 
 Check = Callable[[str, str], None]
 NOTES, LINKS, TO_HUB = 300, 2_400, 180

@@ -22,11 +22,11 @@ from keyhole.core.types import (
     ReadRequest,
     SearchRequest,
 )
-from keyhole.core.view.budget import Budget
-from keyhole.core.view.cursor import read_cursor, request_key, write_cursor
-from keyhole.core.view.listing import ListView, Shown
-from keyhole.core.view.metrics import observed, utilisation
-from keyhole.core.view.search import search_view
+from keyhole.core.view.budget.sizes import Budget
+from keyhole.core.view.budget.usage import observed, utilisation
+from keyhole.core.view.lists.cursor import read_cursor, request_key, write_cursor
+from keyhole.core.view.lists.listing import ListView, Shown
+from keyhole.core.view.lists.search_view import search_view
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.core.cli import cli
+from keyhole.core.journal.statistics import percentile, statistics
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
 from keyhole.core.types import Call, CallStatus
-from keyhole.core.view.stats import bars, percentile, statistics, stats_facts, stats_text
+from keyhole.core.view.stats_text import bars, stats_facts, stats_text
 from keyhole.core.view.text import json_text
 
 NOON = 1_786_104_000.0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.core.view.tokens import (
+from keyhole.core.view.budget.tokens import (
     DEFAULT_TOKENIZER,
     MILLI,
     TERMS,

@@ -23,9 +23,9 @@ from textual.widgets import Input, Tree
 
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, SearchRequest
-from keyhole.core.view import limits
-from keyhole.core.view.hit import hit_text
-from keyhole.core.view.tokens import estimate_tokens
+from keyhole.core.view.budget import limits
+from keyhole.core.view.budget.tokens import estimate_tokens
+from keyhole.core.view.lists.hit_text import hit_text
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.asking import Asking
 from keyhole.tui.index_state import Phase

@@ -179,7 +179,7 @@ def check(app: KeyholeApp, snap_compare: Compare, state: State) -> None:
 
 def test_cut_results_below_the_line(acme: Service, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
     """A budget that even the shortest form of a page does not fit is smaller than any that can be asked for."""
-    from keyhole.core.view import limits
+    from keyhole.core.view.budget import limits
 
     monkeypatch.setattr(limits, "MIN_TOKENS", 100)
 

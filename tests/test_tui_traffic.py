@@ -27,10 +27,11 @@ from test_tui_keys import Row, doing, keys_of, press_and_check, start_over
 from textual.pilot import Pilot
 
 from keyhole.core.journal.reader import Filter
+from keyhole.core.journal.statistics import statistics
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
 from keyhole.core.types import CallStatus, SearchRequest
-from keyhole.core.view.stats import statistics, stats_text
+from keyhole.core.view.stats_text import stats_text
 from keyhole.tui.messages import Serves
 from keyhole.tui.screens.replay import ReplayScreen
 from keyhole.tui.screens.stats import StatsScreen

@@ -19,12 +19,12 @@ from keyhole.core.types import (
     SearchResult,
     Signal,
 )
-from keyhole.core.view.budget import Budget, measure
-from keyhole.core.view.hit import ladders
-from keyhole.core.view.limits import EFFECTIVE_CHARACTERS
-from keyhole.core.view.listing import ListView, Shown
-from keyhole.core.view.search import search_view
-from keyhole.core.view.tokens import estimate_tokens
+from keyhole.core.view.budget.limits import EFFECTIVE_CHARACTERS
+from keyhole.core.view.budget.sizes import Budget, measure
+from keyhole.core.view.budget.tokens import estimate_tokens
+from keyhole.core.view.lists.hit_text import ladders
+from keyhole.core.view.lists.listing import ListView, Shown
+from keyhole.core.view.lists.search_view import search_view
 
 Check = Callable[[str, str], None]
 

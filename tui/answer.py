@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Detail, Format, Hit, Passage, SearchRequest, SearchResult
-from keyhole.core.view.hit import hit_text, ladders
-from keyhole.core.view.listing import ListView, View
+from keyhole.core.view.budget.tokens import estimate_tokens
+from keyhole.core.view.lists.hit_text import hit_text, ladders
+from keyhole.core.view.lists.listing import ListView
 from keyhole.core.view.text import name_text
-from keyhole.core.view.tokens import estimate_tokens
+from keyhole.core.view.writing import View
 from keyhole.tui.asking import Versus
 from keyhole.tui.sources import read_text
 

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 
 from keyhole.core.types import Detail, SearchRequest
-from keyhole.core.view.limits import DEFAULT_TOKENS
+from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.tui.query import read_query
 
 DETAILS = (Detail.MINIMAL, Detail.COMPACT, Detail.RICH, Detail.AUTO)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Call, CallStatus
-from keyhole.core.view.stats import milliseconds, moment
+from keyhole.core.view.budget.tokens import estimate_tokens
+from keyhole.core.view.stats_text import milliseconds, moment
 from keyhole.core.view.text import count_of, json_text
-from keyhole.core.view.tokens import estimate_tokens
 from keyhole.tui.asking import Asking
 
 if TYPE_CHECKING:

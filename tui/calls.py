@@ -7,8 +7,8 @@ from functools import cached_property
 
 from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import Changes, Filter
+from keyhole.core.journal.statistics import percentile
 from keyhole.core.types import Call, CallStatus
-from keyhole.core.view.stats import percentile
 from keyhole.tui.query import Words
 
 # Older calls are in the journal; Stats counts them all.

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from keyhole.core.journal.reader import Changes
+    from keyhole.core.journal.statistics import Statistics
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
-    from keyhole.core.view.stats import Statistics
     from keyhole.tui.answer import Answer
 
 

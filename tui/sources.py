@@ -6,7 +6,7 @@ from keyhole.core.types import MapLevel, MapRequest, Outline
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
-    from keyhole.core.view.listing import View
+    from keyhole.core.view.writing import View
 
 
 def read_text(service: "Service", path: str) -> str:

@@ -13,7 +13,7 @@ How a reader follows it (`JournalReader` in reader.py; any thread, one at a time
 - A pending call whose process is gone will never end: `is_lost(call)` tells, at any time.
 - `Filter(...).admits(call)` is the one rule of what a filter shows; `reader.calls(Filter(...), before=id, limit=200)`
   pages back through older calls, newest first; `reader.whole(id)` has the arguments, the exact answer and what the
-  budget did; `reader.each()` streams every call, for `statistics` in keyhole.core.view.stats.
+  budget did; `reader.each()` streams every call, for `statistics` in statistics.py.
 - There may be no journal yet: everything is empty then, and `poll` finds it once it is there.
 - A journal that cannot be read is a StoreError that says what to do.
 """

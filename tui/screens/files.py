@@ -13,9 +13,9 @@ from textual.widgets import Tree
 from keyhole.core.errors import KeyholeError
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import IndexedFile, MapLevel, Skip, Symbol
-from keyhole.core.view.limits import DEFAULT_TOKENS
-from keyhole.core.view.listing import View
+from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of, name_text, one_line
+from keyhole.core.view.writing import View
 from keyhole.tui.asking import next_budget
 from keyhole.tui.highlighting import lexer_of
 from keyhole.tui.history import Place

@@ -9,7 +9,8 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.view.stats import statistics, stats_text
+from keyhole.core.journal.statistics import statistics
+from keyhole.core.view.stats_text import stats_text
 from keyhole.tui.messages import Counted
 from keyhole.tui.screens.base import KeyholeScreen
 from keyhole.tui.widgets.charts import (
@@ -22,8 +23,8 @@ from keyhole.tui.widgets.charts import (
 )
 
 if TYPE_CHECKING:
+    from keyhole.core.journal.statistics import Statistics
     from keyhole.core.service import Service
-    from keyhole.core.view.stats import Statistics
 
 # Counting reads the whole journal, so it is done now and then and not with every call.
 _COUNT_EVERY = 2.0

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Call
-from keyhole.core.view.stats import milliseconds
+from keyhole.core.view.stats_text import milliseconds
 from keyhole.core.view.text import count_of, json_line
 from keyhole.tui.call import tool_call
 from keyhole.tui.call_text import asking_of, says_the_same

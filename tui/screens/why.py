@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import SearchRequest
-from keyhole.core.view.search import explanation_text
+from keyhole.core.view.lists.search_view import explanation_text
 from keyhole.tui.messages import Explained
 from keyhole.tui.widgets.line_view import Document, LineView
 

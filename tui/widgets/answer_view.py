@@ -107,7 +107,7 @@ class AnswerView(LineView):
         elif key.versus:
             self._show_document(Document(message.text, lexer="diff"), message.note)
         else:
-            from keyhole.core.view.tokens import estimate_tokens
+            from keyhole.core.view.budget.tokens import estimate_tokens
 
             self._show_text(message.text, key, estimate_tokens(message.text))
 

@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 if TYPE_CHECKING:
-    from keyhole.core.view.listing import View
+    from keyhole.core.view.writing import View
 
 _INVITATION = "What an agent would get appears here as you type."
 

@@ -7,7 +7,8 @@ from textual.app import RenderResult
 from textual.content import Content
 from textual.widget import Widget
 
-from keyhole.core.view.stats import BINS, Group, Statistics, arguments_text, bin_name, milliseconds
+from keyhole.core.journal.statistics import BINS, Group, Statistics
+from keyhole.core.view.stats_text import arguments_text, bin_name, milliseconds
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.widgets.gauge import FULL_FROM
 

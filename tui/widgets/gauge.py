@@ -8,7 +8,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 if TYPE_CHECKING:
-    from keyhole.core.view.budget import TruncationInfo
+    from keyhole.core.view.budget.sizes import TruncationInfo
 
 # From here on the gauge warns: the next page or a little more detail may not fit.
 FULL_FROM = 0.7

@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from keyhole.core.types import MapLevel, MapRequest, Outline, SourceFile
-from keyhole.core.view.budget import Budget, Filled, Size, fill, largest, measure
-from keyhole.core.view.limits import check_least, check_offset, clamp_tokens
-from keyhole.core.view.listing import WIDEST, View, settle
-from keyhole.core.view.map_items import LONGEST_NAME, Style, count_shown, longest_list, pick
-from keyhole.core.view.map_writer import NO_CUT, Cut, MapShown, MapWriter, Sketch
+from keyhole.core.view.budget.limits import check_least, check_offset, clamp_tokens
+from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, largest, measure
+from keyhole.core.view.maps.map_items import LONGEST_NAME, Style, count_shown, longest_list, pick
+from keyhole.core.view.maps.map_writer import NO_CUT, Cut, MapShown, MapWriter, Sketch
+from keyhole.core.view.writing import WIDEST, View, settle
 
 # Bytes of a whole map at each level; the budget of the view may allow less.
 CAPS = {

@@ -6,10 +6,8 @@ from functools import cached_property
 
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Format, MapLevel, Outline, SourceFile, Symbol
-from keyhole.core.view.banner import Page
-from keyhole.core.view.budget import Budget, Size, TruncationInfo
-from keyhole.core.view.listing import Writing, count_facts, head_text, json_answer, note_texts
-from keyhole.core.view.map_items import (
+from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
+from keyhole.core.view.maps.map_items import (
     LONGEST_NAME,
     Gap,
     Item,
@@ -23,8 +21,9 @@ from keyhole.core.view.map_items import (
     item_lines,
     items_lines,
 )
-from keyhole.core.view.symbol_names import SymbolNames
+from keyhole.core.view.maps.symbol_names import SymbolNames
 from keyhole.core.view.text import count_lines, count_of, human_size, json_line, name_text
+from keyhole.core.view.writing import Page, Writing, count_facts, head_text, json_answer, note_texts
 
 FOOTER = "Use read_file(path, start_line=LINE, max_lines=N) for targeted reads."
 _LONGEST_PATH_WHEN_NARROW = 100

@@ -1,12 +1,12 @@
 """A page of search results at a chosen detail, within a budget; and explanations."""
 
 from keyhole.core.types import Detail, Explanation, Hit, Mode, Passage, Query, SearchRequest, SearchResult
-from keyhole.core.view.banner import Page
-from keyhole.core.view.budget import Budget
-from keyhole.core.view.hit import hit_facts, hit_text, ladders
-from keyhole.core.view.limits import check_offset, clamp_limit, clamp_tokens
-from keyhole.core.view.listing import Listing, ListView, Shown, list_view
+from keyhole.core.view.budget.limits import check_offset, clamp_limit, clamp_tokens
+from keyhole.core.view.budget.sizes import Budget
+from keyhole.core.view.lists.hit_text import hit_facts, hit_text, ladders
+from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.text import name_text
+from keyhole.core.view.writing import Page
 
 _LONGEST_PROJECT = 30
 

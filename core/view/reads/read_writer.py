@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Format, Refusal
-from keyhole.core.view.banner import Page
-from keyhole.core.view.budget import Budget, Size, TruncationInfo
-from keyhole.core.view.listing import Writing, count_facts, head_text, json_answer, note_texts
+from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
+from keyhole.core.view.reads.line_window import Piece, Position, Window
 from keyhole.core.view.text import count_of, human_size, json_line, name_text, source_text
-from keyhole.core.view.window import Piece, Place, Window
+from keyhole.core.view.writing import Page, Writing, count_facts, head_text, json_answer, note_texts
 
 # Paths that one request may name.
 MOST_PATHS = 50
@@ -23,7 +22,7 @@ _LONGEST_MESSAGE = 160
 class ReadShown:
     """Which lines are to be shown, and how."""
 
-    start: Place
+    start: Position
     max_lines: int
     format: Format
     budget: Budget
@@ -31,7 +30,7 @@ class ReadShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """A file with its window, and without the rest of its text."""
 
     path: str
@@ -43,15 +42,15 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class FileSection:
     """What is shown of one file."""
 
-    file: Opened
+    file: OpenedFile
     piece: Piece
     map: str = ""
 
 
-Sections = Sequence[Section | Refusal]
+FileSections = Sequence[FileSection | Refusal]
 
 
 class ReadWriter:
@@ -66,7 +65,7 @@ class ReadWriter:
         has_room = count == 1 and shown.budget.tokens >= _ROOM_FOR_LONG_PATH
         self._path_width = _LONGEST_PATH if has_room else _LONGEST_PATH_WHEN_NARROW
 
-    def writing(self, sections: Sections) -> Writing:
+    def writing(self, sections: FileSections) -> Writing:
         """Write the whole view."""
         banner = self.banner(sections)
         if not self._is_json:
@@ -84,7 +83,7 @@ class ReadWriter:
             self._last_written = text, json_line(text) if self._is_json else source_text(text)
         return self._last_written[1]
 
-    def truncation(self, sections: Sections, size: Size) -> TruncationInfo:
+    def truncation(self, sections: FileSections, size: Size) -> TruncationInfo:
         """Tell what the budget did."""
         pieces = _pieces(sections)
         following = pieces[0].next if self._count == 1 and pieces else None
@@ -101,7 +100,7 @@ class ReadWriter:
             next=str(following or ""),
         )
 
-    def banner(self, sections: Sections) -> str:
+    def banner(self, sections: FileSections) -> str:
         """Write the line at the top."""
         pieces = _pieces(sections)
         if self._count > 1 or not pieces:
@@ -136,7 +135,7 @@ class ReadWriter:
         columns = count_of(window.columns, "column")
         return f"Nothing at start_column={start.column}: line {start.line:,} has {columns}; start_column=1 reads it."
 
-    def _banner_of_several(self, sections: Sections) -> str:
+    def _banner_of_several(self, sections: FileSections) -> str:
         pieces = _pieces(sections)
         in_part = sum(1 for piece in pieces if piece.next)
         refused, left_out = len(sections) - len(pieces), self._count - len(sections)
@@ -149,7 +148,7 @@ class ReadWriter:
         ways += [f"read the last {left_out} paths in another call"] if left_out else []
         return f"{said}{': ' if ways else ''}{', and '.join(ways)}."
 
-    def _reason(self, sections: Sections) -> str | None:
+    def _reason(self, sections: FileSections) -> str | None:
         pieces = _pieces(sections)
         if self._count == 1 and pieces and pieces[0].end_column:
             return "single_result_too_large"
@@ -159,7 +158,7 @@ class ReadWriter:
     def _limit(self, reason: str | None) -> str:
         return self._shown.budget.limit_text(reason or "")
 
-    def _text(self, section: Section | Refusal) -> str:
+    def _text(self, section: FileSection | Refusal) -> str:
         if isinstance(section, Refusal):
             return f"── {self._path(section.path)} ──\n{name_text(section.message, _LONGEST_MESSAGE)}\n"
         file, piece = section.file, section.piece
@@ -173,7 +172,7 @@ class ReadWriter:
         ]
         return f"{section.map}── {' │ '.join(facts)} ──\n{self.written(piece.text)}"
 
-    def _json(self, section: Section | Refusal) -> str:
+    def _json(self, section: FileSection | Refusal) -> str:
         if isinstance(section, Refusal):
             error = name_text(section.message, _LONGEST_MESSAGE)
             return json_line({"file_path": self._path(section.path), "error": error})
@@ -207,5 +206,5 @@ def _lines_text(piece: Piece) -> str:
     return f"line {start.line:,} of {window.total:,}, {columns}"
 
 
-def _pieces(sections: Sections) -> list[Piece]:
-    return [section.piece for section in sections if isinstance(section, Section)]
+def _pieces(sections: FileSections) -> list[Piece]:
+    return [section.piece for section in sections if isinstance(section, FileSection)]

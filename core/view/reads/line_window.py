@@ -7,15 +7,15 @@ that follow one another through the places they name are the text.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from keyhole.core.view.budget import Budget, Filled, Size, fill, measure
-from keyhole.core.view.limits import EFFECTIVE_CHARACTERS
+from keyhole.core.view.budget.limits import EFFECTIVE_CHARACTERS
+from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, measure
 
 # Line ends are counted in so many characters at a time, and looked for one by one in the block that matters.
 _BLOCK = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """Where something starts: a line, and a column in it."""
 
     line: int = 1
@@ -30,7 +30,7 @@ class Place:
 class Window:
     """The lines that were asked for, as far as any budget could hold them."""
 
-    start: Place
+    start: Position
     lines: tuple[str, ...]
     # How many lines were asked for and are there, how many the text has, and the columns of the first line.
     asked: int
@@ -46,13 +46,13 @@ class Piece:
     text: str
     returned: int
     end: int
-    next: Place | None = None
+    next: Position | None = None
     # Which limit on size cut it, if one did, and where in the line.
     reason: str | None = None
     end_column: int = 0
 
 
-def open_window(text: str, start: Place, max_lines: int) -> Window:
+def open_window(text: str, start: Position, max_lines: int) -> Window:
     """Find the lines from a place on."""
     position, total = _find_line(text, start.line)
     line_end = text.find("\n", position) + 1 or len(text)
@@ -94,7 +94,7 @@ def cut_window(window: Window, budget: Budget, written: Callable[[str], str]) ->
 
 def _whole_lines(window: Window, filled: Filled) -> Piece:
     after = window.start.line + filled.count
-    following = Place(after) if after <= window.total else None
+    following = Position(after) if after <= window.total else None
     return Piece(window, "".join(window.lines[: filled.count]), filled.count, after - 1, following, filled.reason)
 
 
@@ -106,7 +106,7 @@ def _cut_line(window: Window, budget: Budget, written: Callable[[str], str]) -> 
     if line[taken - 1 : taken + 1] == "\r\n":
         taken -= 1
     end = start.column + taken
-    following = Place(start.line, end)
+    following = Position(start.line, end)
     return Piece(window, line[:taken], min(taken, 1), start.line, following, filled.reason, end - 1)
 
 

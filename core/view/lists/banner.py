@@ -4,21 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from keyhole.core.view.budget import Budget, Plan
+from keyhole.core.view.budget.fitting import Plan
+from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.text import count_of
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A stretch of a list: where it starts, how long it may be, and how long the whole list is."""
-
-    offset: int
-    limit: int
-    total: int
-
-    def after(self, shown: int) -> int | None:
-        """Where the list goes on after so many results, if it does."""
-        return self.offset + shown if self.offset + shown < self.total else None
+from keyhole.core.view.writing import Page
 
 
 @dataclass(frozen=True, slots=True)

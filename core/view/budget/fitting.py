@@ -3,77 +3,14 @@
 Nothing is guessed: sizes are measured on the rendered text, the frame around the results included.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
-from keyhole.core.view.limits import DEFAULT_TOKENS, EFFECTIVE_BYTES, EFFECTIVE_CHARACTERS
-from keyhole.core.view.tokens import MILLI, most_weight, token_weight
+from keyhole.core.view.budget.sizes import Budget, Size, largest, measure
 
 # The best results keep the detail that was asked for as long as they fit together.
 HEAD = 3
-# Of a character in UTF-8.
-_MOST_BYTES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """What a text costs; sizes of whole lines add up exactly. Weight is in thousandths of a token."""
-
-    chars: int
-    weight: int
-    bytes: int = 0
-
-    def __add__(self, other: "Size") -> "Size":
-        return Size(self.chars + other.chars, self.weight + other.weight, self.bytes + other.bytes)
-
-    def __sub__(self, other: "Size") -> "Size":
-        return Size(self.chars - other.chars, self.weight - other.weight, self.bytes - other.bytes)
-
-    @property
-    def tokens(self) -> int:
-        """Tokens, rounded up."""
-        return -(-self.weight // MILLI)
-
-
-def measure(text: str) -> Size:
-    """Measure a text of whole lines."""
-    # A lone surrogate cannot be shown, but it can be measured.
-    return Size(len(text), token_weight(text), len(text.encode("utf-8", "surrogatepass")))
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What an answer may cost; whichever limit bites first."""
-
-    tokens: int = DEFAULT_TOKENS
-    chars: int = EFFECTIVE_CHARACTERS
-    bytes: int = EFFECTIVE_BYTES
-
-    def admits(self, size: Size) -> bool:
-        """Tell whether a text of this size may be sent."""
-        return size.tokens <= self.tokens and size.chars <= self.chars and size.bytes <= self.bytes
-
-    def surely_admits(self, text: str) -> bool:
-        """Tell whether a text is so short that it need not be measured."""
-        return self.admits(Size(len(text), most_weight(text), len(text) * _MOST_BYTES))
-
-    def broken_by(self, size: Size) -> str:
-        """Name the limit that a size breaks; one of bytes counts as one of characters."""
-        return "token_limit" if size.tokens > self.tokens else "character_limit"
-
-    def limit_text(self, reason: str) -> str:
-        """Say which limit a reason stands for, as a banner does."""
-        return f"character limit {self.chars:,}" if reason == "character_limit" else f"token budget {self.tokens:,}"
-
-    def less(self, size: Size) -> "Budget":
-        """Return what is left after a text of this size."""
-        return Budget(self.tokens - size.tokens, self.chars - size.chars, self.bytes - size.bytes)
-
-    def part(self, parts: int) -> "Budget":
-        """Return one of several equal parts."""
-        return Budget(self.tokens // parts, self.chars // parts, self.bytes // parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +26,6 @@ class Plan:
         """The first result that is shown at a lower level than was asked for; their number if there is none."""
         pairs = zip(self.levels, self.asked, strict=True)
         return next((number for number, (level, asked) in enumerate(pairs) if level != asked), len(self.levels))
-
-
-@dataclass(frozen=True, slots=True)
-class TruncationInfo:
-    """What the budget did to an answer; `reason` is None when it did nothing. Sizes are of the final text."""
-
-    reason: str | None
-    original_count: int
-    returned_count: int
-    estimated_chars: int
-    limit_chars: int
-    estimated_tokens: int
-    limit_tokens: int
-    detail_requested: str
-    detail_applied: str
-    next: str
 
 
 # A result's levels, from the one asked for down. The last resort is one that fits into any budget.
@@ -198,34 +119,3 @@ class Fitting:
     def _level(self, number: int, depth: int) -> str:
         *levels, last = self._ladders[number]
         return last if depth == _LAST else levels[min(depth, len(levels) - 1)]
-
-
-# Pieces are weighed many at a time first, and one at a time only where the budget ends.
-_STRIDES = (4_096, 512, 64, 8, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """How many pieces fit, what they cost together, and which limit the next one breaks."""
-
-    count: int
-    size: Size
-    reason: str | None = None
-
-
-def fill(budget: Budget, count: int, size_of: Callable[[int, int], Size]) -> Filled:
-    """Take the first pieces that fit together; `size_of` measures the pieces from one to before another."""
-    filled, too_many = Filled(0, Size(0, 0)), count + 1
-    for stride in _STRIDES:
-        while (end := min(filled.count + stride, count)) > filled.count and end < too_many:
-            size = filled.size + size_of(filled.count, end)
-            if not budget.admits(size):
-                filled, too_many = replace(filled, reason=budget.broken_by(size)), end
-                break
-            filled = Filled(end, size, filled.reason)
-    return filled
-
-
-def largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """Find the largest number that fits, where every smaller one does too; `low` is taken to fit."""
-    return low + bisect_right(range(low + 1, high + 1), False, key=lambda number: not fits(number))

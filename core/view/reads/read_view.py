@@ -7,13 +7,13 @@ from functools import partial
 from keyhole.core.errors import QueryError
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.types import Outline, ReadRequest, Refusal, SourceFile
-from keyhole.core.view.budget import Budget, largest, measure
-from keyhole.core.view.file_map import map_view
-from keyhole.core.view.limits import check_least, clamp_limit, clamp_tokens
-from keyhole.core.view.listing import WIDEST, View, settle
-from keyhole.core.view.map_writer import MapShown
-from keyhole.core.view.read_writer import MOST_PATHS, Opened, ReadShown, ReadWriter, Section, Sections
-from keyhole.core.view.window import Piece, Place, Window, cut_window, open_window
+from keyhole.core.view.budget.limits import check_least, clamp_limit, clamp_tokens
+from keyhole.core.view.budget.sizes import Budget, largest, measure
+from keyhole.core.view.maps.map_view import map_view
+from keyhole.core.view.maps.map_writer import MapShown
+from keyhole.core.view.reads.line_window import Piece, Position, Window, cut_window, open_window
+from keyhole.core.view.reads.read_writer import MOST_PATHS, FileSection, FileSections, OpenedFile, ReadShown, ReadWriter
+from keyhole.core.view.writing import WIDEST, View, settle
 
 READ_BYTES = 100_000
 # A file is large beyond either; its first page then comes with its map, in a part of the budget.
@@ -24,7 +24,7 @@ _LARGEST_PARSED = 2_000_000
 _MAP_HEADING = "Its map, from map_file, whose parameters it names:"
 _NO_MAP = "Use map_file(path) for its map.\n"
 
-Files = Sequence[Opened | Refusal]
+Files = Sequence[OpenedFile | Refusal]
 
 
 def understand_read(request: ReadRequest) -> ReadShown:
@@ -35,7 +35,7 @@ def understand_read(request: ReadRequest) -> ReadShown:
         raise QueryError(f"paths must be from 1 to {MOST_PATHS}, not {len(request.paths)}")
     lines, line_notes = clamp_limit("read_file", request.max_lines, name="max_lines")
     tokens, token_notes = clamp_tokens(request.max_tokens)
-    start, budget = Place(request.start_line, request.start_column), Budget(tokens, bytes=READ_BYTES)
+    start, budget = Position(request.start_line, request.start_column), Budget(tokens, bytes=READ_BYTES)
     return ReadShown(start, lines, request.format, budget, (*line_notes, *token_notes))
 
 
@@ -43,7 +43,7 @@ def read_view(
     files: Iterable[SourceFile | Refusal], shown: ReadShown, outline_of: Callable[[SourceFile], Outline]
 ) -> View:
     """Write windows into files; of several, each is let go of before the next is read."""
-    opened: list[Opened | Refusal] = []
+    opened: list[OpenedFile | Refusal] = []
     only: SourceFile | None = None
     for file in files:
         opened.append(file if isinstance(file, Refusal) else _open(file, shown))
@@ -63,19 +63,19 @@ class _Sharing:
         self._writer = writer
         self._budget = budget
 
-    def share(self, files: Files, map_text: str = "") -> Sections:
+    def share(self, files: Files, map_text: str = "") -> FileSections:
         """Give each file an equal part; what small files leave goes to the larger ones."""
         kept = files[: largest(1, len(files), lambda count: self._leaves_room(files[:count]))]
         frame = self._writer.written(map_text) if map_text else ""
         room = self._budget.less(measure(self._frame(kept))).less(measure(frame))
-        sections: list[Section | Refusal] = [
-            file if isinstance(file, Refusal) else Section(file, _widest(file.window)) for file in kept
+        sections: list[FileSection | Refusal] = [
+            file if isinstance(file, Refusal) else FileSection(file, _widest(file.window)) for file in kept
         ]
         waiting = [(sum(map(len, file.window.lines)), number, file) for number, file in _opened(kept)]
         waiting.sort(key=lambda entry: entry[:2])
         for left, (_, number, file) in zip(range(len(waiting), 0, -1), waiting, strict=True):
             piece = cut_window(file.window, room.part(left), self._writer.written)
-            sections[number] = Section(file, piece, map_text)
+            sections[number] = FileSection(file, piece, map_text)
             if left > 1:
                 room = room.less(measure(self._writer.written(piece.text)))
         return sections
@@ -85,15 +85,15 @@ class _Sharing:
 
     def _frame(self, files: Files) -> str:
         """Write everything but the text of the files, at its longest."""
-        sections = [file if isinstance(file, Refusal) else Section(file, _widest(file.window)) for file in files]
+        sections = [file if isinstance(file, Refusal) else FileSection(file, _widest(file.window)) for file in files]
         return self._writer.writing(sections).whole(self._writer.truncation(sections, WIDEST))
 
 
-def _opened(files: Files) -> Iterable[tuple[int, Opened]]:
-    return ((number, file) for number, file in enumerate(files) if isinstance(file, Opened))
+def _opened(files: Files) -> Iterable[tuple[int, OpenedFile]]:
+    return ((number, file) for number, file in enumerate(files) if isinstance(file, OpenedFile))
 
 
-def _open(source: SourceFile, shown: ReadShown) -> Opened:
+def _open(source: SourceFile, shown: ReadShown) -> OpenedFile:
     language = detect_language(source.path, source.text).id
     window = open_window(source.text, shown.start, shown.max_lines)
     remarks = [] if source.encoding.startswith("utf-8") else [source.encoding]
@@ -101,7 +101,7 @@ def _open(source: SourceFile, shown: ReadShown) -> Opened:
         remarks.append("CRLF line ends")
     if source.text and not source.text.endswith("\n"):
         remarks.append("no line feed at the end")
-    return Opened(source.path, source.size, source.encoding, language, window, tuple(remarks))
+    return OpenedFile(source.path, source.size, source.encoding, language, window, tuple(remarks))
 
 
 def _widest(window: Window) -> Piece:
@@ -109,16 +109,16 @@ def _widest(window: Window) -> Piece:
     if not window.lines:
         return Piece(window, "", 0, window.start.line)
     line, column = window.total, max(window.columns, window.start.column)
-    wide = replace(window, start=Place(line, column))
-    return Piece(wide, "", 1, line, Place(line, column + 1), "character_limit", column)
+    wide = replace(window, start=Position(line, column))
+    return Piece(wide, "", 1, line, Position(line, column + 1), "character_limit", column)
 
 
-def _wants_map(section: Section | Refusal) -> bool:
+def _wants_map(section: FileSection | Refusal) -> bool:
     """Tell whether this is the first of several pages of a large file."""
     if isinstance(section, Refusal) or section.piece.next is None:
         return False
     window = section.file.window
-    return window.start == Place() and (window.total > LARGE_LINES or section.file.size > LARGE_BYTES)
+    return window.start == Position() and (window.total > LARGE_LINES or section.file.size > LARGE_BYTES)
 
 
 def _map_text(source: SourceFile, outline_of: Callable[[SourceFile], Outline], budget: Budget) -> str:

@@ -5,23 +5,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from keyhole.core.types import Detail, Format
-from keyhole.core.view.banner import Page, Section, banner, detail_applied, sections_banner, sections_next, shares
-from keyhole.core.view.budget import Budget, Fitting, Ladder, Plan, Size, TruncationInfo, measure
-from keyhole.core.view.cursor import write_cursor
-from keyhole.core.view.text import json_line, shorten
-
-_LONGEST_NOTE = 120
-# Stands for a size that is not known yet: no shorter than any can be.
-WIDEST = Size(999_999, 999_999_000, 999_999)
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A text exactly as every door gives it out, its banner, and what the budget did to it."""
-
-    text: str
-    banner: str
-    truncation: TruncationInfo
+from keyhole.core.view.budget.fitting import Fitting, Ladder, Plan
+from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo, measure
+from keyhole.core.view.lists.banner import Section, banner, detail_applied, sections_banner, sections_next, shares
+from keyhole.core.view.lists.cursor import write_cursor
+from keyhole.core.view.text import json_line
+from keyhole.core.view.writing import (
+    WIDEST,
+    Page,
+    View,
+    Writing,
+    count_facts,
+    head_text,
+    json_answer,
+    note_texts,
+    settle,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,77 +72,6 @@ def list_view(listing: Listing, shown: Shown) -> ListView:
     writer = _Writer(listing, shown)
     text, info = settle(writer.writing(), partial(writer.truncation, writer.plan))
     return ListView(text, writer.banner(writer.plan), info, listing.page, writer.plan)
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """A text in two parts of whole lines: what is written once, and what tells the size of both."""
-
-    text: str
-    telling: Callable[[TruncationInfo], str] = lambda _: ""
-
-    def whole(self, info: TruncationInfo) -> str:
-        """Write all of it."""
-        return self.text + self.telling(info)
-
-
-def settle(writing: Writing, truncation: Callable[[Size], TruncationInfo]) -> tuple[str, TruncationInfo]:
-    """Write a text that may tell its own size, and return what it tells."""
-    base = measure(writing.text)
-    info = truncation(base)
-    # A size that grows is told in as many digits or more: so this ends.
-    while True:
-        told = writing.telling(info)
-        seen, info = info, truncation(base + measure(told))
-        if info == seen:
-            return writing.text + told, info
-
-
-def head_text(banner: str, notes: Sequence[str]) -> str:
-    """Write the lines at the top of a text."""
-    return "\n".join([banner, *(f"Note: {note}." for note in notes)]) + "\n"
-
-
-def note_texts(*notes: str) -> list[str]:
-    """Write notes so that none can break a budget."""
-    return [shorten(note, _LONGEST_NOTE) for note in notes]
-
-
-def json_answer(
-    banner: str,
-    results: Sequence[str],
-    facts: Callable[[TruncationInfo], Mapping[str, object]],
-    latency_ms: float | None = None,
-) -> Writing:
-    """Write the one object that every view is in JSON; results are written already, one to a line."""
-    written = "".join(f"{result}\n" for result in (*(f"{result}," for result in results[:-1]), *results[-1:]))
-
-    def telling(info: TruncationInfo) -> str:
-        rest = [f'"{key}": {json_line(value)}' for key, value in facts(info).items()]
-        if latency_ms is not None:
-            # Always as long, so that the size does not depend on how long it took; below 1 its sign differs.
-            rest.append(f'"latency_ms": {latency_ms if latency_ms >= 1 else 0:.2e}')
-        told = ",\n".join(rest)
-        return f"],\n{told}\n}}\n"
-
-    return Writing(f'{{\n"banner": {json_line(banner)},\n"results": [\n{written}', telling)
-
-
-def count_facts(page: Page, shown: int, info: TruncationInfo, cursor: str | None = None) -> dict[str, object]:
-    """Tell in JSON how many results there are, how to page, and what the budget did."""
-    return {
-        "total_count": page.total,
-        "returned_count": shown,
-        "pagination": {
-            "total": page.total,
-            "limit": page.limit,
-            "offset": page.offset,
-            "has_more": page.after(shown) is not None,
-            "cursor": cursor,
-        },
-        "truncated": info.reason is not None,
-        "truncation_info": {name: getattr(info, name) for name in TruncationInfo.__slots__},
-    }
 
 
 class _Writer:

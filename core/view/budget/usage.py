@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from keyhole.core.view.budget import TruncationInfo
+from keyhole.core.view.budget.sizes import TruncationInfo
 
 log = logging.getLogger("keyhole.view")
 # Whoever wants the log attaches a handler; a terminal has the banner.

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from keyhole.core.types import Detail, Format, Hit, Passage
-from keyhole.core.view.budget import HEAD, Ladder
-from keyhole.core.view.listing import Shown
+from keyhole.core.view.budget.fitting import HEAD, Ladder
+from keyhole.core.view.lists.listing import Shown
 from keyhole.core.view.text import declared_name, name_text, shorten, source_text
 
 LOCATION = "location"

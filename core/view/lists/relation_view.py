@@ -25,13 +25,14 @@ from keyhole.core.search.passages import load_passages
 from keyhole.core.search.related import Related, find_related
 from keyhole.core.search.tree import Tree
 from keyhole.core.types import Detail, Hit, Passage
-from keyhole.core.view.banner import Page, Section
-from keyhole.core.view.budget import Budget, Ladder
-from keyhole.core.view.cursor import check_generation, read_cursor, request_key
-from keyhole.core.view.hit import hit_facts, hit_text, ladders, needs_source
-from keyhole.core.view.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
-from keyhole.core.view.listing import Listing, ListView, Shown, list_view
-from keyhole.core.view.relation_items import (
+from keyhole.core.view.budget.fitting import Ladder
+from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
+from keyhole.core.view.budget.sizes import Budget
+from keyhole.core.view.lists.banner import Section
+from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
+from keyhole.core.view.lists.hit_text import hit_facts, hit_text, ladders, needs_source
+from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
+from keyhole.core.view.lists.relation_items import (
     LEVELS,
     incoming_text,
     link_facts,
@@ -42,6 +43,7 @@ from keyhole.core.view.relation_items import (
     outgoing_text,
 )
 from keyhole.core.view.text import name_text
+from keyhole.core.view.writing import Page
 
 Item = TypeVar("Item")
 

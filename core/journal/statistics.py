@@ -1,0 +1,94 @@
+"""Statistics of the calls of agents: what they asked, what it cost, and how often a budget cut the answer."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from math import ceil
+
+from keyhole.core.types import Call, CallStatus
+
+BINS = 10
+_SLOWEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Calls counted together; rates are shares of the answers, latencies are in milliseconds."""
+
+    name: str
+    calls: int
+    truncated: int
+    errors: int
+    pending: int
+    tokens: int
+    truncation_rate: float
+    utilisation: float
+    p50_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All calls together, by tool and by client, most calls first; the histogram is of utilisation, 0-10% first."""
+
+    total: Group
+    tools: tuple[Group, ...]
+    clients: tuple[Group, ...]
+    histogram: tuple[int, ...]
+    slowest: tuple[Call, ...]
+    first: float
+    last: float
+
+
+def statistics(calls: Iterable[Call]) -> Statistics:
+    """Count calls."""
+    counted = list(calls)
+    ended = [call for call in counted if call.status != CallStatus.PENDING]
+    return Statistics(
+        total=_group("all", counted),
+        tools=_groups(counted, lambda call: call.tool),
+        clients=_groups(counted, lambda call: call.client),
+        histogram=_histogram(call.utilisation for call in ended if call.budget),
+        slowest=tuple(nlargest(_SLOWEST, ended, key=lambda call: (call.ms, -call.id))),
+        first=min((call.started for call in counted), default=0.0),
+        last=max((call.started for call in counted), default=0.0),
+    )
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that at least this share of sorted values do not exceed; 0 when there are none."""
+    return values[max(0, ceil(share * len(values)) - 1)] if values else 0.0
+
+
+def _groups(calls: Iterable[Call], name_of: Callable[[Call], str]) -> tuple[Group, ...]:
+    members: dict[str, list[Call]] = {}
+    for call in calls:
+        members.setdefault(name_of(call), []).append(call)
+    groups = [_group(name, found) for name, found in members.items()]
+    return tuple(sorted(groups, key=lambda group: (-group.calls, group.name)))
+
+
+def _group(name: str, calls: Sequence[Call]) -> Group:
+    count = {status: sum(call.status == status for call in calls) for status in CallStatus}
+    answers = count[CallStatus.OK] + count[CallStatus.TRUNCATED]
+    used = [call.utilisation for call in calls if call.budget]
+    times = sorted(call.ms for call in calls if call.status != CallStatus.PENDING)
+    return Group(
+        name=name,
+        calls=len(calls),
+        truncated=count[CallStatus.TRUNCATED],
+        errors=count[CallStatus.ERROR],
+        pending=count[CallStatus.PENDING],
+        tokens=sum(call.tokens for call in calls),
+        truncation_rate=count[CallStatus.TRUNCATED] / answers if answers else 0.0,
+        utilisation=sum(used) / len(used) if used else 0.0,
+        p50_ms=percentile(times, 0.5),
+        p95_ms=percentile(times, 0.95),
+    )
+
+
+def _histogram(shares: Iterable[float]) -> tuple[int, ...]:
+    bins = [0] * BINS
+    for share in shares:
+        bins[min(int(share * BINS), BINS - 1)] += 1
+    return tuple(bins)

@@ -1,0 +1,1 @@
+"""What an answer may cost: limits, sizes in tokens and characters, and fitting results into them."""

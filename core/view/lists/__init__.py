@@ -1,0 +1,1 @@
+"""Pages of lists: search results, links, the tree and related code."""

@@ -1,0 +1,1 @@
+"""Reads: lines of one or several files within one budget."""
