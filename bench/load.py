@@ -30,7 +30,7 @@ from record import save_record
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 
-KEYHOLE = "from keyhole.tui.main import main; main()"
+KEYHOLE = "from keyhole.core.cli.main import main; main()"
 PROTOCOL = "2025-11-25"
 HELLO: dict[str, object] = {
     "protocolVersion": PROTOCOL,

@@ -135,7 +135,7 @@ def warm(tree: Path, folder: Path, size: int, embedder: Embedder) -> dict[str, f
 
 def cold(tree: Path, folder: Path) -> dict[str, float]:
     """Time a whole process, from start to result, against one that only imports numpy."""
-    keyhole = [sys.executable, "-c", "from keyhole.tui.main import main; main()"]
+    keyhole = [sys.executable, "-m", "keyhole"]
     command = [*keyhole, "search", "where is the session cookie written", "--root", str(tree)]
     variables = {
         "KEYHOLE_CACHE_DIR": str(folder.parent),

@@ -400,6 +400,9 @@ class Explanation:
     hit: Hit | None = None
 
 
+# Where agents find a server over HTTP when nothing else is said.
+DEFAULT_PORT = 7777
+
 # The note of a call whose client gave up before there was an answer.
 CANCELLED = "cancelled"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from keyhole.core.cli.explore import start_server
 from keyhole.core.service import Service
 from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.answer import Answer
 from keyhole.tui.app import KeyholeApp
-from keyhole.tui.main import _start_server
 from keyhole.tui.screens import explore as explore_module
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
@@ -29,7 +29,7 @@ _CALM = 3
 
 
 def make_app(service: Service) -> KeyholeApp:
-    server_side = ServerSide(_start_server, LocalTools())
+    server_side = ServerSide(start_server, LocalTools())
     return KeyholeApp(service.root, lambda: service, watches=False, server_side=server_side)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keyhole.core.cli import cli
+from keyhole.core.cli.main import cli
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -29,7 +29,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def keyhole(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from keyhole.tui.main import main; main()", *arguments]
+    command = [sys.executable, "-m", "keyhole", *arguments]
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(cwd.parent),
@@ -157,7 +157,7 @@ def test_control_characters_in_a_file_never_reach_the_terminal(workspace: Path) 
 def test_a_reader_that_stops_early_is_no_error(workspace: Path) -> None:
     for number in range(3_000):
         (workspace / f"{number}.pem").write_text("")
-    command = f"{sys.executable} -c 'from keyhole.tui.main import main; main()' status --skipped | head -1"
+    command = f"{sys.executable} -m keyhole status --skipped | head -1"
     done = subprocess.run(command, shell=True, cwd=workspace, capture_output=True, text=True, check=False)
     assert done.stdout == f"Workspace  {workspace}\n"
     assert done.stderr == ""
@@ -207,3 +207,10 @@ def test_an_overview_without_a_file_to_show(workspace: Path) -> None:
     done = keyhole(cwd=workspace)
     assert done.returncode == 0
     assert "A sample view" not in done.stdout
+
+
+def test_modules_of_the_explored_folder_are_never_imported(workspace: Path) -> None:
+    (workspace / "click.py").write_text("raise SystemExit('imported from the workspace')\n")
+    done = keyhole("--version", cwd=workspace)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("keyhole, version ")

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import Implementation
 
-from keyhole.core.cli import cli
+from keyhole.core.cli.client_commands import clients
+from keyhole.core.cli.main import cli
 from keyhole.core.clients import (
     AnswerRule,
     Figure,
@@ -29,7 +30,6 @@ from keyhole.core.errors import QueryError
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, MAX_TOKENS, MIN_TOKENS
-from keyhole.mcp_server.command import clients
 from keyhole.mcp_server.definitions import Definition, definition_cost, definitions
 from keyhole.mcp_server.server import build_server
 

@@ -285,7 +285,7 @@ def read_everything(path: Path) -> None:
 def test_interrupted_by_ctrl_c(root: Path, tmp_path: Path) -> None:
     # A run in the background is started with Ctrl-C ignored, and hands that on.
     hears_ctrl_c = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"{hears_ctrl_c}; from keyhole.tui.main import main; main()"
+    code = f"{hears_ctrl_c}; from keyhole.core.cli.main import main; main()"
     command = [sys.executable, "-c", code, "index", "--workers", "2"]
     fatten(root, lines=2_000)
     environment = {**os.environ, "KEYHOLE_CACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path / "home")}

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.core.cli import cli, run
+from keyhole.core.cli.main import cli, run
 from keyhole.core.errors import ConfigError
 from keyhole.core.install import jsonc, toml_text
 from keyhole.core.install.commands import installable

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.core.cli import cli
+from keyhole.core.cli.main import cli
 from keyhole.core.errors import StoreError
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal.file import delete

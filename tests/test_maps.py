@@ -350,7 +350,7 @@ def test_what_the_budget_did_to_a_map_is_told(service: Service) -> None:
 def test_the_map_is_the_same_through_the_command_line(service: Service) -> None:
     path = write(service, "many.py", functions(300))
     options = ["--level", "minimal", "--offset", "20", "--symbols-each", "9", "--budget", "1500", "--json"]
-    command = [sys.executable, "-c", "from keyhole.tui.main import main; main()", "map", path, *options]
+    command = [sys.executable, "-m", "keyhole", "map", path, *options]
     done = subprocess.run(command, cwd=service.root, capture_output=True, text=True, check=True)
     request = MapRequest(path, MapLevel.MINIMAL, "", 9, 20, 1_500, Format.JSON)
     assert done.stdout == service.map_view(request).text

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 from mcp.shared.exceptions import MCPError
-from served import HELLO, INJECTION, KEYHOLE, call, environment
+from served import HELLO, INJECTION, call, environment
 
 from keyhole.core.errors import CorruptStoreError
 from keyhole.core.service import Service
@@ -112,7 +112,7 @@ def test_stderr_has_the_details_of_failures_inside_and_nothing_of_mistakes(base:
         "Service.map_view = fail\n"
     )
     variables = {**environment(base), "PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "-c", KEYHOLE, "mcp", str(base / "proj")]
+    command = [sys.executable, "-m", "keyhole", "mcp", str(base / "proj")]
     calls = [("read_file", {"path": "gone.py"}), ("map_file", {"path": "src/retry.py"})]
     messages = [HELLO, {"jsonrpc": "2.0", "method": "notifications/initialized"}] + [
         {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fastmcp import Client, FastMCP
-from served import KEYHOLE, call, environment, over_stdio
+from served import call, environment, over_stdio
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import (
@@ -176,7 +176,7 @@ def command_line(base: Path, tool: str, arguments: dict[str, Any]) -> subprocess
         for one in (value if isinstance(value, list) else [value])
         for part in (f"--{name.replace('_', '-')}", *([] if one is True else [str(one)]))
     ]
-    command = [sys.executable, "-c", KEYHOLE, VERBS[tool], *flags, "--root", str(base / "proj"), "--", *subject]
+    command = [sys.executable, "-m", "keyhole", VERBS[tool], *flags, "--root", str(base / "proj"), "--", *subject]
     return subprocess.run(command, env=environment(base), capture_output=True, text=True, check=False, timeout=60)
 
 

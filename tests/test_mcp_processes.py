@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
-from served import ERAS, HELLO, KEYHOLE, call, environment, http_client, over_http, over_stdio, start
+from served import ERAS, HELLO, call, environment, http_client, over_http, over_stdio, start
 
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.store import Store
@@ -54,7 +54,7 @@ async def test_a_first_search_indexes_with_progress(base: Path, tmp_path: Path) 
 
     transport = StdioTransport(
         sys.executable,
-        ["-c", KEYHOLE, "mcp", str(tmp_path)],
+        ["-m", "keyhole", "mcp", str(tmp_path)],
         env={**environment(base), "KEYHOLE_CACHE_DIR": str(tmp_path.parent / "cache-of-first")},
         keep_alive=False,
         log_file=base / "log.txt",

@@ -102,7 +102,7 @@ def test_every_module_of_the_core_is_headless(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["map", "--help"], ["--version"]])
 def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
-    code = f"from keyhole.core.cli import run; run({arguments!r})"
+    code = f"from keyhole.core.cli.main import run; run({arguments!r})"
     assert not modules_after(code, tmp_path) & HEAVY
 
 

@@ -323,6 +323,6 @@ def test_the_read_is_the_same_through_the_command_line(service: Service) -> None
     write(service, "a.txt", numbered(90))
     write(service, "b.txt", "\x1b[31mred\r\n")
     options = ["--start-line", "1", "--start-column", "2", "--max-lines", "50", "--budget", "1000"]
-    command = [sys.executable, "-c", "from keyhole.tui.main import main; main()", "read", "a.txt", "b.txt", *options]
+    command = [sys.executable, "-m", "keyhole", "read", "a.txt", "b.txt", *options]
     done = subprocess.run(command, cwd=service.root, capture_output=True, text=True, check=True)
     assert done.stdout == read(service, "a.txt", "b.txt", start_column=2, max_lines=50, max_tokens=1_000).text

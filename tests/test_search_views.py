@@ -199,7 +199,7 @@ def test_truncation_and_utilisation_are_told(service: Service, caplog: pytest.Lo
 
 
 def test_the_view_is_the_same_through_the_command_line(service: Service) -> None:
-    command = "from keyhole.tui.main import main; main()", "search", "weigh total", "--detail", "rich"
+    command = "from keyhole.core.cli.main import main; main()", "search", "weigh total", "--detail", "rich"
     done = subprocess.run(
         [sys.executable, "-c", *command, "--budget", "1500", "--root", str(service.root)],
         env={

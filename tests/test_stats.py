@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.core.cli import cli
+from keyhole.core.cli.main import cli
 from keyhole.core.journal.statistics import percentile, statistics
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service

@@ -48,7 +48,7 @@ def received(acme: Service) -> dict[str, str]:
     async def ask_all() -> dict[str, str]:
         settings = {"KEYHOLE_CACHE_DIR": str(acme.settings.cache_dir), "KEYHOLE_INDEX_MODEL": "none"}
         environment = {"PATH": os.environ["PATH"], "HOME": str(acme.root.parent), **settings}
-        program = ["-c", "from keyhole.tui.main import main; main()", "mcp", str(acme.root)]
+        program = ["-m", "keyhole", "mcp", str(acme.root)]
         transport = StdioTransport(sys.executable, program, env=environment, keep_alive=False)
         async with Client(transport) as client:
             return {name: await text_of(client, *call) for name, call in CALLS.items()}

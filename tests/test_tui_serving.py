@@ -100,7 +100,7 @@ def test_a_server_of_another_process_shows_up_too(agents_service: Service, tmp_p
         "KEYHOLE_INDEX_MODEL": "none",
         "KEYHOLE_JOURNAL_MAX_DAYS": "3650",
     }
-    program = ["-c", "from keyhole.tui.main import main; main()", "mcp", str(agents_service.root)]
+    program = ["-m", "keyhole", "mcp", str(agents_service.root)]
     transport = StdioTransport(sys.executable, program, env=environment, keep_alive=False, log_file=tmp_path / "log")
 
     async def steps(pilot: Pilot[None]) -> None:

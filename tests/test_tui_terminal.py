@@ -32,7 +32,7 @@ class Terminal:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
         self.before = termios.tcgetattr(slave)
         self.output = b""
-        program = "from keyhole.tui.main import main; main()"
+        program = "from keyhole.core.cli.main import main; main()"
         folders = {"KEYHOLE_CACHE_DIR": str(root.parent / "cache"), "XDG_STATE_HOME": str(root.parent / "state")}
         self.process = subprocess.Popen(
             [*through, sys.executable, "-c", program, *arguments],
@@ -348,7 +348,7 @@ def test_a_port_that_is_taken_leaves_the_explorer_usable(start: Callable[..., Te
     ],
 )
 def test_options_that_mean_nothing_are_refused(root: Path, arguments: list[str], message: str) -> None:
-    command = [sys.executable, "-c", "from keyhole.tui.main import main; main()", *arguments]
+    command = [sys.executable, "-m", "keyhole", *arguments]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr

@@ -15,11 +15,10 @@ from textual.reactive import reactive
 from textual.screen import Screen
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import Inventory
+from keyhole.core.types import DEFAULT_PORT, Inventory
 from keyhole.core.view.text import count_of
 from keyhole.tui.endings import close_on_signals, close_without_terminal
 from keyhole.tui.index_state import IndexState, Phase
-from keyhole.tui.main import DEFAULT_PORT
 from keyhole.tui.modes import MODES
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.serving import ServerSide, Serving

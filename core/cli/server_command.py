@@ -1,20 +1,23 @@
-"""`keyhole mcp`: the server from the command line."""
+"""The command that serves agents: mcp."""
 
 import secrets
 from pathlib import Path
 
 import click
 
+from keyhole.core.cli.options import force_option, path_argument
+from keyhole.core.types import DEFAULT_PORT
+
 
 @click.command()
-@click.argument("path", type=click.Path(path_type=Path), default=".")
+@path_argument
 @click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=7777, show_default=True, help="Port; 0: any.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="Port; 0: any.")
 @click.option("--token", help="What clients must send; default: a new one, printed once.")
 @click.option("--no-token", is_flag=True, help="Let anyone on this machine ask.")
 @click.option("--no-journal", is_flag=True, help="Do not record what agents ask and get.")
-@click.option("--force", is_flag=True, help="Allow the home folder and the file system root.")
+@force_option
 def mcp(
     path: Path,
     *,
@@ -40,20 +43,4 @@ def mcp(
     run_http(service, host, port, secrets.token_urlsafe(24) if is_new else token)
 
 
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of every figure.")
-def clients(*, as_json: bool) -> None:
-    """List what is known of MCP clients: what they do to answers, and what our tools cost them in tokens."""
-    from dataclasses import asdict
-
-    from keyhole.core.clients import clients_text, profiles
-    from keyhole.core.view.text import json_text
-    from keyhole.mcp_server.definitions import definition_cost, definitions
-
-    tools = definitions()
-    costs = {profile.id: definition_cost(tools, profile) for profile in profiles().values()}
-    if as_json:
-        facts = [asdict(profile) | {"tool_tokens": costs[profile.id]} for profile in profiles().values()]
-        click.echo(json_text(facts))
-    else:
-        click.echo(clients_text({name: sum(tokens.values()) for name, tokens in costs.items()}), nl=False)
+COMMANDS = (mcp,)

@@ -1,0 +1,78 @@
+"""Commands about MCP clients: install, uninstall and clients."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from keyhole.core.cli.options import with_options
+from keyhole.core.cli.output import print_json, say
+
+if TYPE_CHECKING:
+    from keyhole.core.install.commands import Target
+
+_target_options = with_options(
+    click.argument("client", metavar="claude|codex|cursor|vscode"),
+    click.option(
+        "--scope",
+        type=click.Choice(["project", "user"]),
+        default="project",
+        show_default=True,
+        help="Only this workspace, or all of yours.",
+    ),
+    click.option("--root", type=click.Path(path_type=Path), default=".", help="Workspace folder; default: this one."),
+)
+
+
+@click.command()
+@_target_options
+@click.option("--print", "only_prints", is_flag=True, help="Show what would be written, and change nothing.")
+def install(client: str, scope: str, root: Path, *, only_prints: bool) -> None:
+    """Put keyhole into the configuration of an MCP client."""
+    from keyhole.core.install.commands import install, snippet
+
+    found = _target(client, scope, root)
+    if only_prints:
+        say(f"for {found.path}:")
+        click.echo(snippet(found), nl=False)
+    else:
+        click.echo(install(found), nl=False)
+
+
+@click.command()
+@_target_options
+def uninstall(client: str, scope: str, root: Path) -> None:
+    """Take keyhole out of the configuration of an MCP client."""
+    from keyhole.core.install.commands import uninstall
+
+    click.echo(uninstall(_target(client, scope, root)), nl=False)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of every figure.")
+def clients(*, as_json: bool) -> None:
+    """List what is known of MCP clients: what they do to answers, and what our tools cost them in tokens."""
+    from dataclasses import asdict
+
+    from keyhole.core.clients import clients_text, profiles
+    from keyhole.mcp_server.definitions import definition_cost, definitions
+
+    tools = definitions()
+    costs = {profile.id: definition_cost(tools, profile) for profile in profiles().values()}
+    if as_json:
+        print_json([asdict(profile) | {"tool_tokens": costs[profile.id]} for profile in profiles().values()])
+    else:
+        click.echo(clients_text({name: sum(tokens.values()) for name, tokens in costs.items()}), nl=False)
+
+
+def _target(client: str, scope: str, root: Path) -> "Target":
+    from keyhole.core.files.workspace import open_workspace
+    from keyhole.core.install.commands import target
+
+    is_project = scope == "project"
+    # For all workspaces it does not matter which one this is.
+    folder = open_workspace(root) if is_project else root
+    return target(client, folder, Path.home(), is_project=is_project)
+
+
+COMMANDS = (install, uninstall, clients)

@@ -1,0 +1,73 @@
+"""Opening the explorer from the command line: `keyhole [PATH] [--serve [--port N]]`."""
+
+import os
+import sys
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from keyhole.core.types import DEFAULT_PORT
+
+if TYPE_CHECKING:
+    from keyhole.core.service import Service
+    from keyhole.mcp_server.embedded import EmbeddedServer
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreRequest:
+    """The explorer as it is asked for; a port means to serve agents too."""
+
+    folder: Path
+    force: bool
+    port: int | None
+
+
+def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRequest | str | None:
+    """Return what to explore if no command is given, or what is wrong with the options."""
+    options = click.Command(
+        "keyhole",
+        params=[
+            click.Argument(["folder"], default="."),
+            click.Option(["--force"], is_flag=True),
+            click.Option(["--serve"], is_flag=True),
+            click.Option(["--port"], type=click.IntRange(0, 65_535)),
+        ],
+        add_help_option=False,
+    )
+    try:
+        given = options.make_context("keyhole", list(arguments)).params
+    except click.UsageError as error:
+        return error.format_message() if "--serve" in arguments else None
+    folder, port = given["folder"], given["port"]
+    if (folder in commands and arguments[0] == folder) or not os.path.isdir(folder):  # noqa: PTH112
+        return None
+    if port is not None and not given["serve"]:
+        return "--port goes with --serve"
+    if given["serve"]:
+        port = DEFAULT_PORT if port is None else port
+    return ExploreRequest(Path(folder), given["force"], port)
+
+
+def is_at_terminal() -> bool:
+    """Tell whether all three streams are a terminal: keys come from the first, and Textual draws on the last."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def explore(request: ExploreRequest) -> int:
+    """Run the explorer and return its exit code."""
+    from keyhole.mcp_server.local import LocalTools
+    from keyhole.tui.run import run_explorer
+    from keyhole.tui.serving import ServerSide
+
+    server_side = ServerSide(start_server, LocalTools())
+    return run_explorer(request.folder, server_side, force=request.force, port=request.port)
+
+
+async def start_server(service: "Service", port: int, told: Callable[[str], None]) -> "EmbeddedServer":
+    """Start the server that the explorer shows; this module knows both, so that neither has to know the other."""
+    from keyhole.mcp_server.embedded import EmbeddedServer
+
+    return await EmbeddedServer.start(service, port=port, told=told)

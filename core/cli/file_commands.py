@@ -1,0 +1,82 @@
+"""Commands about files: map and read."""
+
+from pathlib import Path
+from typing import Unpack
+
+import click
+
+from keyhole.core.cli.options import ANSWER_OPTIONS, AnswerOptions, answer_shape, root_option, with_options
+from keyhole.core.cli.output import print_answer
+from keyhole.core.types import MapLevel, MapRequest, ReadRequest
+
+
+class _MapOptions(AnswerOptions):
+    level: str
+    symbol: str
+    symbols_each: int
+    offset: int
+
+
+class _ReadOptions(AnswerOptions):
+    start_line: int
+    start_column: int
+    max_lines: int | None
+
+
+@click.command("map")
+@click.argument("path")
+@click.option(
+    "--level",
+    type=click.Choice([*map(str, MapLevel)]),
+    default="auto",
+    show_default=True,
+    help="How much to tell of each symbol; auto is the first level at which all fit.",
+)
+@click.option("--symbol", default="", help="Expand one symbol: its name, dotted name or first line.")
+@click.option(
+    "--symbols-each", type=int, default=50, show_default=True, help="Symbols at each end of a list that is too long."
+)
+@click.option("--offset", type=int, default=0, show_default=True, help="Symbols to pass over.")
+@with_options(*ANSWER_OPTIONS, root_option)
+def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
+    """Show what the file PATH imports and defines, with line ranges."""
+    from keyhole.core.service import Service
+
+    shape = answer_shape(options)
+    request = MapRequest(
+        path,
+        MapLevel(options["level"]),
+        options["symbol"],
+        options["symbols_each"],
+        options["offset"],
+        shape.max_tokens,
+        shape.format,
+    )
+    print_answer(Service.open(root).map_view(request).text, shape.profile)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--start-line", type=int, default=1, show_default=True, help="The first line to show.")
+@click.option(
+    "--start-column", type=int, default=1, show_default=True, help="Where in that line to start, if it is very long."
+)
+@click.option("--max-lines", type=int, help="Lines of each file; default: 500, at most 2,000.")
+@with_options(*ANSWER_OPTIONS, root_option)
+def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) -> None:
+    """Show lines of the files PATHS as they are now; several share the budget."""
+    from keyhole.core.service import Service
+
+    shape = answer_shape(options)
+    request = ReadRequest(
+        paths,
+        options["start_line"],
+        options["start_column"],
+        options["max_lines"],
+        shape.max_tokens,
+        shape.format,
+    )
+    print_answer(Service.open(root).read_view(request).text, shape.profile)
+
+
+COMMANDS = (map_file, read)

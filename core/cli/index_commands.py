@@ -1,0 +1,86 @@
+"""Commands about the index and the journal of a workspace: index, status, stats, clear; and the overview."""
+
+from pathlib import Path
+
+import click
+
+from keyhole.core.cli.options import force_option, json_option, path_argument
+from keyhole.core.cli.output import exit_with_nothing, print_json, print_text, update_index
+
+
+@click.command(hidden=True)
+@path_argument
+@force_option
+def overview(path: Path, *, force: bool) -> None:
+    """Index a workspace, show its status and, as a sample, the map of one file."""
+    from keyhole.core.service import Service
+    from keyhole.core.types import MapRequest
+    from keyhole.core.view.status_text import status_text
+
+    service = Service.open(path, force=force)
+    update_index(service)
+    print_text(status_text(service.status()))
+    if sample := service.sample():
+        print_text(f"\nA sample view: keyhole map {sample}\n\n{service.map_view(MapRequest(sample)).text}")
+
+
+@click.command()
+@path_argument
+@click.option("--full", is_flag=True, help="Read every file again, changed or not.")
+@click.option("--workers", type=click.IntRange(1, 64), help="Processes that parse; default: one per core, at most 8.")
+@json_option
+@force_option
+def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: bool) -> None:
+    """Bring the index of the workspace PATH up to date."""
+    from dataclasses import asdict
+
+    from keyhole.core.service import Service
+    from keyhole.core.view.status_text import report_text
+
+    report = update_index(Service.open(path, force=force, flags={"index.workers": workers}), full=full)
+    print_json(asdict(report)) if as_json else print_text(report_text(report))
+
+
+@click.command()
+@path_argument
+@click.option("--skipped", is_flag=True, help="List every path that is passed over, with the reason.")
+@json_option
+@force_option
+def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
+    """Show what the index of the workspace PATH holds and what is passed over."""
+    from keyhole.core.service import Service
+    from keyhole.core.view.status_text import status_facts, status_text
+
+    found = Service.open(path, force=force).status()
+    print_json(status_facts(found)) if as_json else print_text(status_text(found, list_skips=skipped))
+
+
+@click.command()
+@path_argument
+@json_option
+@force_option
+def stats(path: Path, *, as_json: bool, force: bool) -> None:
+    """Show what agents asked of the workspace PATH, and what it cost them."""
+    from keyhole.core.journal.statistics import statistics
+    from keyhole.core.service import Service
+    from keyhole.core.view.stats_text import stats_facts, stats_text
+
+    service = Service.open(path, force=force)
+    found, project = statistics(service.journal_reader().each()), service.root.name
+    print_json(stats_facts(found, project)) if as_json else print_text(stats_text(found, project))
+    if not found.total.calls:
+        exit_with_nothing()
+
+
+@click.command()
+@path_argument
+@force_option
+def clear(path: Path, *, force: bool) -> None:
+    """Delete the index and the journal of the workspace PATH; the files themselves stay."""
+    from keyhole.core.service import Service
+
+    service = Service.open(path, force=force)
+    print_text(f"deleted {service.folder}\n" if service.clear() else "there was no index\n")
+
+
+COMMANDS = (overview, index, status, stats, clear)

@@ -1,0 +1,93 @@
+"""Where Keyhole starts: the console script `keyhole` and `python -m keyhole` call `main`.
+
+A command goes to its module in this package; a folder, or nothing at all, opens the explorer. Each of them is imported
+only when it runs, so that `--help` is instant and `keyhole search` loads no terminal interface.
+"""
+
+import os
+import sys
+
+import click
+
+from keyhole.core.cli import (
+    client_commands,
+    file_commands,
+    index_commands,
+    relation_commands,
+    search_commands,
+    server_command,
+)
+from keyhole.core.cli.explore import explore, explore_request, is_at_terminal
+from keyhole.core.cli.output import EXIT_ERROR, EXIT_INTERRUPTED, fail
+from keyhole.core.errors import KeyholeError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="keyhole")
+def cli() -> None:
+    """See your codebase the way your agent does.
+
+    Without a command, keyhole [PATH] opens the explorer on the workspace PATH; with --serve [--port N] it serves it to
+    agents over HTTP meanwhile.
+    """
+
+
+for _module in (
+    index_commands,
+    search_commands,
+    file_commands,
+    relation_commands,
+    client_commands,
+    server_command,
+):
+    for _command in _module.COMMANDS:
+        cli.add_command(_command)
+
+
+def main() -> None:
+    """Run Keyhole and exit with its code."""
+    _open_closed_streams()
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Open the explorer or run a command, and return the exit code."""
+    request = explore_request(arguments, cli.commands)
+    if isinstance(request, str):
+        return fail(request)
+    if request is None:
+        return run_command(arguments)
+    if is_at_terminal():
+        return explore(request)
+    if request.port is not None:
+        return fail("--serve needs a terminal; keyhole mcp --http serves without one")
+    code = run_command(["overview", *arguments])
+    if code == 0:
+        click.echo("keyhole: this is no terminal, so no explorer; keyhole --help lists the commands", err=True)
+    return code
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run one command and return its exit code; errors are one line on stderr."""
+    if arguments and arguments[0] not in cli.commands and os.path.isdir(arguments[0]):  # noqa: PTH112  # never raises
+        arguments = ["overview", *arguments]
+    try:
+        return cli.main(arguments, prog_name="keyhole", standalone_mode=False) or 0
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return fail("interrupted; what is indexed so far stays, and the next run goes on", code=EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        return EXIT_ERROR
+    except KeyholeError as error:
+        return fail(str(error))
+    except BrokenPipeError:
+        # The reader has gone (`| head`): nothing to say, and nothing more to flush.
+        sys.stdout = None
+        return 0
+
+
+def _open_closed_streams() -> None:
+    """Give a stream that was closed before us (`2>&-`) somewhere to go: Python has None there, and no file may."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123  # until the end

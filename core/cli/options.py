@@ -1,0 +1,120 @@
+"""Options that several commands share, and what they come to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+import click
+
+from keyhole.core.types import Detail, Format, Mode
+
+if TYPE_CHECKING:
+    from keyhole.core.clients import Profile
+
+Command = Callable[..., None]
+Option = Callable[[Command], Command]
+
+path_argument = click.argument("path", type=click.Path(path_type=Path), default=".")
+root_option = click.option(
+    "--root", type=click.Path(path_type=Path), default=".", show_default="this folder", help="Workspace folder."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+force_option = click.option("--force", is_flag=True, help="Allow the home folder and the file system root.")
+detail_option = click.option(
+    "--detail",
+    "--detail-level",
+    "detail_level",
+    type=click.Choice([*map(str, Detail)]),
+    default="compact",
+    show_default=True,
+    help="How much to tell of each result.",
+)
+cursor_option = click.option("--cursor", default="", help="Go on where an answer in JSON ended.")
+
+FILTER_OPTIONS: tuple[Option, ...] = (
+    click.option("--mode", type=click.Choice([*map(str, Mode)]), help="How to search; default: search.mode, auto."),
+    click.option("--path", default="", help="Only files below this folder, or that match this glob."),
+    click.option("--language", default="", help="Only files in this language, such as python or py."),
+    click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
+    click.option("--include-tests/--no-tests", default=True, show_default=True, help="Whether tests count."),
+)
+SEARCH_PAGE_OPTIONS: tuple[Option, ...] = (
+    click.option("--limit", type=int, help="Results on a page; default: search.top_k, 10."),
+    click.option("--offset", type=int, default=0, show_default=True, help="Results to pass over."),
+)
+PAGE_OPTIONS: tuple[Option, ...] = (
+    click.option("--limit", type=int, help="Results on a page."),
+    click.option("--offset", type=int, default=0, show_default=True, help="Results to pass over."),
+    cursor_option,
+)
+ANSWER_OPTIONS: tuple[Option, ...] = (
+    click.option("--budget", "--max-tokens", "max_tokens", type=int, help="Tokens to spend; default: 20,000."),
+    click.option(
+        "--format", type=click.Choice([*map(str, Format)]), default="text", show_default=True, help="Text or JSON."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Short for --format json."),
+    click.option(
+        "--as", "client", default="", help="Show what the model of this client sees: claude, codex, cursor, vscode..."
+    ),
+)
+
+
+class FilterOptions(TypedDict):
+    """Which files and chunks a search looks at."""
+
+    mode: str | None
+    path: str
+    language: str
+    kind: str
+    include_tests: bool
+    limit: int | None
+    offset: int
+
+
+class AnswerOptions(TypedDict):
+    """How an answer is written, and for whom."""
+
+    max_tokens: int | None
+    format: str
+    as_json: bool
+    client: str
+
+
+class PageOptions(AnswerOptions):
+    """Which page of a list, and how it is written."""
+
+    limit: int | None
+    offset: int
+    cursor: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerShape:
+    """What the options of an answer come to; `profile` is the client that it is shown as."""
+
+    max_tokens: int | None
+    format: Format
+    profile: "Profile | None"
+
+
+def with_options(*options: Option) -> Option:
+    """Give a command several options, in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def answer_shape(options: AnswerOptions) -> AnswerShape:
+    """Read the options of an answer; the client of `--as` sets the budget when nothing else does."""
+    from keyhole.core.clients import profile_named
+
+    profile = profile_named(options["client"]) if options["client"] else None
+    max_tokens = options["max_tokens"]
+    if profile and profile.max_tokens and max_tokens is None:
+        max_tokens = profile.max_tokens.value
+    return AnswerShape(max_tokens, Format.JSON if options["as_json"] else Format(options["format"]), profile)

@@ -1,0 +1,79 @@
+"""What commands print: results on stdout, everything else on stderr; and what they exit with."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from keyhole.core.clients import Profile
+    from keyhole.core.service import Service
+    from keyhole.core.types import IndexReport
+    from keyhole.core.view.lists.listing import ListView
+
+EXIT_NOTHING = 1
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
+
+
+def print_text(text: str) -> None:
+    """Print a text with control characters made visible."""
+    from keyhole.core.view.text import visible
+
+    click.echo(visible(text), nl=False)
+
+
+def print_json(facts: Mapping[str, object] | Sequence[object]) -> None:
+    """Print facts as JSON."""
+    from keyhole.core.view.text import json_text
+
+    click.echo(json_text(facts))
+
+
+def print_answer(text: str, profile: "Profile | None") -> None:
+    """Print a view, or what a client makes of it, with a word about what it lost."""
+    from keyhole.core.clients import deliver
+
+    if profile is None:
+        print_text(text)
+        return
+    delivery = deliver(text, profile)
+    print_text(delivery.text if delivery.text.endswith("\n") else f"{delivery.text}\n")
+    if delivery.note:
+        say(delivery.note)
+
+
+def print_list(view: "ListView", profile: "Profile | None") -> None:
+    """Print a page of a list; an empty one has an exit code of its own."""
+    print_answer(view.text, profile)
+    if not view.plan.levels:
+        exit_with_nothing()
+
+
+def exit_with_nothing() -> None:
+    """End a command that found nothing."""
+    raise click.exceptions.Exit(EXIT_NOTHING)
+
+
+def say(message: str) -> None:
+    """Print a message for people, beside the result."""
+    click.echo(f"keyhole: {message}", err=True)
+
+
+def fail(message: str, code: int = EXIT_ERROR) -> int:
+    """Print what went wrong on one line and return the exit code."""
+    from keyhole.core.view.text import visible
+
+    say(visible(message))
+    return code
+
+
+def update_index(service: "Service", *, full: bool = False) -> "IndexReport":
+    """Bring the index up to date, with a progress bar on stderr when that is a terminal."""
+    if not sys.stderr.isatty():
+        return service.index(full=full, on_message=say)
+    from keyhole.core.cli.progress import show_progress
+
+    with show_progress() as shown:
+        return service.index(full=full, on_progress=shown.update, on_message=shown.say)

@@ -1,0 +1,85 @@
+"""Commands that search: search and explain."""
+
+from pathlib import Path
+from typing import Unpack
+
+import click
+
+from keyhole.core.cli.options import (
+    ANSWER_OPTIONS,
+    FILTER_OPTIONS,
+    SEARCH_PAGE_OPTIONS,
+    AnswerOptions,
+    FilterOptions,
+    answer_shape,
+    cursor_option,
+    detail_option,
+    json_option,
+    root_option,
+    with_options,
+)
+from keyhole.core.cli.output import exit_with_nothing, print_json, print_list, print_text, update_index
+from keyhole.core.types import Detail, Mode, SearchRequest
+
+
+class _SearchOptions(FilterOptions, AnswerOptions):
+    detail_level: str
+    cursor: str
+
+
+@click.command()
+@click.argument("query")
+@with_options(*FILTER_OPTIONS, *SEARCH_PAGE_OPTIONS, detail_option, cursor_option, *ANSWER_OPTIONS, root_option)
+def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
+    """Search the workspace for QUERY: a name, a few words, or /a regular expression/."""
+    from dataclasses import replace
+
+    from keyhole.core.service import Service
+
+    service = Service.open(root)
+    shape = answer_shape(options)
+    update_index(service)
+    request = replace(
+        _filtered(query, options),
+        detail_level=Detail(options["detail_level"]),
+        cursor=options["cursor"],
+        max_tokens=shape.max_tokens,
+        format=shape.format,
+    )
+    print_list(service.search_view(request), shape.profile)
+
+
+@click.command()
+@click.argument("query")
+@click.argument("place", metavar="PATH[:LINE]")
+@with_options(*FILTER_OPTIONS, *SEARCH_PAGE_OPTIONS, root_option, json_option)
+def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unpack[FilterOptions]) -> None:
+    """Say why PATH is where it is among the hits for QUERY, or why it is not there."""
+    from dataclasses import asdict
+
+    from keyhole.core.service import Service
+    from keyhole.core.view.lists.search_view import explanation_text
+
+    path, _, line = place.rpartition(":") if place.rpartition(":")[2].isdigit() else (place, "", "")
+    service = Service.open(root)
+    update_index(service)
+    found = service.explain(_filtered(query, options), path, int(line) if line else None)
+    print_json(asdict(found)) if as_json else print_text(explanation_text(found))
+    if not found.rank:
+        exit_with_nothing()
+
+
+def _filtered(query: str, options: FilterOptions) -> SearchRequest:
+    return SearchRequest(
+        query,
+        mode=Mode(options["mode"]) if options["mode"] else None,
+        path=options["path"],
+        language=options["language"],
+        kind=options["kind"],
+        include_tests=options["include_tests"],
+        limit=options["limit"],
+        offset=options["offset"],
+    )
+
+
+COMMANDS = (search, explain)
