@@ -1,6 +1,10 @@
-"""Every error Keyhole raises on purpose; front ends map them to exit codes and tool errors.
+"""Every error Keyhole raises on purpose: what happened, of which kind, and the facts.
 
-KeyholeError                 exit 2; the message says what is wrong and what to do next
+The core knows what happened, not who reads it. So an error says only that, and its `kind` picks the next step, which
+each front end words for its own reader: a command for the shell, a tool and its parameters for an agent, a key for the
+explorer. Their tables are core/cli/shell_steps.py, mcp_server/agent_steps.py and tui/explorer_steps.py.
+
+KeyholeError                 exit 2
 ├── WorkspaceError           the folder cannot be opened, or is refused
 ├── PathError                a path is outside the workspace, missing, or not served
 ├── ConfigError              a setting is unknown or has a wrong value
@@ -16,9 +20,59 @@ KeyholeError                 exit 2; the message says what is wrong and what to 
     └── NewerStoreError      a newer keyhole made the index
 """
 
+from collections.abc import Mapping
+from enum import Enum, auto
+
+
+class ErrorKind(Enum):
+    """What is wrong, as far as it decides what the reader can do about it."""
+
+    # What to do is said already, or goes without saying.
+    PLAIN = auto()
+    # The workspace and its files
+    TOO_WIDE = auto()
+    NOT_A_FILE = auto()
+    DELETED_FILE = auto()
+    NOT_INDEXED = auto()
+    UNKNOWN_PATH = auto()
+    # Searches
+    NO_VECTORS = auto()
+    NO_SYMBOL = auto()
+    UNKNOWN_SYMBOL = auto()
+    SYMBOL_WITHOUT_FILE = auto()
+    OLD_CURSOR = auto()
+    BUSY = auto()
+    TOO_SLOW = auto()
+    # The index, the journal and the model
+    NO_INDEX = auto()
+    BUILDING = auto()
+    DAMAGED_INDEX = auto()
+    NEWER_INDEX = auto()
+    FULL_DISK = auto()
+    LOCKED_INDEX = auto()
+    UNUSABLE_FOLDER = auto()
+    DAMAGED_JOURNAL = auto()
+    MISSING_MODEL = auto()
+    # Serving
+    TAKEN_PORT = auto()
+    NO_TOKEN = auto()
+
+
+NextSteps = Mapping[ErrorKind, str]
+
 
 class KeyholeError(Exception):
     """The root: a problem the person at the keyboard, or the model, can act on."""
+
+    def __init__(self, problem: str, kind: ErrorKind = ErrorKind.PLAIN, **facts: object) -> None:
+        super().__init__(problem)
+        self.kind = kind
+        self.facts = facts
+
+    def worded(self, steps: NextSteps) -> str:
+        """Say what happened and what to do next, in the words of one front end."""
+        step = steps.get(self.kind, "").format_map(self.facts)
+        return f"{self}; {step}" if step else str(self)
 
 
 class WorkspaceError(KeyholeError):

@@ -19,6 +19,7 @@ from keyhole.core.cli import (
 )
 from keyhole.core.cli.explore import explore, explore_request, is_at_terminal
 from keyhole.core.cli.output import EXIT_ERROR, EXIT_INTERRUPTED, fail
+from keyhole.core.cli.shell_steps import SHELL_STEPS
 from keyhole.core.errors import KeyholeError
 
 
@@ -79,7 +80,7 @@ def run_command(arguments: list[str]) -> int:
         error.show()
         return EXIT_ERROR
     except KeyholeError as error:
-        return fail(str(error))
+        return fail(error.worded(SHELL_STEPS))
     except BrokenPipeError:
         # The reader has gone (`| head`): nothing to say, and nothing more to flush.
         sys.stdout = None

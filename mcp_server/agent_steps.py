@@ -1,0 +1,29 @@
+"""What an agent can do about each kind of error: call a tool, change a parameter, or ask its user."""
+
+from keyhole.core.errors import ErrorKind, NextSteps
+
+AGENT_STEPS: NextSteps = {
+    ErrorKind.TOO_WIDE: "ask the user to name a project folder",
+    ErrorKind.NOT_A_FILE: "get_tree lists the files",
+    ErrorKind.DELETED_FILE: "search again",
+    ErrorKind.NOT_INDEXED: "index_status says what is skipped and why",
+    ErrorKind.UNKNOWN_PATH: "get_tree lists what is indexed",
+    ErrorKind.NO_VECTORS: "use mode=keyword",
+    ErrorKind.NO_SYMBOL: "map_file without symbol lists its symbols",
+    ErrorKind.UNKNOWN_SYMBOL: "search_code mode=symbol finds similar names",
+    ErrorKind.SYMBOL_WITHOUT_FILE: "search_code mode=symbol finds symbols in any file",
+    ErrorKind.OLD_CURSOR: "repeat the request without cursor, with offset=0 or the offset you want",
+    ErrorKind.BUSY: "try again in a few seconds",
+    ErrorKind.TOO_SLOW: "narrow the search with path or language, or try again: the next try is faster",
+    ErrorKind.NO_INDEX: "try again in a few seconds; index_status shows the progress",
+    ErrorKind.BUILDING: "try again in a few seconds; index_status shows the progress",
+    ErrorKind.DAMAGED_INDEX: "ask the user to run keyhole index, which rebuilds it",
+    ErrorKind.NEWER_INDEX: "ask the user to update keyhole",
+    ErrorKind.FULL_DISK: "ask the user to free some disk space",
+    ErrorKind.LOCKED_INDEX: "try again in a few seconds",
+    ErrorKind.UNUSABLE_FOLDER: "ask the user to check keyhole's cache folder",
+    ErrorKind.DAMAGED_JOURNAL: "ask the user to run keyhole clear",
+    ErrorKind.MISSING_MODEL: "ask the user to run keyhole index, which downloads it",
+    ErrorKind.TAKEN_PORT: "ask the user for another port",
+    ErrorKind.NO_TOKEN: "ask the user for a token",
+}

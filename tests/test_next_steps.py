@@ -1,0 +1,45 @@
+"""What each front end says to do about an error: something that its own reader has."""
+
+import re
+
+import pytest
+
+from keyhole.core.cli.main import cli
+from keyhole.core.cli.shell_steps import SHELL_STEPS
+from keyhole.core.errors import ErrorKind, KeyholeError, NextSteps
+from keyhole.mcp_server.agent_steps import AGENT_STEPS
+from keyhole.mcp_server.texts import TOOLS
+from keyhole.tui.explorer_steps import EXPLORER_STEPS
+
+ALL = {"shell": SHELL_STEPS, "agent": AGENT_STEPS, "explorer": EXPLORER_STEPS}
+
+
+@pytest.mark.parametrize("reader", ALL)
+def test_every_kind_of_error_has_a_next_step(reader: str) -> None:
+    assert set(ALL[reader]) == set(ErrorKind) - {ErrorKind.PLAIN}
+    assert all(ALL[reader].values())
+
+
+@pytest.mark.parametrize("steps", [SHELL_STEPS, EXPLORER_STEPS])
+def test_people_are_not_pointed_to_tools(steps: NextSteps) -> None:
+    words = set(re.findall(r"\w+", " ".join(steps.values())))
+    assert not words & set(TOOLS)
+
+
+def test_agents_are_not_pointed_to_commands_they_cannot_run() -> None:
+    for step in AGENT_STEPS.values():
+        assert "--" not in step
+        assert "keyhole " not in step or step.startswith("ask the user"), step
+
+
+def test_commands_and_tools_that_are_named_exist() -> None:
+    for command in re.findall(r"keyhole (\w+)", "\n".join(step for steps in ALL.values() for step in steps.values())):
+        assert command in cli.commands
+    for tool in re.findall(r"\b(?:get|search|map|read|find|index)_\w+", " ".join(AGENT_STEPS.values())):
+        assert tool in TOOLS
+
+
+def test_an_error_is_worded_with_its_step_and_its_facts() -> None:
+    error = KeyholeError("no room", ErrorKind.FULL_DISK, path="a.db")
+    assert error.worded({ErrorKind.FULL_DISK: "make room beside {path}"}) == "no room; make room beside a.db"
+    assert error.worded({}) == str(error) == "no room"
