@@ -83,9 +83,9 @@ def test_index_and_status_as_json(workspace: Path) -> None:
 def test_clear(workspace: Path) -> None:
     keyhole("index", cwd=workspace)
     (folder,) = (workspace.parent / "cache").iterdir()
-    assert keyhole("clear", cwd=workspace).stdout == f"deleted {folder}\n"
+    assert keyhole("clear", cwd=workspace).stdout == f"Deleted {folder}\n"
     assert [path.name for path in folder.iterdir()] == ["writer.lock"]
-    assert keyhole("clear", cwd=workspace).stdout == "there was no index\n"
+    assert keyhole("clear", cwd=workspace).stdout == "Nothing to delete: no index and no journal.\n"
 
 
 def test_a_cache_folder_that_cannot_be_made_is_an_error(workspace: Path) -> None:
@@ -120,7 +120,10 @@ def test_map(workspace: Path) -> None:
 def test_without_a_command_there_is_an_overview_with_a_sample(workspace: Path) -> None:
     for done in [keyhole(cwd=workspace), keyhole("project", cwd=workspace.parent, HOME="/nowhere")]:
         assert done.returncode == 0
-        assert done.stderr == "keyhole: this is no terminal, so no explorer; keyhole --help lists the commands\n"
+        assert (
+            done.stderr
+            == "keyhole: not a terminal: showing an overview instead of the explorer; keyhole --help lists the commands\n"
+        )
         assert done.stdout.startswith(f"Workspace  {workspace}\n")
         assert "A sample view: keyhole map src/retry.py" in done.stdout
 

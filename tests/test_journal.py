@@ -326,13 +326,16 @@ def test_clear_deletes_it_and_who_has_it_open_goes_on(tmp_path: Path, monkeypatc
     journal.started(running)
     write_calls(journal, 2)
     mark = reader.poll().mark
-    assert CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output.startswith("deleted")
+    assert CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output.startswith("Deleted")
     assert reader.poll(mark) == Changes((), Mark(), is_reset=True)
     journal.ended(running, ended())
     assert journal.flush()
     changes = reader.poll(mark)
     assert changes.is_reset
     assert [call.status for call in changes.calls] == ["ok"]
-    assert CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output.startswith("deleted")
-    assert CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output == "there was no index\n"
+    assert CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output.startswith("Deleted")
+    assert (
+        CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output
+        == "Nothing to delete: no index and no journal.\n"
+    )
     assert json.loads(changes.calls[0].arguments) == {}

@@ -297,7 +297,7 @@ def test_without_all_of_the_terminal_there_is_an_overview(
     told = terminal.text + file.read_text()
     assert "Traceback" not in told
     assert ("A sample view: keyhole map a.py" in told) == ((elsewhere, is_closed) != ("stdout", True))
-    assert ("this is no terminal, so no explorer" in told) == ((elsewhere, is_closed) != ("stderr", True))
+    assert ("not a terminal: showing an overview" in told) == ((elsewhere, is_closed) != ("stderr", True))
 
 
 def is_open(port: int) -> bool:

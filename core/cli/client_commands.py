@@ -18,7 +18,7 @@ _target_options = with_options(
         type=click.Choice(["project", "user"]),
         default="project",
         show_default=True,
-        help="Only this workspace, or all of yours.",
+        help="Configure this workspace only, or all your workspaces.",
     ),
     click.option("--root", type=click.Path(path_type=Path), default=".", help="Workspace folder; default: this one."),
 )
@@ -26,9 +26,9 @@ _target_options = with_options(
 
 @click.command()
 @_target_options
-@click.option("--print", "only_prints", is_flag=True, help="Show what would be written, and change nothing.")
+@click.option("--print", "only_prints", is_flag=True, help="Print the configuration without changing any file.")
 def install(client: str, scope: str, root: Path, *, only_prints: bool) -> None:
-    """Put keyhole into the configuration of an MCP client."""
+    """Add keyhole to the configuration of an MCP client."""
     from keyhole.core.install.commands import install, snippet
 
     found = _target(client, scope, root)
@@ -42,16 +42,16 @@ def install(client: str, scope: str, root: Path, *, only_prints: bool) -> None:
 @click.command()
 @_target_options
 def uninstall(client: str, scope: str, root: Path) -> None:
-    """Take keyhole out of the configuration of an MCP client."""
+    """Remove keyhole from the configuration of an MCP client."""
     from keyhole.core.install.commands import uninstall
 
     click.echo(uninstall(_target(client, scope, root)), nl=False)
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of every figure.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of each figure.")
 def clients(*, as_json: bool) -> None:
-    """List what is known of MCP clients: what they do to answers, and what our tools cost them in tokens."""
+    """List known MCP clients: how they cut answers, and what our tools cost them in tokens."""
     from dataclasses import asdict
 
     from keyhole.core.clients import clients_text, profiles

@@ -45,7 +45,7 @@ def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRe
     if (folder in commands and arguments[0] == folder) or not os.path.isdir(folder):  # noqa: PTH112
         return None
     if port is not None and not given["serve"]:
-        return "--port goes with --serve"
+        return "--port needs --serve"
     if given["serve"]:
         port = DEFAULT_PORT if port is None else port
     return ExploreRequest(Path(folder), given["force"], port)

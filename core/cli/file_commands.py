@@ -30,13 +30,17 @@ class _ReadOptions(AnswerOptions):
     type=click.Choice([*map(str, MapLevel)]),
     default="auto",
     show_default=True,
-    help="How much to tell of each symbol; auto is the first level at which all fit.",
+    help="How much to show of each symbol; auto picks the fullest level that fits.",
 )
-@click.option("--symbol", default="", help="Expand one symbol: its name, dotted name or first line.")
+@click.option("--symbol", default="", help="Expand one symbol, by name, dotted name or first line.")
 @click.option(
-    "--symbols-each", type=int, default=50, show_default=True, help="Symbols at each end of a list that is too long."
+    "--symbols-each",
+    type=int,
+    default=50,
+    show_default=True,
+    help="Symbols to show at each end of a list that is too long.",
 )
-@click.option("--offset", type=int, default=0, show_default=True, help="Symbols to pass over.")
+@click.option("--offset", type=int, default=0, show_default=True, help="Symbols to skip.")
 @with_options(*ANSWER_OPTIONS, root_option)
 def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
     """Show what the file PATH imports and defines, with line ranges."""
@@ -57,14 +61,18 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--start-line", type=int, default=1, show_default=True, help="The first line to show.")
+@click.option("--start-line", type=int, default=1, show_default=True, help="First line to show.")
 @click.option(
-    "--start-column", type=int, default=1, show_default=True, help="Where in that line to start, if it is very long."
+    "--start-column",
+    type=int,
+    default=1,
+    show_default=True,
+    help="First column to show of that line, if it is very long.",
 )
-@click.option("--max-lines", type=int, help="Lines of each file; default: 500, at most 2,000.")
+@click.option("--max-lines", type=int, help="Lines per file; default: 500, maximum: 2,000.")
 @with_options(*ANSWER_OPTIONS, root_option)
 def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) -> None:
-    """Show lines of the files PATHS as they are now; several share the budget."""
+    """Show lines of one or more files as they are now. Several files share the budget."""
     from keyhole.core.service import Service
 
     shape = answer_shape(options)

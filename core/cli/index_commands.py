@@ -12,7 +12,7 @@ from keyhole.core.cli.output import exit_with_nothing, print_json, print_text, u
 @path_argument
 @force_option
 def overview(path: Path, *, force: bool) -> None:
-    """Index a workspace, show its status and, as a sample, the map of one file."""
+    """Index a workspace and show its status, with the map of one file as a sample."""
     from keyhole.core.service import Service
     from keyhole.core.types import MapRequest
     from keyhole.core.view.status_text import status_text
@@ -27,11 +27,11 @@ def overview(path: Path, *, force: bool) -> None:
 @click.command()
 @path_argument
 @click.option("--full", is_flag=True, help="Read every file again, changed or not.")
-@click.option("--workers", type=click.IntRange(1, 64), help="Processes that parse; default: one per core, at most 8.")
+@click.option("--workers", type=click.IntRange(1, 64), help="Worker processes; default: one per core, at most 8.")
 @json_option
 @force_option
 def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: bool) -> None:
-    """Bring the index of the workspace PATH up to date."""
+    """Update the index of the workspace PATH."""
     from dataclasses import asdict
 
     from keyhole.core.service import Service
@@ -43,11 +43,11 @@ def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: 
 
 @click.command()
 @path_argument
-@click.option("--skipped", is_flag=True, help="List every path that is passed over, with the reason.")
+@click.option("--skipped", is_flag=True, help="List every skipped path with its reason.")
 @json_option
 @force_option
 def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
-    """Show what the index of the workspace PATH holds and what is passed over."""
+    """Show what the index of the workspace PATH holds, and what it skips."""
     from keyhole.core.service import Service
     from keyhole.core.view.status_text import status_facts, status_text
 
@@ -60,7 +60,7 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
 @json_option
 @force_option
 def stats(path: Path, *, as_json: bool, force: bool) -> None:
-    """Show what agents asked of the workspace PATH, and what it cost them."""
+    """Show what agents asked about the workspace PATH, and what it cost them."""
     from keyhole.core.journal.statistics import statistics
     from keyhole.core.service import Service
     from keyhole.core.view.stats_text import stats_facts, stats_text
@@ -76,11 +76,11 @@ def stats(path: Path, *, as_json: bool, force: bool) -> None:
 @path_argument
 @force_option
 def clear(path: Path, *, force: bool) -> None:
-    """Delete the index and the journal of the workspace PATH; the files themselves stay."""
+    """Delete the index and the journal of the workspace PATH. Your files are not touched."""
     from keyhole.core.service import Service
 
     service = Service.open(path, force=force)
-    print_text(f"deleted {service.folder}\n" if service.clear() else "there was no index\n")
+    print_text(f"Deleted {service.folder}\n" if service.clear() else "Nothing to delete: no index and no journal.\n")
 
 
 COMMANDS = (overview, index, status, stats, clear)

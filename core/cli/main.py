@@ -28,8 +28,7 @@ from keyhole.core.errors import KeyholeError
 def cli() -> None:
     """See your codebase the way your agent does.
 
-    Without a command, keyhole [PATH] opens the explorer on the workspace PATH; with --serve [--port N] it serves it to
-    agents over HTTP meanwhile.
+    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] to also serve agents over HTTP.
     """
 
 
@@ -61,10 +60,13 @@ def run(arguments: list[str]) -> int:
     if is_at_terminal():
         return explore(request)
     if request.port is not None:
-        return fail("--serve needs a terminal; keyhole mcp --http serves without one")
+        return fail("--serve needs a terminal; without one, use keyhole mcp --http")
     code = run_command(["overview", *arguments])
     if code == 0:
-        click.echo("keyhole: this is no terminal, so no explorer; keyhole --help lists the commands", err=True)
+        click.echo(
+            "keyhole: not a terminal: showing an overview instead of the explorer; keyhole --help lists the commands",
+            err=True,
+        )
     return code
 
 
@@ -75,7 +77,7 @@ def run_command(arguments: list[str]) -> int:
     try:
         return cli.main(arguments, prog_name="keyhole", standalone_mode=False) or 0
     except (click.exceptions.Abort, KeyboardInterrupt):
-        return fail("interrupted; what is indexed so far stays, and the next run goes on", code=EXIT_INTERRUPTED)
+        return fail("interrupted; the next run continues from here", code=EXIT_INTERRUPTED)
     except click.ClickException as error:
         error.show()
         return EXIT_ERROR

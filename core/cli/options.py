@@ -28,34 +28,39 @@ detail_option = click.option(
     type=click.Choice([*map(str, Detail)]),
     default="compact",
     show_default=True,
-    help="How much to tell of each result.",
+    help="How much to show of each result.",
 )
-cursor_option = click.option("--cursor", default="", help="Go on where an answer in JSON ended.")
+cursor_option = click.option("--cursor", default="", help="Cursor from a previous JSON answer.")
 
 FILTER_OPTIONS: tuple[Option, ...] = (
-    click.option("--mode", type=click.Choice([*map(str, Mode)]), help="How to search; default: search.mode, auto."),
-    click.option("--path", default="", help="Only files below this folder, or that match this glob."),
+    click.option("--mode", type=click.Choice([*map(str, Mode)]), help="Search mode; default: search.mode, auto."),
+    click.option("--path", default="", help="Only files in this folder, or that match this glob."),
     click.option("--language", default="", help="Only files in this language, such as python or py."),
     click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
-    click.option("--include-tests/--no-tests", default=True, show_default=True, help="Whether tests count."),
+    click.option("--include-tests/--no-tests", default=True, show_default=True, help="Include test files."),
 )
 SEARCH_PAGE_OPTIONS: tuple[Option, ...] = (
-    click.option("--limit", type=int, help="Results on a page; default: search.top_k, 10."),
-    click.option("--offset", type=int, default=0, show_default=True, help="Results to pass over."),
+    click.option("--limit", type=int, help="Results per page; default: search.top_k, 10."),
+    click.option("--offset", type=int, default=0, show_default=True, help="Results to skip."),
 )
 PAGE_OPTIONS: tuple[Option, ...] = (
-    click.option("--limit", type=int, help="Results on a page."),
-    click.option("--offset", type=int, default=0, show_default=True, help="Results to pass over."),
+    click.option("--limit", type=int, help="Results per page."),
+    click.option("--offset", type=int, default=0, show_default=True, help="Results to skip."),
     cursor_option,
 )
 ANSWER_OPTIONS: tuple[Option, ...] = (
-    click.option("--budget", "--max-tokens", "max_tokens", type=int, help="Tokens to spend; default: 20,000."),
     click.option(
-        "--format", type=click.Choice([*map(str, Format)]), default="text", show_default=True, help="Text or JSON."
+        "--budget", "--max-tokens", "max_tokens", type=int, help="Token budget of the answer; default: 20,000."
+    ),
+    click.option(
+        "--format", type=click.Choice([*map(str, Format)]), default="text", show_default=True, help="Output format."
     ),
     click.option("--json", "as_json", is_flag=True, help="Short for --format json."),
     click.option(
-        "--as", "client", default="", help="Show what the model of this client sees: claude, codex, cursor, vscode..."
+        "--as",
+        "client",
+        default="",
+        help="Show the answer as this client delivers it: claude, codex, cursor, vscode...",
     ),
 )
 

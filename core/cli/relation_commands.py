@@ -26,10 +26,10 @@ _list_options = with_options(*PAGE_OPTIONS, *ANSWER_OPTIONS, root_option)
 
 @click.command()
 @click.argument("path")
-@click.option("--category", type=click.Choice(["internal", "external", "incoming"]), help="Page one of the three.")
+@click.option("--category", type=click.Choice(["internal", "external", "incoming"]), help="Page through one category.")
 @_list_options
 def links(path: str, root: Path, *, category: str | None, **options: Unpack[PageOptions]) -> None:
-    """Show what the file PATH links to, and what links to it."""
+    """Show the links of the file PATH, outgoing and incoming."""
     from keyhole.core.links.requests import Category, LinksRequest
 
     _answer(root, LinksRequest(path, Category(category) if category else None), options)
@@ -39,28 +39,30 @@ def links(path: str, root: Path, *, category: str | None, **options: Unpack[Page
 @click.argument("path")
 @_list_options
 def backlinks(path: str, root: Path, **options: Unpack[PageOptions]) -> None:
-    """Show what links to the file or folder PATH."""
+    """Show every link to the file or folder PATH."""
     from keyhole.core.links.requests import BacklinksRequest
 
     _answer(root, BacklinksRequest(path), options)
 
 
 @click.command("broken")
-@click.option("--path", default="", help="Only files below this folder, or that match this glob.")
-@click.option("--reason", default="", help="Only one of: missing file, missing anchor, missing module.")
+@click.option("--path", default="", help="Only files in this folder, or that match this glob.")
+@click.option(
+    "--reason", default="", help="Only links broken for this reason: missing file, missing anchor, missing module."
+)
 @_list_options
 def broken_links(root: Path, *, path: str, reason: str, **options: Unpack[PageOptions]) -> None:
-    """List links that lead nowhere."""
+    """List broken links."""
     from keyhole.core.links.requests import BrokenLinksRequest
 
     _answer(root, BrokenLinksRequest(path, reason), options)
 
 
 @click.command("search-links")
-@click.option("--has-links-to", default="", help="Files that link to this one.")
-@click.option("--linked-from", default="", help="Files that this one links to.")
-@click.option("--external-domains", multiple=True, help="Files that link to this domain or package (repeatable).")
-@click.option("--broken/--any", default=False, help="Files with links that lead nowhere.")
+@click.option("--has-links-to", default="", help="Only files that link to this one.")
+@click.option("--linked-from", default="", help="Only files that this one links to.")
+@click.option("--external-domains", multiple=True, help="Only files that link to this domain or package (repeatable).")
+@click.option("--broken/--any", default=False, help="Only files with broken links.")
 @_list_options
 def search_links(
     root: Path,
@@ -71,7 +73,7 @@ def search_links(
     broken: bool,
     **options: Unpack[PageOptions],
 ) -> None:
-    """Find files by their links; they answer to everything asked."""
+    """Find files by their links. Filters are combined with AND."""
     from keyhole.core.links.requests import LinkSearchRequest
 
     _answer(root, LinkSearchRequest(has_links_to, linked_from, external_domains, broken), options)
@@ -79,16 +81,16 @@ def search_links(
 
 @click.command()
 @click.argument("path", default="")
-@click.option("--symbol", default="", help="Start from a symbol of the file: its name, dotted name or first line.")
+@click.option("--symbol", default="", help="Start at a symbol of the file, by name, dotted name or first line.")
 @click.option(
     "--relation",
     type=click.Choice(["children", "parents", "descendants"]),
     default="children",
     show_default=True,
-    help="Which way to go.",
+    help="Which relatives to list.",
 )
-@click.option("--max-depth", type=int, default=3, show_default=True, help="Levels of descendants.")
-@click.option("--symbols", is_flag=True, help="Descendants of a folder go on into the symbols of its files.")
+@click.option("--max-depth", type=int, default=3, show_default=True, help="Levels of descendants to list.")
+@click.option("--symbols", is_flag=True, help="Include the symbols of files among the descendants of a folder.")
 @_list_options
 def tree(
     path: str,
@@ -100,7 +102,7 @@ def tree(
     symbols: bool,
     **options: Unpack[PageOptions],
 ) -> None:
-    """Show the folders, files and symbols around PATH, by default the workspace."""
+    """List the folders, files and symbols in PATH, by default the workspace."""
     from keyhole.core.links.requests import Relation, TreeRequest
 
     _answer(root, TreeRequest(path, symbol, Relation(relation), max_depth, symbols), options)
@@ -108,14 +110,14 @@ def tree(
 
 @click.command()
 @click.argument("path", default="")
-@click.option("--line", type=int, default=1, show_default=True, help="A line of the code to find others like.")
-@click.option("--symbol", default="", help="Code like this symbol, of the file PATH or of any.")
+@click.option("--line", type=int, default=1, show_default=True, help="Line of the reference code.")
+@click.option("--symbol", default="", help="Symbol to use as the reference code, in PATH or in any file.")
 @detail_option
 @_list_options
 def related(
     path: str, root: Path, *, line: int, symbol: str, detail_level: str, **options: Unpack[PageOptions]
 ) -> None:
-    """Find code like that at a line of the file PATH, or like a symbol."""
+    """Find code similar to a line of the file PATH, or to a symbol."""
     from keyhole.core.links.requests import RelatedRequest
 
     _answer(root, RelatedRequest(path, line, symbol, Detail(detail_level)), options)

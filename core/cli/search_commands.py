@@ -54,7 +54,7 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
 @click.argument("place", metavar="PATH[:LINE]")
 @with_options(*FILTER_OPTIONS, *SEARCH_PAGE_OPTIONS, root_option, json_option)
 def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unpack[FilterOptions]) -> None:
-    """Say why PATH is where it is among the hits for QUERY, or why it is not there."""
+    """Explain where PATH ranks for QUERY, or why it is missing."""
     from dataclasses import asdict
 
     from keyhole.core.service import Service

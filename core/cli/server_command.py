@@ -13,10 +13,12 @@ from keyhole.core.types import DEFAULT_PORT
 @path_argument
 @click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="Port; 0: any.")
-@click.option("--token", help="What clients must send; default: a new one, printed once.")
-@click.option("--no-token", is_flag=True, help="Let anyone on this machine ask.")
-@click.option("--no-journal", is_flag=True, help="Do not record what agents ask and get.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="Port; 0 picks a free one."
+)
+@click.option("--token", help="Bearer token that clients must send; default: a new one, printed once.")
+@click.option("--no-token", is_flag=True, help="Disable authentication (loopback only).")
+@click.option("--no-journal", is_flag=True, help="Do not record calls.")
 @force_option
 def mcp(
     path: Path,
@@ -29,7 +31,7 @@ def mcp(
     no_journal: bool,
     force: bool,
 ) -> None:
-    """Serve the workspace PATH to agents over MCP, on stdio or with --http."""
+    """Serve the workspace PATH to agents over MCP, on stdio or HTTP."""
     from keyhole.core.service import Service
     from keyhole.mcp_server.run import run_http, run_stdio
 
@@ -38,7 +40,7 @@ def mcp(
         run_stdio(service)
         return
     if no_token and token:
-        raise click.UsageError("give either --token or --no-token")
+        raise click.UsageError("give --token or --no-token, not both")
     is_new = not token and not no_token
     run_http(service, host, port, secrets.token_urlsafe(24) if is_new else token)
 
