@@ -341,10 +341,10 @@ def test_a_port_that_is_taken_leaves_the_explorer_usable(start: Callable[..., Te
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--port", "1"], "keyhole: --port goes with --serve\n"),
+        (["--port", "1"], "keyhole: --port needs --serve\n"),
         (["--serve", "--port", "many"], "'many' is not a valid integer"),
         (["--serve", "--port", "70000"], "70000 is not in the range"),
-        (["--serve"], "--serve needs a terminal; keyhole mcp --http serves without one"),
+        (["--serve"], "--serve needs a terminal; without one, use keyhole mcp --http"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(root: Path, arguments: list[str], message: str) -> None:
