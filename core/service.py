@@ -200,7 +200,7 @@ class Service:
 
     def status(self) -> Status:
         """Tell what the index holds, and how far the files have moved on since."""
-        from keyhole.core.index.status import read_status
+        from keyhole.core.index.index_status import read_status
 
         return read_status(self.root, self.folder / INDEX_FILE, max_bytes=self.settings.index.max_file_bytes)
 
@@ -210,7 +210,7 @@ class Service:
 
     def inventory(self) -> Inventory:
         """List what the index knows: its files, what it passes over, and the kinds of symbols."""
-        from keyhole.core.index.status import read_inventory
+        from keyhole.core.index.index_status import read_inventory
 
         with self._searching() as engine, engine.store.snapshot():
             return read_inventory(engine.store)

@@ -11,7 +11,7 @@ from keyhole.core.index.embedder import Embedder, quantise
 from keyhole.core.index.words import split_words
 from keyhole.core.links.declare import declarations
 from keyhole.core.links.extract import links_of
-from keyhole.core.links.types import LinkState
+from keyhole.core.links.link_types import LinkState
 from keyhole.core.syntax.analyse import analyse, context_header
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, Symbol
@@ -68,7 +68,7 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class SkippedFile:
     """A file that its content keeps out, while it has this stamp."""
 
     skip: Skip
@@ -80,7 +80,7 @@ class Refused:
         return self.skip.path
 
 
-Prepared = FileRows | Unchanged | Refused
+Prepared = FileRows | Unchanged | SkippedFile
 
 
 def prepare(
@@ -90,7 +90,7 @@ def prepare(
     source = read_source(root, candidate.path, max_bytes=max_bytes)
     if isinstance(source, Skip):
         by_content = source.reason not in NEEDS_A_LOOK
-        return Refused(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
+        return SkippedFile(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
     stamp = (source.size, settled(source.mtime_ns))
     if source.digest == known_digest:
         return Unchanged(source.path, stamp)
@@ -98,7 +98,7 @@ def prepare(
         analysis = analyse(source)
         rows = _rows(analysis)
     except (Exception, RecursionError) as error:  # noqa: BLE001  # one bad file never stops a run
-        return Refused(Skip(source.path, SkipReason.FAILED, f"{type(error).__name__}: {error}"[:200]), stamp)
+        return SkippedFile(Skip(source.path, SkipReason.FAILED, f"{type(error).__name__}: {error}"[:200]), stamp)
     # Outside: a bad model is no fault of the file.
     return replace(rows, vectors=quantise(embedder.encode(_passages(analysis)))) if embedder and rows.chunks else rows
 

@@ -13,11 +13,11 @@ from keyhole.core.errors import AssetError, LockedStoreError
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.index.embedder import Embedder
-from keyhole.core.index.links import resolve_links
+from keyhole.core.index.link_resolution import resolve_links
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import Preparation, prepare_all
-from keyhole.core.index.prepare import FileRows, Prepared, Refused, Unchanged, prepare
+from keyhole.core.index.prepare import FileRows, Prepared, SkippedFile, Unchanged, prepare
 from keyhole.core.index.store import Store, is_sound
 from keyhole.core.syntax.analyse import ANALYSIS_VERSION
 from keyhole.core.types import Candidate, IndexReport, Progress, Skip
@@ -160,7 +160,7 @@ class _Update:
                 digest = digests.get(path, "")
                 batch.append(prepare(root, found, digest, max_bytes=limit, embedder=self._embedder))
             elif os.path.lexists(root / path):
-                batch.append(Refused(found, None))
+                batch.append(SkippedFile(found, None))
             else:
                 gone.append(path)
         with self._store.transaction():
@@ -280,7 +280,7 @@ class _Update:
         self._counts["removed"] = len(news.lost_files)
 
     def _write_one(self, prepared: Prepared, *, is_known: bool) -> None:
-        if isinstance(prepared, Refused):
+        if isinstance(prepared, SkippedFile):
             self._store.put_skip(prepared.skip, prepared.stamp)
         elif isinstance(prepared, Unchanged):
             self._store.restamp_file(prepared.path, prepared.stamp)

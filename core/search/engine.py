@@ -17,21 +17,21 @@ from keyhole.core.search.rank import (
     POOL_SIZE,
     SEMANTIC_VECTORS,
     VECTOR_WEIGHT,
-    Candidate,
+    ChunkCandidate,
     Wanted,
     letters_of,
     rank,
 )
 from keyhole.core.search.regex import find_matches
 from keyhole.core.search.semantic import nearest_chunks
-from keyhole.core.search.symbols import Names, find_symbols, separate
+from keyhole.core.search.symbol_search import Names, find_symbols, separate
 from keyhole.core.types import Hit, Mode, Query, SearchResult
 
 
 class Ranking:
     """Everything that matches, in order; `total` counts also what lies beyond the pool."""
 
-    def __init__(self, candidates: list[Candidate], total: int) -> None:
+    def __init__(self, candidates: list[ChunkCandidate], total: int) -> None:
         self.candidates = candidates
         self.total = total
 
@@ -194,7 +194,9 @@ class Engine:
         candidates.sort(key=lambda c: (-c.score, c.path, c.start_line, c.chunk_id))
         return Ranking(candidates, len(candidates))
 
-    def _beyond_pool(self, text: str, admitted: Filter, ranking: Ranking, start: int, count: int) -> list[Candidate]:
+    def _beyond_pool(
+        self, text: str, admitted: Filter, ranking: Ranking, start: int, count: int
+    ) -> list[ChunkCandidate]:
         """Go on below the pool, in the order of the words alone, without what the pool has already."""
         ranked = {candidate.chunk_id for candidate in ranking.candidates}
         matches = WordSearch(self.vocabulary, text, admitted).pool(start + count + len(ranked), POOL_SIZE)
@@ -204,7 +206,7 @@ class Engine:
             found[chunk_id].signals = [("words", 0.0, f"place {number}, beyond the ranked pool")]
         return [found[chunk_id] for chunk_id in below[start : start + count]]
 
-    def candidates(self, chunk_ids: Iterable[int]) -> list[Candidate]:
+    def candidates(self, chunk_ids: Iterable[int]) -> list[ChunkCandidate]:
         """Load what ranking looks at."""
         ids = list(dict.fromkeys(chunk_ids))
         rows = self.store.query(
@@ -212,7 +214,7 @@ class Engine:
                 FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id""",
             json_ids(ids),
         )
-        return [Candidate(*row) for row in rows]
+        return [ChunkCandidate(*row) for row in rows]
 
     def _notes(self, query: Query, mode: Mode, ranking: Ranking) -> Iterable[str]:
         if query.mode == Mode.AUTO:

@@ -4,7 +4,7 @@ from typing import Any
 
 from keyhole.core.index.store import Store, json_ids
 from keyhole.core.index.words import split_words
-from keyhole.core.search.rank import Candidate, Wanted, letters_of
+from keyhole.core.search.rank import ChunkCandidate, Wanted, letters_of
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import HOLDS_METHODS, Hit, Signal
 
@@ -13,13 +13,13 @@ _MAX_KEY_METHODS = 5
 _SymbolRow = tuple[Any, ...]
 
 
-def label_hits(store: Store, page: list[Candidate], top: float, wanted: Wanted) -> tuple[Hit, ...]:
+def label_hits(store: Store, page: list[ChunkCandidate], top: float, wanted: Wanted) -> tuple[Hit, ...]:
     """Make hits of candidates; scores become shares of the top one."""
     symbols = _symbols_in(store, page)
     return tuple(_hit(store, candidate, symbols.get(candidate.chunk_id, []), top, wanted) for candidate in page)
 
 
-def _hit(store: Store, candidate: Candidate, symbols: list[_SymbolRow], top: float, wanted: Wanted) -> Hit:
+def _hit(store: Store, candidate: ChunkCandidate, symbols: list[_SymbolRow], top: float, wanted: Wanted) -> Hit:
     best = max(symbols, key=lambda row: _fit(row, candidate, wanted), default=None)
     unnamed = "code" if BY_ID[candidate.language].is_code else "section"
     _, name, kind, signature, doc, returns, line = best[:7] if best else (0, "", unnamed, "", "", "", 0)
@@ -43,7 +43,7 @@ def _hit(store: Store, candidate: Candidate, symbols: list[_SymbolRow], top: flo
     )
 
 
-def _symbols_in(store: Store, page: list[Candidate]) -> dict[int, list[_SymbolRow]]:
+def _symbols_in(store: Store, page: list[ChunkCandidate]) -> dict[int, list[_SymbolRow]]:
     """Load the symbols whose names stand in the chunks of a page."""
     rows = store.query(
         """SELECT chunk.id, symbol.id, name, kind, signature, doc, returns, name_line, symbol.start_line,
@@ -59,7 +59,7 @@ def _symbols_in(store: Store, page: list[Candidate]) -> dict[int, list[_SymbolRo
     return symbols
 
 
-def _fit(row: _SymbolRow, candidate: Candidate, wanted: Wanted) -> tuple[bool, bool, float]:
+def _fit(row: _SymbolRow, candidate: ChunkCandidate, wanted: Wanted) -> tuple[bool, bool, float]:
     name = row[1]
     parts = set(split_words(name).split())
     share = len(parts & wanted.words) / len(parts) if parts else 0.0

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.index.store import Store
 from keyhole.core.links.requests import Relation, TreeRequest
-from keyhole.core.search.links import Found, Slice
-from keyhole.core.search.symbols import separate
+from keyhole.core.search.link_search import Found, Slice
+from keyhole.core.search.symbol_search import separate
 
 _LINES_LISTED = 5
 # No path has as many parts.
@@ -22,7 +22,7 @@ _SYMBOLS_OF_SOME = f"""SELECT file.path, {_COLUMNS} FROM json_each(?) asked
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TreeNode:
     """A folder, a file or a symbol; `size` counts the files of a folder, the lines of a file."""
 
     kind: str
@@ -58,7 +58,7 @@ class Tree:
         if request.symbol and self._symbols is None:
             raise QueryError("symbol needs path to be a file; find_related and search_code find symbols anywhere")
 
-    def walk(self, wanted: Slice) -> Found[Node]:
+    def walk(self, wanted: Slice) -> Found[TreeNode]:
         """Return the nodes in the direction that is asked for."""
         if self._relation == Relation.PARENTS:
             nodes = list(self._above())
@@ -77,7 +77,7 @@ class Tree:
             raise PathError(f"{self._path} is neither an indexed file nor a folder with any; keyhole tree shows all")
         return False
 
-    def _above(self) -> Iterator[Node]:
+    def _above(self) -> Iterator[TreeNode]:
         """Yield what encloses the place, the nearest first."""
         depth = 0
         path = self._path
@@ -89,9 +89,9 @@ class Tree:
             path = path.rpartition("/")[0]
             depth += 1
             files = self._store.value("SELECT count(*) FROM file WHERE path > ? AND path < ?", *_inside(path))
-            yield Node("folder", path, path.rpartition("/")[2] or ".", depth, files)
+            yield TreeNode("folder", path, path.rpartition("/")[2] or ".", depth, files)
 
-    def _below(self, wanted: Slice) -> Found[Node]:
+    def _below(self, wanted: Slice) -> Found[TreeNode]:
         """Return what is inside: each folder before what it holds, each file before its symbols."""
         places, files = self._places()
         symbols = self._symbol_counts() if self._has_symbols else {}
@@ -141,11 +141,11 @@ class Tree:
         )
         return dict(rows)
 
-    def _nodes(self, shown: list[_Stretch], files: dict[str, int]) -> Iterator[Node]:
+    def _nodes(self, shown: list[_Stretch], files: dict[str, int]) -> Iterator[TreeNode]:
         known = self._files([stretch.path for stretch in shown if stretch.path not in files])
         symbols = self._symbols_of([stretch for stretch in shown if stretch.end > 1])
         for path, start, _ in shown:
-            node = known.get(path) or Node("folder", path, path.rpartition("/")[2], self._depth(path), files[path])
+            node = known.get(path) or TreeNode("folder", path, path.rpartition("/")[2], self._depth(path), files[path])
             if not start:
                 yield node
             for row in symbols.get(path, ()):
@@ -180,13 +180,13 @@ class Tree:
         """Tell how many levels below the place a path is."""
         return path.count("/") + 1 - self._own_depth
 
-    def _files(self, paths: list[str]) -> dict[str, Node]:
+    def _files(self, paths: list[str]) -> dict[str, TreeNode]:
         rows = self._store.query(
             "SELECT file.path, language, lines FROM json_each(?) asked JOIN file ON file.path = asked.value",
             json.dumps(paths),
         )
         return {
-            path: Node("file", path, path.rpartition("/")[2], self._depth(path), lines, language)
+            path: TreeNode("file", path, path.rpartition("/")[2], self._depth(path), lines, language)
             for path, language, lines in rows
         }
 
@@ -199,7 +199,7 @@ class _Symbols:
         self._rows = store.query(f"{_SYMBOLS} WHERE path = ? ORDER BY symbol.id", path)
         self._start = self._find(symbol) if symbol else -1
 
-    def below(self, max_depth: int) -> list[Node]:
+    def below(self, max_depth: int) -> list[TreeNode]:
         base = self._rows[self._start][0] if self._start >= 0 else -1
         nodes = []
         for row in self._rows[self._start + 1 :]:
@@ -209,7 +209,7 @@ class _Symbols:
                 nodes.append(_symbol(self._file[0], self._file[1], row, row[0] - base))
         return nodes
 
-    def above(self) -> Iterator[Node]:
+    def above(self) -> Iterator[TreeNode]:
         if self._start < 0:
             return
         depth = self._rows[self._start][0]
@@ -218,7 +218,7 @@ class _Symbols:
                 depth = row[0]
                 yield _symbol(self._file[0], self._file[1], row, 0)
         path, language, lines = self._file
-        yield Node("file", path, path.rpartition("/")[2], 0, lines, language)
+        yield TreeNode("file", path, path.rpartition("/")[2], 0, lines, language)
 
     def _find(self, symbol: str) -> int:
         """Find a symbol by name, dotted name or line."""
@@ -237,9 +237,9 @@ class _Symbols:
         return numbers[0]
 
 
-def _symbol(path: str, language: str, row: tuple[Any, ...], depth: int) -> Node:
+def _symbol(path: str, language: str, row: tuple[Any, ...], depth: int) -> TreeNode:
     _, name, kind, signature, start, end, _ = row
-    return Node(kind, path, name, depth, 0, language, start, end, signature)
+    return TreeNode(kind, path, name, depth, 0, language, start, end, signature)
 
 
 def _inside(folder: str) -> tuple[str, str]:

@@ -20,9 +20,9 @@ from keyhole.core.links.requests import (
     TreeRequest,
 )
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.links import Found, Slice, broken_links, files_by_links, links_of_file
+from keyhole.core.search.link_search import Found, Slice, broken_links, files_by_links, links_of_file
 from keyhole.core.search.passages import load_passages
-from keyhole.core.search.related import Related, find_related
+from keyhole.core.search.related_code import RelatedCode, find_related
 from keyhole.core.search.tree import Tree
 from keyhole.core.types import Detail, Hit, Passage
 from keyhole.core.view.banner import Page, Section
@@ -240,7 +240,7 @@ def _gather_related(where: Where, asked: Asked) -> Gathered:
     )
 
 
-def _related_notes(related: Related) -> Iterator[str]:
+def _related_notes(related: RelatedCode) -> Iterator[str]:
     # Two, and a path that leaves room, since a long note is cut.
     yield f"code like {name_text(related.path, _LONGEST_PATH_IN_NOTE)}:{related.line}, {related.how}"
     if related.is_cut:

@@ -6,10 +6,10 @@ from typing import Any, Generic, TypeVar
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.index.store import Store
+from keyhole.core.links.link_types import BROKEN
 from keyhole.core.links.markdown import domain_of
 from keyhole.core.links.prose import AnchorNames
 from keyhole.core.links.requests import Category, LinkSearchRequest
-from keyhole.core.links.types import BROKEN
 from keyhole.core.search.filters import Filter
 from keyhole.core.types import Query
 

@@ -10,10 +10,10 @@ from operator import itemgetter
 from typing import Any
 
 from keyhole.core.index.store import Store
+from keyhole.core.links.link_types import Declared, LinkKind, LinkState, Origin, Resolution
 from keyhole.core.links.paths import Paths
 from keyhole.core.links.prose import Anchors
 from keyhole.core.links.resolve import Resolver
-from keyhole.core.links.types import Declared, LinkKind, LinkState, Origin, Resolution
 
 # id, path, language, line, kind, target, part, and what is known: state, where to, reason, site
 _Row = tuple[Any, ...]

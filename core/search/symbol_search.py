@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from keyhole.core.index.store import Store
 from keyhole.core.search.filters import Filter, role_of
-from keyhole.core.search.rank import Candidate, letters_of
+from keyhole.core.search.rank import ChunkCandidate, letters_of
 
 # How good each way of matching is.
 _QUALITY = {"exact": 1.0, "same letters": 0.95, "starts with it": 0.75, "contains it": 0.55, "typo": 0.4}
@@ -62,7 +62,7 @@ class Names:
         return [name for name, _, _ in found]
 
 
-def find_symbols(store: Store, names: Names, text: str, admitted: Filter) -> list[Candidate]:
+def find_symbols(store: Store, names: Names, text: str, admitted: Filter) -> list[ChunkCandidate]:
     """Return the chunk of every symbol whose name matches, best first."""
     import json
 
@@ -80,11 +80,11 @@ def find_symbols(store: Store, names: Names, text: str, admitted: Filter) -> lis
         json.dumps(list(ways)),
     )
     owner = owners[-1].lower() if owners else ""
-    found: dict[int, tuple[Candidate, int]] = {}
+    found: dict[int, tuple[ChunkCandidate, int]] = {}
     for symbol_id, its_name, kind, parent, exported, line, *place in rows:
         # A line cut into several chunks gives a row for each: the first stands for the symbol.
         if symbol_id not in found and admitted.admits_file(place[1]) and admitted.kind in ("", kind):
-            candidate = Candidate(*place)
+            candidate = ChunkCandidate(*place)
             candidate.symbol_id = symbol_id
             _judge(candidate, ways[its_name], is_owned=_is_inside(parent, owner), is_exported=bool(exported))
             found[symbol_id] = candidate, line
@@ -111,7 +111,7 @@ def _way(name: str, wanted: str, other: str, letters: str) -> str:
     return "starts with it" if letters.startswith(wanted) else "contains it"
 
 
-def _judge(candidate: Candidate, way: str, *, is_owned: bool, is_exported: bool) -> None:
+def _judge(candidate: ChunkCandidate, way: str, *, is_owned: bool, is_exported: bool) -> None:
     role = role_of(candidate.path)
     factors = {
         "in the named owner": 1.3 if is_owned else 1.0,

@@ -11,8 +11,8 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import Filter
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
-from keyhole.core.search.links import Slice
-from keyhole.core.search.rank import Candidate, Wanted
+from keyhole.core.search.link_search import Slice
+from keyhole.core.search.rank import ChunkCandidate, Wanted
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.types import Hit, Mode, Query, SourceFile
 
@@ -29,7 +29,7 @@ _UNLABELLED = Wanted(frozenset(), frozenset(), frozenset(), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedCode:
     """A page of code like some other; `path` and `line` say where that is, `how` by what it was found."""
 
     hits: tuple[Hit, ...]
@@ -40,7 +40,7 @@ class Related:
     is_cut: bool
 
 
-def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Slice, *, max_bytes: int) -> Related:
+def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Slice, *, max_bytes: int) -> RelatedCode:
     """Return the chunks most like the one that is asked for, at most a few of each file."""
     chunk_id, path, line = _origin(engine, request)
     if engine.has_vectors:
@@ -51,7 +51,7 @@ def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Sl
     page = candidates[wanted.offset : wanted.offset + wanted.limit]
     top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
     hits = label_hits(engine.store, page, top, _UNLABELLED)
-    return Related(hits, len(candidates), path, line, how, is_cut=len(scored) >= _POOL)
+    return RelatedCode(hits, len(candidates), path, line, how, is_cut=len(scored) >= _POOL)
 
 
 def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
@@ -108,13 +108,13 @@ def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: i
     return [(match.chunk_id, match.coverage) for match in pool]
 
 
-def _spread(candidates: list[Candidate], scored: list[tuple[int, float]]) -> list[Candidate]:
+def _spread(candidates: list[ChunkCandidate], scored: list[tuple[int, float]]) -> list[ChunkCandidate]:
     """Order by likeness, and leave out what a file has beyond its share."""
     scores = {id_: (score, number) for number, (id_, score) in enumerate(scored)}
     for candidate in candidates:
         candidate.score = scores[candidate.chunk_id][0]
     ordered = sorted(candidates, key=lambda c: (-round(c.score, 6), scores[c.chunk_id][1]))
-    kept, of_file = list[Candidate](), dict[str, int]()
+    kept, of_file = list[ChunkCandidate](), dict[str, int]()
     for candidate in ordered:
         of_file[candidate.path] = of_file.get(candidate.path, 0) + 1
         if of_file[candidate.path] <= _MOST_OF_A_FILE:
