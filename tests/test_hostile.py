@@ -10,7 +10,8 @@ from types import FrameType
 import pytest
 
 from keyhole.core.index import prepare as preparing
-from keyhole.core.index.prepare import FileRows, SkippedFile, prepare
+from keyhole.core.index.prepare import SkippedFile, prepare
+from keyhole.core.index.rows import FileRows
 from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.service import Service

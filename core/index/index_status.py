@@ -1,47 +1,39 @@
-"""What an index holds, told from its tables."""
+"""What an index holds as a whole: counts by language, and lists of every path."""
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.walk import Known, Scan, scan
+from keyhole.core.index.protocols import IndexStore
+from keyhole.core.index.rows import IndexFacts, LanguageTotals
 from keyhole.core.index.store import Store
-from keyhole.core.types import IndexedFile, Inventory, LanguageCount, Skip, SkipReason, Status
-
-_COUNTS = """
-SELECT f.language, count(*), sum(f.size), sum(c.n), sum(s.n) FROM file f
-    LEFT JOIN (SELECT file_id, count(*) n FROM chunk GROUP BY file_id) c ON c.file_id = f.id
-    LEFT JOIN (SELECT file_id, count(*) n FROM symbol GROUP BY file_id) s ON s.file_id = f.id
-    GROUP BY f.language ORDER BY count(*) DESC, f.language
-"""
+from keyhole.core.types import Inventory, LanguageCount, Status
 
 
 def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
     """Read the index, if there is one, and compare it with the files as they are."""
-    facts: dict[str, Any] = {}
-    rows: list[tuple[Any, ...]] = []
-    known = Known()
+    facts, totals, known = IndexFacts(), list[LanguageTotals](), Known()
     if path.exists():
         with Store(path) as store, store.snapshot():
             known = store.known()
-            facts = dict(store.query("SELECT key, value FROM meta"))
-            rows = store.query(_COUNTS)
-    known.rules_hold = facts.get("rules") == rules_fingerprint(max_bytes)
+            facts = store.facts()
+            totals = store.language_totals()
+    known.rules_hold = facts.rules == rules_fingerprint(max_bytes)
     found = scan(root, max_bytes=max_bytes, known=known)
-    languages = tuple(LanguageCount(name, files, chunks or 0, symbols or 0) for name, files, _, chunks, symbols in rows)
+    languages = tuple(LanguageCount(one.language, one.files, one.chunks, one.symbols) for one in totals)
     skips = sorted(found.skips + [known.skips[same][0] for same in found.same_skips], key=lambda skip: skip.path)
     return Status(
         root=str(root),
         index_path=str(path),
         index_bytes=_size_on_disk(path),
-        generation=facts.get("generation", 0),
-        updated=facts.get("updated", ""),
-        model=facts.get("model", ""),
-        pending=facts.get("pending", len(found.candidates)),
+        generation=facts.generation,
+        updated=facts.updated,
+        model=facts.model,
+        pending=len(found.candidates) if facts.pending is None else facts.pending,
         stale=count_changes(known, found),
         files=sum(count.files for count in languages),
-        size=sum(size for _, _, size, _, _ in rows),
+        size=sum(one.size for one in totals),
         chunks=sum(count.chunks for count in languages),
         symbols=sum(count.symbols for count in languages),
         languages=languages,
@@ -50,16 +42,13 @@ def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
     )
 
 
-def read_inventory(store: Store) -> Inventory:
+def read_inventory(store: IndexStore) -> Inventory:
     """List what the index knows, without a look at the files."""
-    skips = store.query("SELECT path, reason, detail, is_dir FROM skip ORDER BY path")
     return Inventory(
-        files=tuple(IndexedFile(*row) for row in store.query("SELECT path, language, lines FROM file ORDER BY path")),
-        skips=tuple(Skip(path, SkipReason(reason), detail, bool(is_dir)) for path, reason, detail, is_dir in skips),
-        kinds=tuple(
-            row[0] for row in store.query("SELECT kind FROM symbol GROUP BY kind ORDER BY count(*) DESC, kind")
-        ),
-        generation=store.meta("generation", 0),
+        files=tuple(store.indexed_files()),
+        skips=tuple(store.skips()),
+        kinds=tuple(store.kinds_by_count()),
+        generation=store.facts().generation,
     )
 
 

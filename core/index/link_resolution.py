@@ -4,82 +4,50 @@ A link is resolved when it is new, when what it leads to has other headings, or,
 declaration have come or gone, together with all others. No file is read again for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter
 
-from keyhole.core.index.store import Store
-from keyhole.core.links.link_types import Declared, LinkKind, LinkState, Origin, Resolution
+from keyhole.core.index.protocols import WriterStore
+from keyhole.core.index.rows import StoredLink
+from keyhole.core.links.link_types import LinkKind, LinkState, Origin, Resolution
 from keyhole.core.links.paths import Paths
 from keyhole.core.links.prose import Anchors
 from keyhole.core.links.resolve import Resolver
 
-# id, path, language, line, kind, target, part, and what is known: state, where to, reason, site
-_Row = tuple[Any, ...]
-_LINKS = """SELECT link.id, file.path, language, line, kind, target, part, state, link.path, reason, site
-    FROM link JOIN file ON file.id = file_id WHERE {} ORDER BY link.file_id, link.id"""
-_NOTES = "SELECT path FROM file WHERE language = 'markdown'"
-_ANCHORS = """SELECT file.path, anchor.name FROM file JOIN (
-        SELECT file_id, name, id FROM symbol UNION ALL SELECT file_id, name, NULL FROM declared WHERE kind = 'anchor'
-    ) anchor ON anchor.file_id = file.id WHERE language = 'markdown'"""
 
-
-def resolve_links(store: Store) -> None:
+def resolve_links(store: WriterStore) -> None:
     """Bring every link up to date with the paths there are, inside the caller's transaction."""
-    which = store.meta("links", "open")
+    which = store.facts().links
     if not which:
         return
     is_all = which == "all"
-    # What is external by its own text alone stays so.
-    rows = store.query(_LINKS.format("NOT is_fixed" if is_all else "state IS NULL"))
-    if rows:
-        store.put_resolutions(_changes(rows, _resolver(store, _all_anchors(store) if is_all else _anchors_of(store))))
-    store.set_meta("links", "")
+    links = store.links_to_resolve(every=is_all)
+    if links:
+        # One look at all anchors costs less than one for each note, unless few links are open.
+        store.put_resolutions(_changes(links, _resolver(store, store.anchors().get if is_all else store.anchors_of)))
+    store.set_fact("links", "")
 
 
-def _changes(rows: list[_Row], resolver: Resolver) -> Iterable[tuple[object, ...]]:
-    """Yield what is to be written: state, path, reason, site and id of each link that changed."""
-    for (path, language), group in groupby(rows, key=itemgetter(1, 2)):
+def _changes(links: Iterable[StoredLink], resolver: Resolver) -> Iterator[tuple[int, Resolution]]:
+    """Yield each link that changed, by its number, and where it leads now."""
+    for (path, language), of_file in groupby(links, key=attrgetter("origin", "language")):
         origin = Origin(path, language)
         seen: set[tuple[int, Resolution]] = set()
-        for id_, _, _, line, kind, target, part, *known in group:
-            found = resolver.resolve(origin, kind, target, part)
-            state = found.state
-            if kind == LinkKind.IMPORT:
+        for link in of_file:
+            found = resolver.resolve(origin, link.kind, link.target, link.part)
+            place = (link.line, found)
+            if link.kind == LinkKind.IMPORT:
                 # One statement may take several names from one file.
-                state = LinkState.REPEATED if (line, found) in seen else state
-                seen.add((line, found))
-            fresh = (state, found.path, found.reason, found.site)
-            if tuple(known) != fresh:
-                yield (*fresh, id_)
+                if place in seen:
+                    found = found._replace(state=LinkState.REPEATED)
+                seen.add(place)
+            if found != (link.state, link.path, link.reason, link.site):
+                yield link.id, found
 
 
-def _resolver(store: Store, anchors: Anchors) -> Resolver:
-    files = [row[0] for row in store.query("SELECT path FROM file")]
-    skips = store.query("SELECT path, is_dir FROM skip")
-    paths = Paths(files, (path for path, is_dir in skips if not is_dir), (path for path, is_dir in skips if is_dir))
-    declared = store.query(
-        """SELECT path, kind, name, value FROM declared JOIN file ON file.id = file_id
-            WHERE kind <> 'anchor' ORDER BY path, declared.id"""
-    )
-    return Resolver(paths, [(path, Declared(*fact)) for path, *fact in declared], anchors)
-
-
-def _anchors_of(store: Store) -> Anchors:
-    """Look up the headings of a note, and what other anchors it has, when they are asked for."""
-
-    def anchors(path: str) -> tuple[str, ...] | None:
-        rows = store.query(f"{_ANCHORS} AND file.path = ?", path)
-        is_note = rows or store.query("SELECT 1 FROM file WHERE path = ? AND language = 'markdown'", path)
-        return tuple(name for _, name in rows) if is_note else None
-
-    return anchors
-
-
-def _all_anchors(store: Store) -> Anchors:
-    """Look up the anchors of every note at once."""
-    found: dict[str, list[str]] = {row[0]: [] for row in store.query(_NOTES)}
-    for path, name in store.query(_ANCHORS):
-        found[path].append(name)
-    return lambda path: tuple(found[path]) if path in found else None
+def _resolver(store: WriterStore, anchors: Anchors) -> Resolver:
+    skips = store.skips()
+    files_skipped = (skip.path for skip in skips if not skip.is_dir)
+    folders_skipped = (skip.path for skip in skips if skip.is_dir)
+    return Resolver(Paths(store.paths(), files_skipped, folders_skipped), store.declarations(), anchors)

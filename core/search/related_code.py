@@ -5,13 +5,13 @@ from pathlib import Path
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.files.read import read_source
+from keyhole.core.index.rows import ChunkScope, Slice
 from keyhole.core.index.words import split_words
 from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.filters import Filter
+from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
-from keyhole.core.search.link_search import Slice
 from keyhole.core.search.rank import ChunkCandidate, Wanted
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.types import Hit, Mode, Query, SourceFile
@@ -58,7 +58,7 @@ def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
     """Find the chunk that is asked about."""
     if request.symbol:
         query = Query(request.symbol, Mode.SYMBOL, path=request.path)
-        found = engine.ranking(query, Mode.SYMBOL, Filter(engine.store, query)).candidates
+        found = engine.ranking(query, Mode.SYMBOL, chunk_scope(engine.store, query)).candidates
         exact = [candidate for candidate in found if candidate.signals[0][0] in ("name: exact", "name: same letters")]
         if not exact:
             raise QueryError(f"no symbol {request.symbol!r} is indexed; search_code mode=symbol finds similar names")
@@ -66,45 +66,36 @@ def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
     if not request.path:
         raise QueryError("say what the code is to be like: path and line, or symbol")
     line = request.line
-    rows = engine.store.query(
-        """SELECT chunk.id, start_line, end_line FROM chunk JOIN file ON file.id = file_id
-            WHERE path = ? AND start_line <= ? ORDER BY start_line DESC, chunk.id LIMIT 1""",
-        request.path,
-        line,
-    )
-    if not rows:
+    chunk = engine.store.chunk_at(request.path, line)
+    if chunk is None:
         raise PathError(f"{request.path} is not indexed, or empty; keyhole status tells why")
-    chunk_id, _, end_line = rows[0]
-    if line > end_line:
-        raise QueryError(f"{request.path} has {end_line:,} lines; line={line} is past its end")
-    return chunk_id, request.path, line
+    if line > chunk.end_line:
+        raise QueryError(f"{request.path} has {chunk.end_line:,} lines; line={line} is past its end")
+    return chunk.chunk_id, request.path, line
 
 
 def _by_vectors(engine: Engine, chunk_id: int) -> list[tuple[int, float]]:
     import numpy as np
 
-    vector = engine.store.value("SELECT vector FROM chunk_vector WHERE chunk_id = ?", chunk_id)
-    if vector is None:
+    own = engine.store.vectors_of([chunk_id])
+    if not own:
         return []
-    numbers = np.frombuffer(vector, np.int8).astype(np.float32)
+    numbers = np.frombuffer(own[0].numbers, np.int8).astype(np.float32)
     return nearest_to(engine.store, numbers / max(float(np.linalg.norm(numbers)), 1.0), limit=_POOL)
 
 
 def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: int) -> list[tuple[int, float]]:
     """Search for the words that tell the chunk from others and still stand elsewhere."""
     source = read_source(root, path, max_bytes=max_bytes)
-    ((start, length, chunks),) = engine.store.query(
-        "SELECT start, length, (SELECT count(*) FROM chunk) FROM chunk WHERE id = ?", chunk_id
-    )
-    text = source.text[start : start + length] if isinstance(source, SourceFile) else ""
+    (own,), chunks = engine.store.chunk_sources([chunk_id]), engine.store.count_chunks()
+    text = source.text[own.start : own.start + own.length] if isinstance(source, SourceFile) else ""
     words = split_words(text).split()
     counts = engine.vocabulary.chunks_with(set(words))
     uses = {word: words.count(word) for word in dict.fromkeys(words) if 1 < counts[word] <= max(_FEW, chunks // 4)}
     telling = sorted(uses, key=lambda word: (-(uses[word] ** 0.5) / counts[word] ** 0.5, word))[:_TELLING_WORDS]
     if not telling:
         return []
-    everywhere = Filter(engine.store, Query(""))
-    pool = WordSearch(engine.vocabulary, " ".join(telling), everywhere, in_order=False).pool(_POOL)
+    pool = WordSearch(engine.vocabulary, " ".join(telling), ChunkScope(), in_order=False).pool(_POOL)
     return [(match.chunk_id, match.coverage) for match in pool]
 
 

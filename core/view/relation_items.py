@@ -2,7 +2,8 @@
 
 from dataclasses import asdict
 
-from keyhole.core.search.link_search import Link, LinkedFile
+from keyhole.core.links.link_types import Link
+from keyhole.core.search.link_search import LinkedFile
 from keyhole.core.search.tree import TreeNode
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Detail
