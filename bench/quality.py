@@ -21,9 +21,9 @@ from keyhole.core.index.model import BUILTIN, open_embedder
 from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.filters import Filter
+from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.lexical import Vocabulary, WordSearch
-from keyhole.core.search.rank import WEIGHTS, Candidate
+from keyhole.core.search.rank import WEIGHTS, ChunkCandidate
 from keyhole.core.types import Mode, Query
 
 MAX_BYTES = 1_000_000
@@ -31,7 +31,7 @@ DEPTH = 10
 # What the held-out half is to reach, in NDCG@10.
 TARGETS = {"ranking above raw BM25": 0.12, "symbol lookup": 0.95, "hybrid above keyword": 0.015}
 
-Searcher = Callable[[Engine, str], list[Candidate]]
+Searcher = Callable[[Engine, str], list[ChunkCandidate]]
 
 
 def main() -> None:
@@ -79,9 +79,11 @@ def load(split: str, model: str = BUILTIN) -> tuple[list[Label], dict[str, Engin
     return [label for label in load_queries() if label["project"] in engines], engines
 
 
-def raw_bm25(engine: Engine, text: str) -> list[Candidate]:
+def raw_bm25(engine: Engine, text: str) -> list[ChunkCandidate]:
     """Search as plain BM25 would: every word, every column alike, no ranking."""
-    matches = WordSearch(Vocabulary(engine.store), text, Filter(engine.store, Query(text)), is_raw=True).pool(DEPTH)
+    matches = WordSearch(Vocabulary(engine.store), text, chunk_scope(engine.store, Query(text)), is_raw=True).pool(
+        DEPTH
+    )
     found = {candidate.chunk_id: candidate for candidate in engine.candidates(match.chunk_id for match in matches)}
     return [found[match.chunk_id] for match in matches]
 
@@ -89,9 +91,9 @@ def raw_bm25(engine: Engine, text: str) -> list[Candidate]:
 def ranked(without: frozenset[str], mode: Mode = Mode.KEYWORD) -> Searcher:
     """Search with ranking, some signals left out."""
 
-    def search(engine: Engine, text: str) -> list[Candidate]:
+    def search(engine: Engine, text: str) -> list[ChunkCandidate]:
         query = Query(text)
-        return engine.ranking(query, mode, Filter(engine.store, query), without=without).candidates[:DEPTH]
+        return engine.ranking(query, mode, chunk_scope(engine.store, query), without=without).candidates[:DEPTH]
 
     return search
 
@@ -107,9 +109,9 @@ def semble(engines: dict[str, Engine], model: str) -> Searcher:
         if project["name"] in engines
     }
 
-    def search(engine: Engine, text: str) -> list[Candidate]:
+    def search(engine: Engine, text: str) -> list[ChunkCandidate]:
         chunks = [found.chunk for found in indexes[engine].search(text, top_k=DEPTH)]
-        return [Candidate(0, 0, c.file_path, "", c.start_line, c.end_line, "") for c in chunks]
+        return [ChunkCandidate(0, 0, c.file_path, "", c.start_line, c.end_line, "") for c in chunks]
 
     return search
 
@@ -128,7 +130,7 @@ def score(searcher: Searcher, labels: list[Label], engines: dict[str, Engine]) -
     }
 
 
-def credited(candidates: list[Candidate], label: Label) -> list[int]:
+def credited(candidates: list[ChunkCandidate], label: Label) -> list[int]:
     """Mark each hit that overlaps an answer which no better hit has found."""
     left = list(label["answers"])
     gains = []
@@ -140,7 +142,7 @@ def credited(candidates: list[Candidate], label: Label) -> list[int]:
     return gains
 
 
-def overlaps(candidate: Candidate, answer: Answer) -> bool:
+def overlaps(candidate: ChunkCandidate, answer: Answer) -> bool:
     """Tell whether a chunk holds part of an answer."""
     is_near = candidate.start_line <= answer["end_line"] and candidate.end_line >= answer["start_line"]
     return candidate.path == answer["path"] and is_near

@@ -118,7 +118,7 @@ def warm(tree: Path, folder: Path, size: int, embedder: Embedder) -> dict[str, f
     with Store(folder / INDEX_FILE) as store:
         fill_trigrams(store, tree, folder, max_bytes=MAX_BYTES)
         engine = Engine(store, tree, max_bytes=MAX_BYTES, embedder=embedder)
-        figures[f"chunks at size {size:,}"] = float(store.value("SELECT count(*) FROM chunk"))
+        figures[f"chunks at size {size:,}"] = float(store.count_chunks())
         for mode in WARM_MODES:
             texts = PATTERNS if mode == Mode.REGEX else QUERIES
             engine.search(Query(texts[0], mode))

@@ -42,7 +42,7 @@ from keyhole.core.view.budget.usage import Metrics
 
 if TYPE_CHECKING:
     from keyhole.core.index.embedder import Embedder
-    from keyhole.core.index.store import Store
+    from keyhole.core.index.protocols import SearchStore
     from keyhole.core.index.update import Request
     from keyhole.core.journal.reader import JournalReader
     from keyhole.core.journal.writer import Journal
@@ -201,7 +201,7 @@ class Service:
 
     def status(self) -> Status:
         """Tell what the index holds, and how far the files have moved on since."""
-        from keyhole.core.index.status import read_status
+        from keyhole.core.index.index_status import read_status
 
         return read_status(self.root, self.folder / INDEX_FILE, max_bytes=self.settings.index.max_file_bytes)
 
@@ -211,7 +211,7 @@ class Service:
 
     def inventory(self) -> Inventory:
         """List what the index knows: its files, what it passes over, and the kinds of symbols."""
-        from keyhole.core.index.status import read_inventory
+        from keyhole.core.index.index_status import read_inventory
 
         with self._searching() as engine, engine.store.snapshot():
             return read_inventory(engine.store)
@@ -351,12 +351,12 @@ class Service:
     def _is_indexed(self, path: str) -> bool:
         """Tell whether the index, if there is one, knows a file."""
         with suppress(StoreError), self._searching() as engine:
-            return bool(engine.store.query("SELECT 1 FROM file WHERE path = ?", path))
+            return engine.store.file_id(path) is not None
         return False
 
-    def _stale_paths(self, store: "Store", paths: set[str]) -> set[str]:
-        known = {path: store.query("SELECT size, mtime_ns, digest FROM file WHERE path = ?", path) for path in paths}
-        return {path for path in paths if not (known[path] and self._is_as_indexed(path, *known[path][0]))}
+    def _stale_paths(self, store: "SearchStore", paths: set[str]) -> set[str]:
+        known = store.file_stamps(paths)
+        return {path for path in paths if not (path in known and self._is_as_indexed(path, *known[path]))}
 
     def _is_as_indexed(self, path: str, size: int, mtime_ns: int, digest: str) -> bool:
         try:

@@ -120,10 +120,7 @@ def test_map(workspace: Path) -> None:
 def test_without_a_command_there_is_an_overview_with_a_sample(workspace: Path) -> None:
     for done in [keyhole(cwd=workspace), keyhole("project", cwd=workspace.parent, HOME="/nowhere")]:
         assert done.returncode == 0
-        assert (
-            done.stderr
-            == "keyhole: not a terminal: showing an overview instead of the explorer; keyhole --help lists the commands\n"
-        )
+        assert done.stderr.startswith("keyhole: not a terminal: showing an overview instead of the explorer; ")
         assert done.stdout.startswith(f"Workspace  {workspace}\n")
         assert "A sample view: keyhole map src/retry.py" in done.stdout
 

@@ -10,7 +10,8 @@ from types import FrameType
 import pytest
 
 from keyhole.core.index import prepare as preparing
-from keyhole.core.index.prepare import FileRows, Refused, prepare
+from keyhole.core.index.prepare import SkippedFile, prepare
+from keyhole.core.index.rows import FileRows
 from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.service import Service
@@ -61,7 +62,7 @@ def test_slow_files(tmp_path: Path, name: str) -> None:
     path, text = SLOW[name]
     (tmp_path / path).write_text(text)
     rows = prepare(tmp_path, Candidate(path, len(text), 0), "", max_bytes=1_000_000)
-    assert isinstance(rows, FileRows | Refused)
+    assert isinstance(rows, FileRows | SkippedFile)
     if isinstance(rows, FileRows):
         assert sum(chunk.length for chunk in rows.chunks) == len(text)
         # What is kept of a file stays in proportion to it.
@@ -95,7 +96,7 @@ def test_one_bad_file_never_stops_a_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert (report.files, report.skipped) == (2, 1)
     candidate = Candidate("bad.py", 6, 0)
     refused = prepare(root, candidate, "", max_bytes=1_000_000)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, SkippedFile)
     assert (refused.skip.reason, refused.skip.detail) == (SkipReason.FAILED, "ZeroDivisionError: division by zero")
 
 

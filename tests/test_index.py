@@ -11,9 +11,9 @@ import apsw
 import pytest
 
 from keyhole.core.errors import StoreError
+from keyhole.core.index.index_status import read_inventory, read_status
 from keyhole.core.index.location import INDEX_FILE, index_folder
 from keyhole.core.index.schema import VERSION
-from keyhole.core.index.status import read_inventory, read_status
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
 from keyhole.core.types import IndexReport, Progress

@@ -224,7 +224,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[QuotaFile]]:
     """Put every index on a file system with little room."""
     vfs = QuotaVFS()
     connect = connection.connect
-    monkeypatch.setattr("keyhole.core.index.store.connect", lambda path, **_: connect(path, vfs="quota"))
+    monkeypatch.setattr("keyhole.core.index.database.connect", lambda path, **_: connect(path, vfs="quota"))
     yield QuotaFile
     vfs.unregister()
 

@@ -18,7 +18,7 @@ from keyhole.core.cli.main import cli
 from keyhole.core.errors import StoreError
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal.file import delete
-from keyhole.core.journal.reader import Changes, Filter, JournalReader, Mark, is_lost
+from keyhole.core.journal.reader import CallFilter, Changes, JournalReader, Mark, is_lost
 from keyhole.core.journal.writer import LONGEST_ARGUMENTS, Ended, Journal, Started
 from keyhole.core.service import Service
 from keyhole.core.types import Call, CallStatus
@@ -132,11 +132,11 @@ def test_filters(tmp_path: Path) -> None:
         journal.ended(call, ended(status=status))
     assert journal.flush()
     reader = JournalReader(tmp_path)
-    assert [call.id for call in reader.calls(Filter(tool="search_code"))] == [3, 2]
-    assert [call.id for call in reader.calls(Filter(client="claude", status=CallStatus.OK))] == [1]
-    assert [call.id for call in reader.calls(Filter(text="größe CODE"))] == []
-    assert [call.id for call in reader.calls(Filter(text="GRÖSSE"[:3]))] == [3, 2, 1]
-    assert [call.id for call in reader.calls(Filter(text="codex"))] == [3]
+    assert [call.id for call in reader.calls(CallFilter(tool="search_code"))] == [3, 2]
+    assert [call.id for call in reader.calls(CallFilter(client="claude", status=CallStatus.OK))] == [1]
+    assert [call.id for call in reader.calls(CallFilter(text="größe CODE"))] == []
+    assert [call.id for call in reader.calls(CallFilter(text="GRÖSSE"[:3]))] == [3, 2, 1]
+    assert [call.id for call in reader.calls(CallFilter(text="codex"))] == [3]
     assert [call.id for call in reader.calls(limit=2)] == [3, 2]
 
 

@@ -12,6 +12,7 @@ from relating import TICKS, open_service, put
 
 from keyhole.core.config import load_settings
 from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.store import Store
 from keyhole.core.service import Service
 from keyhole.core.types import Query
 
@@ -26,8 +27,8 @@ Dump = Callable[[Path], dict[str, list[tuple[object, ...]]]]
 
 def shown(service: Service) -> list[str]:
     """Write every link with where it leads."""
-    with service._searching() as engine:
-        rows = engine.store.query(SHOWN)
+    with Store(service.folder / INDEX_FILE) as store:
+        rows = store.query(SHOWN)
     return [
         f"{path}:{line} {' '.join(filter(None, [target, part]))} -> {' '.join(filter(None, words(*place)))}"
         for path, line, target, part, *place in rows

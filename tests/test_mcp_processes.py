@@ -75,7 +75,7 @@ async def test_a_slow_index_is_not_waited_for(base: Path, tmp_path: Path, monkey
 
     def slow(**_: Any) -> None:
         with Store(service.folder / INDEX_FILE) as store, store.transaction():
-            store.set_meta("pending", 41)
+            store.set_fact("pending", 41)
         going_on.wait(10)
 
     monkeypatch.setattr(service, "index", slow)

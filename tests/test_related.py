@@ -45,7 +45,7 @@ def test_related_code_by_words_says_so(acme: Service) -> None:
 def test_related_code_says_that_there_is_more_than_it_looks_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = open_service(write_vault(tmp_path / "vault", notes=300, links=2_400, hub_links=180))
     assert "only the nearest" not in vault.relation_view(RelatedRequest("Hub.md")).text
-    monkeypatch.setattr("keyhole.core.search.related._POOL", 30)
+    monkeypatch.setattr("keyhole.core.search.related_code._POOL", 30)
     total = facts(vault, RelatedRequest("Hub.md"))["total_count"]
     assert total < 30
     assert f"Note: only the nearest {total} are told.\n" in vault.relation_view(RelatedRequest("Hub.md")).text

@@ -14,6 +14,8 @@ from relating import facts, open_service, put
 from vault import write_vault
 
 from keyhole.core.errors import CursorError, KeyholeError, PathError, QueryError
+from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.store import Store
 from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
@@ -194,9 +196,9 @@ def test_a_file_of_go_has_the_links_of_its_package(tmp_path: Path) -> None:
 
 
 def test_every_link_is_there_once(vault: Service) -> None:
-    with vault._searching() as engine:
-        assert engine.store.value("SELECT count(*) FROM link") == LINKS
-        assert engine.store.value("SELECT count(*) FROM link WHERE state IS NULL") == 0
+    with Store(vault.folder / INDEX_FILE) as store:
+        assert store.value("SELECT count(*) FROM link") == LINKS
+        assert store.value("SELECT count(*) FROM link WHERE state IS NULL") == 0
 
 
 def test_links_that_go_round_are_followed_once_each(tmp_path: Path) -> None:

@@ -380,7 +380,7 @@ def test_while_another_process_writes_stale_hits_are_left_out(own: Service) -> N
 
 def test_searching_during_the_first_index_says_how_much_is_missing(own: Service) -> None:
     with Store(own.folder / "index.db") as store, store.transaction():
-        store.set_meta("pending", 41)
+        store.set_fact("pending", 41)
     assert "41 files are still missing" in " ".join(own.search(Query("retry")).notes)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyhole.core.errors import QueryError
-from keyhole.core.journal.reader import Changes, Filter, Mark
+from keyhole.core.journal.reader import CallFilter, Changes, Mark
 from keyhole.core.types import Call, CallStatus, Detail
 from keyhole.tui.asking import Asking, next_budget
 from keyhole.tui.call_text import asking_of, replay_diff, says_the_same
@@ -79,14 +79,14 @@ def test_a_journal_that_was_cleared_takes_its_calls_along() -> None:
 def test_filters_are_read_from_the_line_and_names_may_be_short() -> None:
     log = CallLog()
     log.apply(batch(made(1), made(2), made(3, CallStatus.ERROR)))
-    assert read_filter("client:visual status:error retry", log.words) == Filter(
+    assert read_filter("client:visual status:error retry", log.words) == CallFilter(
         client="Visual Studio Code", status=CallStatus.ERROR, text="retry"
     )
-    assert read_filter("tool:sea", log.words) == Filter(tool="search_code")
-    assert read_filter("tool:", log.words) == Filter()
+    assert read_filter("tool:sea", log.words) == CallFilter(tool="search_code")
+    assert read_filter("tool:", log.words) == CallFilter()
     with pytest.raises(QueryError, match="status:gone is not a status"):
         read_filter("status:gone", log.words)
-    log.show_only(Filter(status=CallStatus.ERROR))
+    log.show_only(CallFilter(status=CallStatus.ERROR))
     assert ids(log) == [3]
 
 

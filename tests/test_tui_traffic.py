@@ -26,7 +26,7 @@ from driving import (
 from test_tui_keys import Row, doing, keys_of, press_and_check, start_over
 from textual.pilot import Pilot
 
-from keyhole.core.journal.reader import Filter
+from keyhole.core.journal.reader import CallFilter
 from keyhole.core.journal.statistics import statistics
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
@@ -176,7 +176,7 @@ def test_a_filter_is_typed_and_completed(agents_service: Service) -> None:
         await press(pilot, "slash", *"status:err", "tab")
         assert traffic(pilot).query_one(QueryLine).value == "status:error"
         shown = [found.id for found in calls_of(pilot).calls]
-        wanted = Filter(status=CallStatus.ERROR)
+        wanted = CallFilter(status=CallStatus.ERROR)
         assert shown == [found.id for found in agents_service.journal_reader().calls(wanted)] != []
         await press(pilot, *"x")
         assert "status:errorx is not a status" in str(traffic(pilot).query_one("#problem").render())

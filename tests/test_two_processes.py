@@ -75,13 +75,13 @@ def test_a_view_sees_one_state_of_the_index(service: Service, monkeypatch: pytes
 def test_a_snapshot_ends_whatever_happens(service: Service) -> None:
     with Store(service.folder / INDEX_FILE) as store, Store(service.folder / INDEX_FILE) as writer:
         with store.snapshot():
-            before = store.meta("generation")
+            before = store.facts().generation
             with writer.transaction():
                 pass
-            assert store.meta("generation") == before
-        assert store.meta("generation") == before + 1
+            assert store.facts().generation == before
+        assert store.facts().generation == before + 1
         with pytest.raises(RuntimeError), store.snapshot():
             raise RuntimeError
         with store.transaction():
             pass
-        assert store.meta("generation") == before + 2
+        assert store.facts().generation == before + 2

@@ -67,8 +67,8 @@ def test_vectors_find_what_means_the_same(root: Path, model_folder: Path) -> Non
         assert nearest(store, embedder, "backoff")[0] == "a.py"
         assert nearest(store, embedder, "read")[0] == "b.py"
         assert nearest(store, embedder, "draw")[0] == "c.py"
-        assert store.meta("model").startswith("tiny-")
-        assert store.meta("dimension") == 64
+        assert store.facts().model.startswith("tiny-")
+        assert store.facts().dimension == 64
 
 
 def test_vectors_are_replaced_and_removed_with_their_file(root: Path, model_folder: Path) -> None:
@@ -107,7 +107,7 @@ def test_an_index_without_a_model_gets_vectors_later_and_loses_them_again(root: 
     store, _ = index(root, None)
     with store:
         assert store.value("SELECT count(*) FROM chunk_vector") == 0
-        assert store.meta("model") == ""
+        assert store.facts().model == ""
 
 
 def test_the_model_is_a_setting_of_the_user(root: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from keyhole.core.errors import QueryError
-from keyhole.core.journal.reader import Changes, Filter
+from keyhole.core.journal.reader import CallFilter, Changes
 from keyhole.core.journal.statistics import percentile
 from keyhole.core.types import Call, CallStatus
 from keyhole.tui.query import Words
@@ -34,7 +34,7 @@ class CallLog:
         # What came in while paused.
         self._held: list[Changes] = []
         self._seen = 0
-        self.filter = Filter()
+        self.filter = CallFilter()
         self.marked: set[int] = set()
         self.is_paused = False
         self.shown: tuple[Call, ...] = ()
@@ -57,7 +57,7 @@ class CallLog:
             self._held = []
             self._choose()
 
-    def show_only(self, wanted: Filter) -> None:
+    def show_only(self, wanted: CallFilter) -> None:
         """Show the calls that a filter admits."""
         self.filter = wanted
         self._choose()
@@ -114,7 +114,7 @@ class CallLog:
             self._held = [Changes(second.calls, second.mark, is_reset), *rest]
 
 
-def read_filter(line: str, words: Words) -> Filter:
+def read_filter(line: str, words: Words) -> CallFilter:
     """Part a line into a filter; the start of a known name stands for it."""
     fields: dict[str, str] = {}
     for name, value in _FILTER.findall(line):
@@ -124,7 +124,7 @@ def read_filter(line: str, words: Words) -> Filter:
     if status and status not in list(CallStatus):
         raise QueryError(f"status:{status} is not a status; there are {', '.join(CallStatus)}")
     text = " ".join(_FILTER.sub("", line).split())
-    return Filter(**fields, status=CallStatus(status) if status else None, text=text)
+    return CallFilter(**fields, status=CallStatus(status) if status else None, text=text)
 
 
 def _known(value: str, names: Iterable[str]) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from keyhole.core.links.link_types import BROKEN
 from keyhole.core.links.requests import Category
-from keyhole.core.links.types import BROKEN
 from keyhole.tui.history import Place
 
 

@@ -14,7 +14,7 @@ from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 
 from keyhole.core.index.embedder import Embedder
-from keyhole.core.index.prepare import Prepared, Refused, prepare
+from keyhole.core.index.prepare import Prepared, SkippedFile, prepare
 from keyhole.core.types import Candidate, Skip, SkipReason
 
 # One trip to a worker carries about this much source, and this much work starts workers at all.
@@ -92,7 +92,7 @@ def _isolate(preparation: Preparation, task: Task) -> Iterator[Prepared]:
         else:
             candidate, _ = task[0]
             skip = Skip(candidate.path, SkipReason.FAILED, "its parser crashed")
-            yield Refused(skip, (candidate.size, candidate.mtime_ns))
+            yield SkippedFile(skip, (candidate.size, candidate.mtime_ns))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

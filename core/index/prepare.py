@@ -1,62 +1,25 @@
 """From a path to the rows the store writes: the part of indexing that runs on every core."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import NEEDS_A_LOOK, Stamp
 from keyhole.core.index.embedder import Embedder, quantise
+from keyhole.core.index.file_table import UNKNOWN_TIME
+from keyhole.core.index.rows import ChunkRow, DeclaredRow, FileRows, SymbolRow, WordColumns, WrittenLink
 from keyhole.core.index.words import split_words
 from keyhole.core.links.declare import declarations
 from keyhole.core.links.extract import links_of
-from keyhole.core.links.types import LinkState
+from keyhole.core.links.link_types import LinkState
 from keyhole.core.syntax.analyse import analyse, context_header
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, Symbol
 
-# No file has this time, so what is recorded with it is read again.
-UNKNOWN_TIME = -1
 # Coarser than any file system's clock that is in use.
 _CLOCK_TICK_NS = 20_000_000
-
-Vector = tuple[bytes, bytes]
-SymbolRow = tuple[int, str, str, str, str, str, int, int, int, str, bool, str]
-# line, kind, target, part, whether that is all there is to know, and then the state and the site
-LinkRow = tuple[int, str, str, str, bool, str | None, str]
-DeclaredRow = tuple[str, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
-    """A chunk as it is stored."""
-
-    start_line: int
-    end_line: int
-    start: int
-    length: int
-    definitions: str
-    words: tuple[str, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class FileRows:
-    """Everything the index keeps of one file; vectors are one per chunk, or none when there is no model."""
-
-    path: str
-    size: int
-    mtime_ns: int
-    digest: str
-    encoding: str
-    language: str
-    lines: int
-    has_errors: bool
-    chunks: tuple[ChunkRow, ...]
-    symbols: tuple[SymbolRow, ...]
-    vectors: Sequence[Vector] = ()
-    links: tuple[LinkRow, ...] = ()
-    declared: tuple[DeclaredRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +31,7 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class SkippedFile:
     """A file that its content keeps out, while it has this stamp."""
 
     skip: Skip
@@ -80,7 +43,7 @@ class Refused:
         return self.skip.path
 
 
-Prepared = FileRows | Unchanged | Refused
+Prepared = FileRows | Unchanged | SkippedFile
 
 
 def prepare(
@@ -90,7 +53,7 @@ def prepare(
     source = read_source(root, candidate.path, max_bytes=max_bytes)
     if isinstance(source, Skip):
         by_content = source.reason not in NEEDS_A_LOOK
-        return Refused(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
+        return SkippedFile(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
     stamp = (source.size, settled(source.mtime_ns))
     if source.digest == known_digest:
         return Unchanged(source.path, stamp)
@@ -98,7 +61,7 @@ def prepare(
         analysis = analyse(source)
         rows = _rows(analysis)
     except (Exception, RecursionError) as error:  # noqa: BLE001  # one bad file never stops a run
-        return Refused(Skip(source.path, SkipReason.FAILED, f"{type(error).__name__}: {error}"[:200]), stamp)
+        return SkippedFile(Skip(source.path, SkipReason.FAILED, f"{type(error).__name__}: {error}"[:200]), stamp)
     # Outside: a bad model is no fault of the file.
     return replace(rows, vectors=quantise(embedder.encode(_passages(analysis)))) if embedder and rows.chunks else rows
 
@@ -123,15 +86,16 @@ def _rows(analysis: Analysis) -> FileRows:
         symbols=tuple(row for symbol in outline.symbols for row in _symbol_rows(symbol)),
         links=tuple(_link_rows(analysis)),
         declared=tuple(
-            (fact.kind, fact.name, fact.value) for fact in declarations(source.path, outline.language, source.text)
+            DeclaredRow(fact.kind, fact.name, fact.value)
+            for fact in declarations(source.path, outline.language, source.text)
         ),
     )
 
 
-def _link_rows(analysis: Analysis) -> Iterator[LinkRow]:
+def _link_rows(analysis: Analysis) -> Iterator[WrittenLink]:
     for link in links_of(analysis.source, analysis.outline):
         state = LinkState.EXTERNAL.value if link.site else None
-        yield link.line, link.kind.value, link.target, link.part, bool(link.site), state, link.site
+        yield WrittenLink(link.line, link.kind.value, link.target, link.part, bool(link.site), state, link.site)
 
 
 def _passages(analysis: Analysis) -> list[str]:
@@ -145,7 +109,7 @@ def _chunk_rows(analysis: Analysis) -> list[ChunkRow]:
     rows, start = [], 0
     for chunk in analysis.chunks:
         definitions = ", ".join(chunk.definitions)
-        words = (path_words, split_words(definitions), split_words(chunk.text))
+        words = WordColumns(path_words, split_words(definitions), split_words(chunk.text))
         rows.append(ChunkRow(chunk.start_line, chunk.end_line, start, len(chunk.text), definitions, words))
         start += len(chunk.text)
     return rows
@@ -162,7 +126,7 @@ def _symbol_rows(top: Symbol) -> list[SymbolRow]:
 
 
 def _symbol_row(symbol: Symbol, depth: int) -> SymbolRow:
-    return (
+    return SymbolRow(
         depth,
         symbol.name,
         symbol.kind,

@@ -10,15 +10,16 @@ from keyhole.core.deadline import check_time
 from keyhole.core.errors import LockedStoreError
 from keyhole.core.files.read import read_source
 from keyhole.core.index.lock import writer_lock
-from keyhole.core.index.store import Store
+from keyhole.core.index.protocols import WriterStore
+from keyhole.core.index.rows import FileDigest
 from keyhole.core.types import SourceFile
 
 _BATCH = 200
 
 
-def fill_trigrams(store: Store, root: Path, folder: Path, *, max_bytes: int) -> None:
+def fill_trigrams(store: WriterStore, root: Path, folder: Path, *, max_bytes: int) -> None:
     """Add what is missing; leave it when another process is writing, since files without are read anyway."""
-    missing = store.query("SELECT id, path, digest FROM file WHERE NOT has_trigrams")
+    missing = store.files_without_trigrams()
     if not missing:
         return
     try:
@@ -31,10 +32,9 @@ def fill_trigrams(store: Store, root: Path, folder: Path, *, max_bytes: int) -> 
         return
 
 
-def _add(store: Store, root: Path, rows: list[tuple[int, str, str]], max_bytes: int) -> None:
+def _add(store: WriterStore, root: Path, files: list[FileDigest], max_bytes: int) -> None:
     with store.transaction():
-        for file_id, path, digest in rows:
-            source = read_source(root, path, max_bytes=max_bytes)
-            is_same = store.value("SELECT digest FROM file WHERE id = ? AND NOT has_trigrams", file_id) == digest
-            if isinstance(source, SourceFile) and source.digest == digest and is_same:
-                store.add_trigrams(file_id, source.text)
+        for file in files:
+            source = read_source(root, file.path, max_bytes=max_bytes)
+            if isinstance(source, SourceFile) and source.digest == file.digest:
+                store.add_trigrams(file, source.text)

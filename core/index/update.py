@@ -13,11 +13,13 @@ from keyhole.core.errors import AssetError, LockedStoreError
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.index.embedder import Embedder
-from keyhole.core.index.links import resolve_links
+from keyhole.core.index.link_resolution import resolve_links
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import Preparation, prepare_all
-from keyhole.core.index.prepare import FileRows, Prepared, Refused, Unchanged, prepare
+from keyhole.core.index.prepare import Prepared, SkippedFile, Unchanged, prepare
+from keyhole.core.index.protocols import WriterStore
+from keyhole.core.index.rows import FileRows
 from keyhole.core.index.store import Store, is_sound
 from keyhole.core.syntax.analyse import ANALYSIS_VERSION
 from keyhole.core.types import Candidate, IndexReport, Progress, Skip
@@ -119,7 +121,7 @@ def _collector_paused() -> Iterator[None]:
 class _Update:
     """One run over one workspace."""
 
-    def __init__(self, store: Store, request: Request, hooks: Hooks) -> None:
+    def __init__(self, store: WriterStore, request: Request, hooks: Hooks) -> None:
         self._store = store
         self._request = request
         self._hooks = hooks
@@ -132,11 +134,11 @@ class _Update:
 
     def run(self) -> IndexReport:
         self._adopt_model()
-        analysis = self._store.meta("analysis", ANALYSIS_VERSION)
-        if self._request.full or analysis != ANALYSIS_VERSION:
+        facts = self._store.facts()
+        if self._request.full or facts.analysis not in (None, ANALYSIS_VERSION):
             self._read_all_again()
         known = self._store.known()
-        known.rules_hold = self._store.meta("rules") == self._fingerprint
+        known.rules_hold = facts.rules == self._fingerprint
         found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
         if news := self._compare(known, found):
             # Only what is indexed can have a digest: a first run asks for none.
@@ -144,7 +146,7 @@ class _Update:
             if found.candidates:
                 self._load_model()
             self._take_in(found, news, digests)
-            if self._counts["chunks"] > _MERGE_SHARE * self._store.value("SELECT count(*) FROM chunk"):
+            if self._counts["chunks"] > _MERGE_SHARE * self._store.count_chunks():
                 self._store.merge_words()
         return self._report(found)
 
@@ -160,7 +162,7 @@ class _Update:
                 digest = digests.get(path, "")
                 batch.append(prepare(root, found, digest, max_bytes=limit, embedder=self._embedder))
             elif os.path.lexists(root / path):
-                batch.append(Refused(found, None))
+                batch.append(SkippedFile(found, None))
             else:
                 gone.append(path)
         with self._store.transaction():
@@ -183,14 +185,15 @@ class _Update:
 
     def _load_model_of_index(self) -> None:
         """Use the model only when the other vectors of the index are its own."""
-        if self._embedder and self._store.load_vectors() and self._store.meta("model") == self._embedder.name:
+        if self._embedder and self._store.load_vectors() and self._store.facts().model == self._embedder.name:
             self._load_model()
         else:
             self._embedder = None
 
     def _adopt_model(self) -> None:
         """Record the model; when it is another one, everything is embedded again."""
-        old = (self._store.meta("model", ""), self._store.meta("dimension", 0))
+        facts = self._store.facts()
+        old = (facts.model, facts.dimension)
         if (self._embedder or old[0]) and not self._store.load_vectors():
             self._hooks.message("sqlite-vec cannot be loaded here: indexing without vectors")
             self._embedder = None
@@ -198,16 +201,16 @@ class _Update:
         new = (embedder.name, embedder.dimension) if embedder else ("", 0)
         if old == new:
             return
-        must_embed = embedder is not None and self._store.value("SELECT count(*) FROM file")
+        must_embed = embedder is not None and self._store.count_files() > 0
         if must_embed:
             self._hooks.message(f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again")
-        self._record_model(*new, must_embed=bool(must_embed))
+        self._record_model(*new, must_embed=must_embed)
 
     def _record_model(self, name: str, dimension: int, *, must_embed: bool = False) -> None:
         """Drop all vectors, and write down whose will follow."""
         with self._store.transaction():
-            self._store.set_meta("model", name)
-            self._store.set_meta("dimension", dimension)
+            self._store.set_fact("model", name)
+            self._store.set_fact("dimension", dimension)
             self._store.reset_vectors(dimension)
             if must_embed:
                 self._store.forget_digests()
@@ -229,7 +232,7 @@ class _Update:
         same_rules = known.rule_files == found.rule_files and known.rules_hold
         if candidates or news.skips or news.lost_skips or news.lost_files or not same_rules:
             return news
-        return news if self._store.meta("pending", 1) else None
+        return None if self._store.facts().pending == 0 else news
 
     def _take_in(self, found: Scan, news: _News, digests: dict[str, str]) -> None:
         """Prepare and write every candidate, batch by batch; the first brings the other news along."""
@@ -244,8 +247,8 @@ class _Update:
                     self._write_one(prepared, is_known=prepared.path in digests)
                 if self._done == total:
                     resolve_links(self._store)
-                self._store.set_meta("pending", total - self._done)
-                self._store.set_meta("updated", datetime.now(UTC).isoformat(timespec="seconds"))
+                self._store.set_fact("pending", total - self._done)
+                self._store.set_fact("updated", datetime.now(UTC).isoformat(timespec="seconds"))
             is_first = False
 
     def _batches(self, found: Scan, digests: dict[str, str]) -> Iterator[list[Prepared]]:
@@ -275,12 +278,12 @@ class _Update:
         for skip in news.skips:
             self._store.put_skip(skip)
         self._store.put_rule_files(found.rule_files)
-        self._store.set_meta("rules", self._fingerprint)
-        self._store.set_meta("analysis", ANALYSIS_VERSION)
+        self._store.set_fact("rules", self._fingerprint)
+        self._store.set_fact("analysis", ANALYSIS_VERSION)
         self._counts["removed"] = len(news.lost_files)
 
     def _write_one(self, prepared: Prepared, *, is_known: bool) -> None:
-        if isinstance(prepared, Refused):
+        if isinstance(prepared, SkippedFile):
             self._store.put_skip(prepared.skip, prepared.stamp)
         elif isinstance(prepared, Unchanged):
             self._store.restamp_file(prepared.path, prepared.stamp)
@@ -293,16 +296,16 @@ class _Update:
         self._hooks.progress(Progress(self._done, total, self._counts["chunks"], path))
 
     def _report(self, found: Scan) -> IndexReport:
-        store = self._store
+        store, facts = self._store, self._store.facts()
         return IndexReport(
             added=self._counts["added"],
             changed=self._counts["changed"],
             removed=self._counts["removed"],
             current=len(found.same_files) + self._unchanged,
-            skipped=store.value("SELECT count(*) FROM skip"),
-            files=store.value("SELECT count(*) FROM file"),
-            chunks=store.value("SELECT count(*) FROM chunk"),
-            generation=store.meta("generation", 0),
-            model=store.meta("model", ""),
+            skipped=store.count_skips(),
+            files=store.count_files(),
+            chunks=store.count_chunks(),
+            generation=facts.generation,
+            model=facts.model,
             seconds=time.monotonic() - self._started,
         )

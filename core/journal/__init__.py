@@ -11,7 +11,7 @@ How a reader follows it (`JournalReader` in reader.py; any thread, one at a time
 - `changes.is_reset`: forget what you had (the first poll, or the journal was cleared).
 - `changes.has_more`: poll again at once. A poll gives at most 1,000 calls.
 - A pending call whose process is gone will never end: `is_lost(call)` tells, at any time.
-- `Filter(...).admits(call)` is the one rule of what a filter shows; `reader.calls(Filter(...), before=id, limit=200)`
+- `CallFilter(...).admits(call)` is the one rule of what a filter shows; `reader.calls(CallFilter(...), before=id)`
   pages back through older calls, newest first; `reader.whole(id)` has the arguments, the exact answer and what the
   budget did; `reader.each()` streams every call, for `statistics` in statistics.py.
 - There may be no journal yet: everything is empty then, and `poll` finds it once it is there.

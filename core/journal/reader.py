@@ -52,7 +52,7 @@ class WholeCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class CallFilter:
     """Which calls to show: all of what is set must hold; `text` is looked for in tool, client and arguments."""
 
     tool: str = ""
@@ -120,7 +120,7 @@ class JournalReader:
                 self._read_up = mark, version
             return Changes(tuple(found), mark, is_reset, has_more)
 
-    def calls(self, wanted: Filter = Filter(), *, before: int | None = None, limit: int = 200) -> list[Call]:  # noqa: B008  # frozen
+    def calls(self, wanted: CallFilter = CallFilter(), *, before: int | None = None, limit: int = 200) -> list[Call]:  # noqa: B008  # frozen
         """Return calls that a filter admits, newest first, from before an id."""
         found: list[Call] = []
         for call in self._each("WHERE id < ? ORDER BY id DESC", 2**62 if before is None else before):

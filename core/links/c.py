@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from functools import cached_property
 
+from keyhole.core.links.link_types import Origin, Reason, Resolution, external, internal, unresolved
 from keyhole.core.links.paths import Paths, basename, join, parents
-from keyhole.core.links.types import Origin, Reason, Resolution, external, internal, unresolved
 
 _INCLUDE_FOLDERS = ("", "include", "inc", "src", "lib", "source")
 # What a compiler brings; a workspace may hold replacements of the same name, which only it knows when to use.

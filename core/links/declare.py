@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from keyhole.core.links.link_types import Declared
 from keyhole.core.links.markdown import markdown_anchors
 from keyhole.core.links.paths import basename
-from keyhole.core.links.types import Declared
 
 # None of these looks beyond its line, so that a hostile file takes no longer than its length.
 _GO_MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
+from keyhole.core.links.link_types import LinkKind, RawLink
 from keyhole.core.links.markdown import domain_of, markdown_links
-from keyhole.core.links.types import LinkKind, RawLink
 from keyhole.core.types import Import, Outline, SourceFile
 
 # A generated file may import without end; nobody walks more links than this.

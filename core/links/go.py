@@ -2,8 +2,8 @@
 
 from functools import cached_property
 
+from keyhole.core.links.link_types import Declared, Origin, Reason, Resolution, external, internal, unresolved
 from keyhole.core.links.paths import Paths, join, parents
-from keyhole.core.links.types import Declared, Origin, Reason, Resolution, external, internal, unresolved
 
 # The parts of an import path that name a project: host, owner and repository.
 _PROJECT_PARTS = 3

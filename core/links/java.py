@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 
+from keyhole.core.links.link_types import Declared, Origin, Reason, Resolution, external, internal, unresolved
 from keyhole.core.links.paths import basename
-from keyhole.core.links.types import Declared, Origin, Reason, Resolution, external, internal, unresolved
 
 _TEST_FOLDERS = ("/test/", "/tests/", "/androidTest/", "/it/")
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from keyhole.core.links.link_types import Declared, Origin, Reason, Resolution, external, internal, unresolved
 from keyhole.core.links.paths import Paths, basename, join, parents
-from keyhole.core.links.types import Declared, Origin, Reason, Resolution, external, internal, unresolved
 
 _TYPED = (".ts", ".tsx", ".d.ts", ".mts", ".cts")
 _PLAIN = (".js", ".jsx", ".mjs", ".cjs")

@@ -6,7 +6,7 @@ from functools import lru_cache
 from operator import itemgetter
 from urllib.parse import unquote, urlsplit
 
-from keyhole.core.links.types import Declared, LinkKind, RawLink
+from keyhole.core.links.link_types import Declared, LinkKind, RawLink
 
 # What is code or commented out has no links: it is blanked, so that places stay the same.
 _FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ >]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
-from keyhole.core.links.types import Reason, Resolution, internal, unresolved
+from keyhole.core.links.link_types import Reason, Resolution, internal, unresolved
 
 NOTE_ENDINGS = (".md", ".markdown", ".mdx", ".mdown")
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from keyhole.core.links.link_types import LinkState, Origin, Reason, Resolution, internal, unresolved
 from keyhole.core.links.markdown import slug
 from keyhole.core.links.paths import NOTE_ENDINGS, Paths, join
-from keyhole.core.links.types import LinkState, Origin, Reason, Resolution, internal, unresolved
 
 _LETTERS = re.compile(r"[\W_]+")
 

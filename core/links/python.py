@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from functools import cached_property
 
+from keyhole.core.links.link_types import Declared, Origin, Reason, Resolution, external, internal, unresolved
 from keyhole.core.links.paths import Paths, join, parents
-from keyhole.core.links.types import Declared, Origin, Reason, Resolution, external, internal, unresolved
 
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 # Where projects keep their packages.

@@ -6,11 +6,11 @@ from keyhole.core.links.c import Includes
 from keyhole.core.links.go import GoImports
 from keyhole.core.links.java import JavaImports
 from keyhole.core.links.javascript import JavaScriptImports
+from keyhole.core.links.link_types import Declared, LinkKind, Origin, Resolution
 from keyhole.core.links.paths import Paths
 from keyhole.core.links.prose import Anchors, ProseLinks
 from keyhole.core.links.python import PythonImports
 from keyhole.core.links.rust import RustImports
-from keyhole.core.links.types import Declared, LinkKind, Origin, Resolution
 
 
 class Resolving(Protocol):

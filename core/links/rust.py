@@ -6,8 +6,7 @@ A module is known by the folder that its children lie in: `src/a.rs` and `src/a/
 import json
 from typing import NamedTuple
 
-from keyhole.core.links.paths import Paths, basename, join, parents
-from keyhole.core.links.types import (
+from keyhole.core.links.link_types import (
     Declared,
     LinkState,
     Origin,
@@ -17,6 +16,7 @@ from keyhole.core.links.types import (
     internal,
     unresolved,
 )
+from keyhole.core.links.paths import Paths, basename, join, parents
 
 _ROOT_NAMES = ("lib.rs", "main.rs")
 # Each file in these folders is a crate of its own.

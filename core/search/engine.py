@@ -5,9 +5,10 @@ from pathlib import Path
 
 from keyhole.core.errors import AssetError, QueryError
 from keyhole.core.index.embedder import Embedder
-from keyhole.core.index.store import Store, json_ids
+from keyhole.core.index.protocols import IndexStore
+from keyhole.core.index.rows import ChunkScope
 from keyhole.core.index.words import stem
-from keyhole.core.search.filters import Filter, role_of
+from keyhole.core.search.filters import chunk_scope, role_of
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import Vocabulary, WordSearch
 from keyhole.core.search.query import check_query, choose_mode, is_identifier, names_of, pattern_of, words_of
@@ -17,21 +18,21 @@ from keyhole.core.search.rank import (
     POOL_SIZE,
     SEMANTIC_VECTORS,
     VECTOR_WEIGHT,
-    Candidate,
+    ChunkCandidate,
     Wanted,
     letters_of,
     rank,
 )
 from keyhole.core.search.regex import find_matches
 from keyhole.core.search.semantic import nearest_chunks
-from keyhole.core.search.symbols import Names, find_symbols, separate
+from keyhole.core.search.symbol_search import Names, find_symbols, separate
 from keyhole.core.types import Hit, Mode, Query, SearchResult
 
 
 class Ranking:
     """Everything that matches, in order; `total` counts also what lies beyond the pool."""
 
-    def __init__(self, candidates: list[Candidate], total: int) -> None:
+    def __init__(self, candidates: list[ChunkCandidate], total: int) -> None:
         self.candidates = candidates
         self.total = total
 
@@ -40,7 +41,7 @@ class Engine:
     """Searches one index."""
 
     def __init__(
-        self, store: Store, root: Path, *, max_bytes: int, embedder: Embedder | None = None, problem: str = ""
+        self, store: IndexStore, root: Path, *, max_bytes: int, embedder: Embedder | None = None, problem: str = ""
     ) -> None:
         self.store = store
         self._root = root
@@ -58,7 +59,7 @@ class Engine:
         if self._model is None:
             return None
         try:
-            if self.store.meta("model") == self._model.name:
+            if self.store.facts().model == self._model.name:
                 self._model.load()
                 self._problem = ""
                 return self._model
@@ -81,41 +82,43 @@ class Engine:
 
     def index_facts(self) -> dict[str, int]:
         """Tell which index answers: its generation, how many files it misses, and how many it passes over."""
+        facts = self.store.facts()
         return {
-            "generation": self.store.meta("generation", 0),
-            "stale": self.store.meta("pending", 0),
-            "skipped": self.store.value("SELECT count(*) FROM skip"),
+            "generation": facts.generation,
+            "stale": facts.pending or 0,
+            "skipped": self.store.count_skips(),
         }
 
     def search(self, query: Query) -> SearchResult:
         """Answer a query with one page of hits."""
         check_query(query)
         mode = self._mode(query)
-        admitted = Filter(self.store, query)
-        ranking = self.ranking(query, mode, admitted)
+        scope = chunk_scope(self.store, query)
+        ranking = self.ranking(query, mode, scope)
         page = ranking.candidates[query.offset : query.offset + query.limit]
         if mode == Mode.KEYWORD and len(page) < query.limit:
             start = max(0, query.offset - len(ranking.candidates))
-            page += self._beyond_pool(query.text, admitted, ranking, start, query.limit - len(page))
+            page += self._beyond_pool(query.text, scope, ranking, start, query.limit - len(page))
         top = ranking.candidates[0].score if ranking.candidates else 1.0
+        facts = self.store.facts()
         return SearchResult(
             query=query,
             mode=mode,
             hits=label_hits(self.store, page, top, _wanted(query.text)),
             total=ranking.total,
-            generation=self.store.meta("generation", 0),
-            pending=self.store.meta("pending", 0),
-            skipped=self.store.value("SELECT count(*) FROM skip"),
-            notes=tuple(self._notes(query, mode, ranking)),
+            generation=facts.generation,
+            pending=facts.pending or 0,
+            skipped=self.store.count_skips(),
+            notes=tuple(self._notes(query, mode, ranking, facts.pending)),
         )
 
-    def ranking(self, query: Query, mode: Mode, admitted: Filter, *, without: frozenset[str] = frozenset()) -> Ranking:
+    def ranking(self, query: Query, mode: Mode, scope: ChunkScope, *, without: frozenset[str] = frozenset()) -> Ranking:
         """Rank everything that matches; the order does not depend on the page."""
         if mode == Mode.REGEX:
-            return self._by_regex(query, admitted)
+            return self._by_regex(query, scope)
         if mode == Mode.SYMBOL:
-            return self._by_symbol(query, admitted)
-        search = WordSearch(self.vocabulary, query.text, admitted)
+            return self._by_symbol(query, scope)
+        search = WordSearch(self.vocabulary, query.text, scope)
         lexical = search.pool(POOL_SIZE) if mode != Mode.SEMANTIC else []
         nearest: list[int] = []
         if mode in (Mode.HYBRID, Mode.SEMANTIC):
@@ -124,8 +127,8 @@ class Engine:
                 reason = self._problem or "this index has none"
                 raise QueryError(f"mode={mode} needs vectors, and {reason}; use mode=keyword")
             limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
-            nearest = nearest_chunks(self.store, embedder, query.text, admitted, limit=limit)
-        defining = self._defining_chunks(query.text, admitted) if mode != Mode.SEMANTIC else {}
+            nearest = nearest_chunks(self.store, embedder, query.text, scope, limit=limit)
+        defining = self._defining_chunks(query.text, scope) if mode != Mode.SEMANTIC else {}
         chunk_ids = [*(match.chunk_id for match in lexical), *nearest, *defining]
         pool = {candidate.chunk_id: candidate for candidate in self.candidates(chunk_ids)}
         for chunk_id, in_owner in defining.items():
@@ -140,48 +143,41 @@ class Engine:
         total = max(search.total(), len(pool)) if mode == Mode.KEYWORD else len(pool)
         return Ranking(rank(list(pool.values()), wanted, without=without), total)
 
-    def _defining_chunks(self, text: str, admitted: Filter) -> dict[int, bool]:
+    def _defining_chunks(self, text: str, scope: ChunkScope) -> dict[int, bool]:
         """Find where a name is defined, however many other places use it, and whether in the owner it names."""
         if not is_identifier(text):
             return {}
         *owners, name = separate(text)
-        rows = self.store.query(
-            """SELECT chunk.id, chunk.file_id, definitions, parent FROM symbol
-                JOIN chunk ON chunk.file_id = symbol.file_id AND name_line BETWEEN chunk.start_line AND chunk.end_line
-                WHERE name = ? COLLATE NOCASE ORDER BY symbol.id LIMIT ?""",
-            name,
-            POOL_SIZE,
-        )
         owner = owners[-1].lower() if owners else ""
         return {
-            chunk_id: bool(owner) and parent.split(".")[-1].lower() == owner
-            for chunk_id, file_id, definitions, parent in rows
-            if admitted.admits(file_id, definitions)
+            chunk.chunk_id: bool(owner) and chunk.parent.split(".")[-1].lower() == owner
+            for chunk in self.store.defining_chunks(name, POOL_SIZE)
+            if scope.admits(chunk.file_id, chunk.definitions)
         }
 
     def place(self, query: Query, path: str, line: int | None) -> tuple[int, int, Hit] | None:
         """Find a file's best chunk, or the one at a line, in the ranking: its rank, the total, and the hit."""
         mode = self._mode(query)
-        admitted = Filter(self.store, query)
-        ranking = self.ranking(query, mode, admitted)
+        scope = chunk_scope(self.store, query)
+        ranking = self.ranking(query, mode, scope)
         ordered = ranking.candidates
         if mode == Mode.KEYWORD and len(ordered) < ranking.total:
-            ordered = ordered + self._beyond_pool(query.text, admitted, ranking, 0, ranking.total)
+            ordered = ordered + self._beyond_pool(query.text, scope, ranking, 0, ranking.total)
         for number, candidate in enumerate(ordered, 1):
             if candidate.path == path and (line is None or candidate.start_line <= line <= candidate.end_line):
                 (hit,) = label_hits(self.store, [candidate], ordered[0].score, _wanted(query.text))
                 return number, ranking.total, hit
         return None
 
-    def _by_symbol(self, query: Query, admitted: Filter) -> Ranking:
-        candidates = find_symbols(self.store, self._names, query.text, admitted)
+    def _by_symbol(self, query: Query, scope: ChunkScope) -> Ranking:
+        candidates = find_symbols(self.store, self._names, query.text, scope)
         return Ranking(candidates, len(candidates))
 
-    def _by_regex(self, query: Query, admitted: Filter) -> Ranking:
+    def _by_regex(self, query: Query, scope: ChunkScope) -> Ranking:
         pattern = pattern_of(query.text)
         matches = {
             match.chunk_id: match.lines
-            for match in find_matches(self.store, self._root, pattern, admitted, max_bytes=self._max_bytes)
+            for match in find_matches(self.store, self._root, pattern, scope, max_bytes=self._max_bytes)
         }
         candidates = list(self.candidates(matches))
         for candidate in candidates:
@@ -194,32 +190,27 @@ class Engine:
         candidates.sort(key=lambda c: (-c.score, c.path, c.start_line, c.chunk_id))
         return Ranking(candidates, len(candidates))
 
-    def _beyond_pool(self, text: str, admitted: Filter, ranking: Ranking, start: int, count: int) -> list[Candidate]:
+    def _beyond_pool(
+        self, text: str, scope: ChunkScope, ranking: Ranking, start: int, count: int
+    ) -> list[ChunkCandidate]:
         """Go on below the pool, in the order of the words alone, without what the pool has already."""
         ranked = {candidate.chunk_id for candidate in ranking.candidates}
-        matches = WordSearch(self.vocabulary, text, admitted).pool(start + count + len(ranked), POOL_SIZE)
+        matches = WordSearch(self.vocabulary, text, scope).pool(start + count + len(ranked), POOL_SIZE)
         below = [match.chunk_id for match in matches if match.chunk_id not in ranked]
         found = {candidate.chunk_id: candidate for candidate in self.candidates(below[start : start + count])}
         for number, chunk_id in enumerate(below[start : start + count], len(ranked) + start + 1):
             found[chunk_id].signals = [("words", 0.0, f"place {number}, beyond the ranked pool")]
         return [found[chunk_id] for chunk_id in below[start : start + count]]
 
-    def candidates(self, chunk_ids: Iterable[int]) -> list[Candidate]:
+    def candidates(self, chunk_ids: Iterable[int]) -> list[ChunkCandidate]:
         """Load what ranking looks at."""
-        ids = list(dict.fromkeys(chunk_ids))
-        rows = self.store.query(
-            """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions
-                FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id""",
-            json_ids(ids),
-        )
-        return [Candidate(*row) for row in rows]
+        return [ChunkCandidate(*place) for place in self.store.chunk_places(dict.fromkeys(chunk_ids))]
 
-    def _notes(self, query: Query, mode: Mode, ranking: Ranking) -> Iterable[str]:
+    def _notes(self, query: Query, mode: Mode, ranking: Ranking, pending: int | None) -> Iterable[str]:
         if query.mode == Mode.AUTO:
             yield f"mode auto chose {mode}"
         if self._problem and mode == Mode.KEYWORD:
             yield f"searched by words only: {self._problem}"
-        pending = self.store.meta("pending")
         if pending is None:
             yield "the index is being built: nothing is in it yet"
         elif pending:

@@ -1,6 +1,5 @@
 """Narrowing a search to some files, and telling tests, vendored and other side matter by their paths."""
 
-import json
 import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
@@ -8,7 +7,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from keyhole.core.errors import QueryError
-from keyhole.core.index.store import Store
+from keyhole.core.index.protocols import FactStore, SearchStore
+from keyhole.core.index.rows import ChunkScope
 from keyhole.core.syntax.languages import BY_ID, LANGUAGES
 from keyhole.core.types import Query
 
@@ -23,12 +23,14 @@ _VENDOR_FOLDERS = frozenset(
 _EXAMPLE_FOLDERS = frozenset(
     ["example", "examples", "demo", "demos", "sample", "samples", "doc", "docs", "benchmark", "benchmarks", "bench"]
 )
-_LOCALE_FOLDERS = frozenset(["locale", "locales", "i18n", "translations", "legacy", "compat"])
+_LOCALE_FOLDERS = frozenset(["locale", "locales", "i18n", "translations"])
+# What is kept for older versions is ranked as translations are: there, but rarely what is looked for.
+_OLD_CODE_FOLDERS = frozenset(["legacy", "compat"])
 
 
 @lru_cache(maxsize=100_000)
 def role_of(path: str) -> str:
-    """Say what a file is for: "source", "test", "vendored", "example", "locale" or "prose"."""
+    """Say what a file is for: "source", "test", "vendored", "example" or "locale"."""
     parts = PurePosixPath(path)
     folders = {part.lower() for part in parts.parts[:-1]}
     if folders & _VENDOR_FOLDERS:
@@ -37,49 +39,32 @@ def role_of(path: str) -> str:
         return "test"
     if folders & _EXAMPLE_FOLDERS:
         return "example"
-    if folders & _LOCALE_FOLDERS:
+    if folders & (_LOCALE_FOLDERS | _OLD_CODE_FOLDERS):
         return "locale"
     return "source"
 
 
-class Filter:
-    """The files a query admits; `ids` is None when it admits all."""
+def chunk_scope(store: SearchStore, query: Query) -> ChunkScope:
+    """Settle which chunks a query admits; an unknown language, kind or path is refused with the nearest ones."""
+    language = _known_language(store, query.language)
+    kind = _known_kind(store, query.kind)
+    if not (query.path or language or not query.include_tests):
+        return ChunkScope(kind=kind)
+    admits = _path_test(query.path)
+    files = [file for file in store.files_in(language) if admits(file.path)]
+    if query.path and not files:
+        _check_path(store, query.path)
+    admitted = (file.id for file in files if query.include_tests or role_of(file.path) != "test")
+    return ChunkScope(frozenset(admitted), kind)
 
-    def __init__(self, store: Store, query: Query) -> None:
-        language = _known_language(store, query.language)
-        self.kind = _known_kind(store, query.kind)
-        self.ids: set[int] | None = None
-        if not (query.path or language or not query.include_tests):
-            return
-        admits = _path_test(query.path)
-        rows = store.query("SELECT id, path FROM file WHERE ? IN ('', language)", language)
-        self.ids = {id_ for id_, path in rows if admits(path) and (query.include_tests or role_of(path) != "test")}
-        if query.path and not any(admits(path) for _, path in store.query("SELECT id, path FROM file")):
-            raise QueryError(f"no indexed file matches path {query.path!r}{_nearest_path(store, query.path)}")
 
-    def admits_file(self, file_id: int) -> bool:
-        """Tell whether a file is inside."""
-        return self.ids is None or file_id in self.ids
-
-    def admits(self, file_id: int, definitions: str) -> bool:
-        """Tell whether a chunk is inside."""
-        return self.admits_file(file_id) and (not self.kind or f", {self.kind} " in f", {definitions}")
-
-    def as_sql(self) -> tuple[str, list[object]]:
-        """Write the same as a condition on the table `chunk`."""
-        conditions, values = ["1"], list[object]()
-        if self.ids is not None:
-            conditions.append("chunk.file_id IN (SELECT value FROM json_each(?))")
-            values.append(json.dumps(sorted(self.ids)))
-        if self.kind:
-            conditions.append("instr(', ' || chunk.definitions, ?) > 0")
-            values.append(f", {self.kind} ")
-        return " AND ".join(conditions), values
-
-    @property
-    def is_open(self) -> bool:
-        """Whether everything is inside."""
-        return self.ids is None and not self.kind
+def files_matching(store: FactStore, path: str) -> frozenset[int]:
+    """Return the files below a folder, or that match a glob; refuse what matches none."""
+    admits = _path_test(path)
+    files = frozenset(file.id for file in store.files_in() if admits(file.path))
+    if not files:
+        _check_path(store, path)
+    return files
 
 
 def _path_test(pattern: str) -> PathTest:
@@ -108,21 +93,20 @@ def _literal(token: str) -> str:
     return re.escape(token)
 
 
-def _known_language(store: Store, language: str) -> str:
+def _known_language(store: SearchStore, language: str) -> str:
     if not language:
         return ""
     given = language.lower().removeprefix(".")
     for known in LANGUAGES:
         if given in (known.id, known.label.lower()) or f".{given}" in known.extensions:
             return known.id
-    present = [row[0] for row in store.query("SELECT DISTINCT language FROM file")]
-    raise QueryError(f"unknown language {language!r}; {_nearest(given, BY_ID, present)}")
+    raise QueryError(f"unknown language {language!r}; {_nearest(given, BY_ID, store.languages())}")
 
 
-def _known_kind(store: Store, kind: str) -> str:
+def _known_kind(store: SearchStore, kind: str) -> str:
     if not kind:
         return ""
-    present = [row[0] for row in store.query("SELECT DISTINCT kind FROM symbol")]
+    present = store.kinds()
     if kind.lower() in present:
         return kind.lower()
     raise QueryError(f"no symbol of kind {kind!r} is indexed; {_nearest(kind.lower(), present, present)}")
@@ -133,8 +117,12 @@ def _nearest(given: str, names: Iterable[str], present: Iterable[str]) -> str:
     return f"did you mean {', '.join(close)}?" if close else f"there are: {', '.join(sorted(present)[:20])}"
 
 
-def _nearest_path(store: Store, pattern: str) -> str:
-    paths = [row[0] for row in store.query("SELECT path FROM file")]
+def _check_path(store: FactStore, pattern: str) -> None:
+    """Refuse a path that no file in any language matches."""
+    paths = store.paths()
+    if any(map(_path_test(pattern), paths)):
+        return
     folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents} - {"."}
     close = get_close_matches(pattern.strip("/"), [*folders, *paths], n=3, cutoff=0.5)
-    return f"; did you mean {', '.join(close)}?" if close else ""
+    hint = f"; did you mean {', '.join(close)}?" if close else ""
+    raise QueryError(f"no indexed file matches path {pattern!r}{hint}")

@@ -1,14 +1,13 @@
 """Candidates by words: BM25 over path, definitions and content."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
 
-from keyhole.core.index.store import Store
+from keyhole.core.index.protocols import SearchStore
+from keyhole.core.index.rows import ChunkScope, WordQuery
 from keyhole.core.index.words import forms_of, split_words
-from keyhole.core.search.filters import Filter
 from keyhole.core.search.query import words_of
 
 # What a word counts in the path, among the definitions, and in the text of a chunk.
@@ -47,21 +46,18 @@ class _Term:
 class Vocabulary:
     """In how many chunks a word stands, remembered until the index changes: queries grow word by word."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SearchStore) -> None:
         self.store = store
         self._generation = -1
         self._chunks: dict[str, int] = {}
 
     def chunks_with(self, words: set[str]) -> dict[str, int]:
         """Count the chunks of each word; 0 for one that is not there."""
-        generation = self.store.meta("generation", 0)
+        generation = self.store.facts().generation
         if generation != self._generation or len(self._chunks) > _MOST_REMEMBERED:
             self._generation, self._chunks = generation, {}
         if new := words - self._chunks.keys():
-            rows = self.store.query(
-                "SELECT term, doc FROM json_each(?) JOIN vocabulary ON term = value", json.dumps(sorted(new))
-            )
-            self._chunks |= dict.fromkeys(new, 0) | dict(rows)
+            self._chunks |= dict.fromkeys(new, 0) | self.store.word_counts(new)
         return self._chunks
 
 
@@ -69,36 +65,33 @@ class WordSearch:
     """One query's words, matched against the index; `in_order` tells whether other forms and phrases make sense."""
 
     def __init__(
-        self, vocabulary: Vocabulary, text: str, admitted: Filter, *, is_raw: bool = False, in_order: bool = True
+        self, vocabulary: Vocabulary, text: str, scope: ChunkScope, *, is_raw: bool = False, in_order: bool = True
     ) -> None:
         self._vocabulary = vocabulary
         self._store = vocabulary.store
-        self._filter = admitted
+        self._scope = scope
         words = words_of(text)
         if is_raw:
             self._terms = [_Term(word, (word,), 1) for word in words]
-            self._choosing = len(words)
+            choosing = len(words)
         else:
             forms = {word: forms_of(word) if in_order else [word] for word in words}
             self._terms = sorted(self._terms_of(forms), key=lambda term: term.chunks)[:_MAX_WORDS]
             chunks = accumulate(term.chunks for term in self._terms)
-            self._choosing = max(1, sum(1 for up_to_here in chunks if up_to_here <= _MOST_CHUNKS))
-        self._phrases = _phrases(text, {term.word for term in self._terms}) if in_order and not is_raw else []
-        self._weights = "1.0, 1.0, 1.0" if is_raw else ", ".join(map(str, COLUMN_WEIGHTS))
+            choosing = max(1, sum(1 for up_to_here in chunks if up_to_here <= _MOST_CHUNKS))
+        phrases = _phrases(text, {term.word for term in self._terms}) if in_order and not is_raw else []
+        self._query = WordQuery(
+            rare=_variants(self._terms[:choosing]),
+            common=_variants(self._terms[choosing:]),
+            phrases=tuple(phrases),
+            weights=(1.0, 1.0, 1.0) if is_raw else COLUMN_WEIGHTS,
+        )
 
     def pool(self, limit: int, offset: int = 0) -> list[WordMatch]:
         """Return the best matches, in order."""
         if not self._terms:
             return []
-        source, values = self._source()
-        rows = self._store.query(
-            f"SELECT chunk_words.rowid, matched_phrases(chunk_words, ?) FROM {source}"  # noqa: S608
-            f" AND rank MATCH 'bm25({self._weights})' ORDER BY rank LIMIT ? OFFSET ?",
-            self._repeated,
-            *values,
-            limit,
-            offset,
-        )
+        rows = self._store.word_matches(self._query, self._scope, limit, offset)
         # Few words make few patterns, which many rows share.
         judge = cache(self._judge)
         return [WordMatch(chunk_id, *judge(matched)) for chunk_id, matched in rows]
@@ -107,31 +100,7 @@ class WordSearch:
         """Count every chunk that has one of the words."""
         if not self._terms:
             return 0
-        source, values = self._source()
-        return int(self._store.value(f"SELECT count(*) FROM {source}", *values))  # noqa: S608
-
-    def _source(self) -> tuple[str, list[object]]:
-        """Write the FROM and WHERE of both statements."""
-        if self._filter.is_open:
-            return "chunk_words WHERE chunk_words MATCH ?", [self._expression()]
-        tables = "chunk_words JOIN chunk ON chunk.id = chunk_words.rowid WHERE chunk_words MATCH ?"
-        conditions, values = self._filter.as_sql()
-        return f"{tables} AND {conditions}", [self._expression(), *values]
-
-    def _expression(self) -> str:
-        """Write the query for FTS5, which has no optional words: what is common is asked for beside what is rare."""
-        rare, common = self._terms[: self._choosing], self._terms[self._choosing :]
-        chosen = _any_of([variant for term in rare for variant in term.variants])
-        counted = _any_of([variant for term in common for variant in term.variants])
-        parts = [chosen, *([f"({chosen}) AND ({counted})"] if common else []), _any_of(self._phrases)]
-        return " OR ".join(f"({part})" for part in parts if part)
-
-    @property
-    def _repeated(self) -> int:
-        """How many words stand twice in the expression: those that are asked for beside common ones."""
-        if self._choosing == len(self._terms):
-            return 0
-        return sum(len(term.variants) for term in self._terms[: self._choosing])
+        return self._store.count_word_matches(self._query, self._scope)
 
     def _judge(self, matched: str) -> tuple[float, float]:
         """Turn the pattern of phrases that a row has into its coverage and closeness."""
@@ -155,8 +124,8 @@ class WordSearch:
                 yield _Term(word, tuple(kept), sum(chunks[form] for form in kept))
 
 
-def _any_of(texts: list[str]) -> str:
-    return " OR ".join(f'"{text}"' for text in texts)
+def _variants(terms: Iterable[_Term]) -> tuple[str, ...]:
+    return tuple(variant for term in terms for variant in term.variants)
 
 
 def _phrases(text: str, telling: set[str]) -> list[str]:

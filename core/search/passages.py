@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from keyhole.core.files.read import read_source
-from keyhole.core.index.store import Store, json_ids
+from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.words import split_words
 from keyhole.core.search.query import words_of
 from keyhole.core.types import Hit, Passage, SourceFile
@@ -17,20 +17,15 @@ _MAX_MATCH_LINES = 8
 
 
 def load_passages(
-    store: Store, root: Path, hits: Iterable[Hit], query: str, *, max_bytes: int
+    store: SearchStore, root: Path, hits: Iterable[Hit], query: str, *, max_bytes: int
 ) -> tuple[dict[int, Passage], set[str]]:
     """Return the passages of hits by chunk, and the paths whose content is no longer what was indexed."""
     wanted = {hit.chunk_id: hit for hit in hits}
-    rows = store.query(
-        """SELECT chunk.id, file.path, digest, start, length FROM json_each(?) wanted
-            JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id ORDER BY file.path""",
-        json_ids(wanted),
-    )
     words = frozenset(words_of(query))
     passages: dict[int, Passage] = {}
     stale: set[str] = set()
     source = None
-    for chunk_id, path, digest, start, length in rows:
+    for chunk_id, path, digest, start, length in store.chunk_sources(wanted):
         if source is None or source.path != path:
             source = read_source(root, path, max_bytes=max_bytes)
         if isinstance(source, SourceFile) and source.digest == digest:

@@ -51,7 +51,7 @@ Effect = tuple[str, float, str]
 
 
 @dataclass(slots=True)
-class Candidate:
+class ChunkCandidate:
     """A chunk in the pool, with what the signals look at."""
 
     chunk_id: int
@@ -83,7 +83,9 @@ class Wanted:
     vector_weight: float = 1.0
 
 
-def rank(candidates: list[Candidate], wanted: Wanted, *, without: frozenset[str] = frozenset()) -> list[Candidate]:
+def rank(
+    candidates: list[ChunkCandidate], wanted: Wanted, *, without: frozenset[str] = frozenset()
+) -> list[ChunkCandidate]:
     """Order the pool; `without` leaves signals out, to measure what each is worth."""
     # Sorting is stable, so that this order decides between equal scores.
     candidates = sorted(candidates, key=attrgetter("path", "start_line", "chunk_id"))
@@ -124,7 +126,7 @@ def _applied(
     return judge
 
 
-def _fusion(candidate: Candidate, lexical_weight: float, vector_weight: float) -> list[Effect]:
+def _fusion(candidate: ChunkCandidate, lexical_weight: float, vector_weight: float) -> list[Effect]:
     signals = []
     if candidate.lexical_rank is not None:
         effect = lexical_weight / (FUSION_K + candidate.lexical_rank)
@@ -185,7 +187,7 @@ PATH_SIGNALS: dict[str, Callable[[str, Wanted], float]] = {
     "words in folder": _words_in_folder,
     **{role: _has_role(role) for role in ("test", "vendored", "example", "locale")},
 }
-MATCH_SIGNALS: dict[str, Callable[[Candidate, Wanted], float]] = {
+MATCH_SIGNALS: dict[str, Callable[[ChunkCandidate, Wanted], float]] = {
     "defines it in the named owner": lambda candidate, _: float(candidate.in_owner),
     "all words": lambda candidate, _: candidate.coverage,
     "phrase": lambda candidate, _: candidate.closeness,
@@ -193,7 +195,7 @@ MATCH_SIGNALS: dict[str, Callable[[Candidate, Wanted], float]] = {
 }
 
 
-def _reward_good_files(candidates: list[Candidate]) -> None:
+def _reward_good_files(candidates: list[ChunkCandidate]) -> None:
     """Raise the chunks of a file that has several good ones, by what the others add."""
     top = max((candidate.score for candidate in candidates), default=0.0)
     by_file: dict[int, list[float]] = {}
@@ -208,7 +210,7 @@ def _reward_good_files(candidates: list[Candidate]) -> None:
             candidate.signals.append(("good chunks in file", effect, ""))
 
 
-def _spread(ordered: list[Candidate]) -> None:
+def _spread(ordered: list[ChunkCandidate]) -> None:
     """Let further chunks of a file count less, so that the first page shows several files."""
     seen: dict[int, int] = {}
     for candidate in ordered:
@@ -219,7 +221,7 @@ def _spread(ordered: list[Candidate]) -> None:
             candidate.signals.append(("further chunk of file", factor - 1, f"number {count + 1}"))
 
 
-def _in_order(candidates: list[Candidate]) -> list[Candidate]:
+def _in_order(candidates: list[ChunkCandidate]) -> list[ChunkCandidate]:
     return sorted(candidates, key=lambda candidate: -round(candidate.score, 12))
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import QueryError
 from keyhole.core.files.read import read_source
-from keyhole.core.index.store import Store
-from keyhole.core.search.filters import Filter
+from keyhole.core.index.protocols import SearchStore
+from keyhole.core.index.rows import ChunkScope, FileDigest
 from keyhole.core.types import SourceFile
 
 _MAX_TRIGRAMS = 40
@@ -39,17 +39,19 @@ def compile_pattern(pattern: str) -> Any:  # RE2 has no types
         raise QueryError(f"bad regular expression: {reason}\n  {pattern}\n  {' ' * place}^") from None
 
 
-def find_matches(store: Store, root: Path, pattern: str, admitted: Filter, *, max_bytes: int) -> Iterator[LineMatch]:
+def find_matches(
+    store: SearchStore, root: Path, pattern: str, scope: ChunkScope, *, max_bytes: int
+) -> Iterator[LineMatch]:
     """Yield every chunk with a match, file by file."""
     compiled = compile_pattern(pattern)
     for file_id, path, digest in _files(store, pattern):
         check_time()
-        if not admitted.admits_file(file_id):
+        if not scope.admits_file(file_id):
             continue
         source = read_source(root, path, max_bytes=max_bytes)
         # A file that changed has been refreshed before, or will drop out when hits are checked.
         if isinstance(source, SourceFile) and source.digest == digest:
-            yield from _in_file(store, file_id, source.text, compiled, admitted)
+            yield from _in_file(store, file_id, source.text, compiled, scope)
 
 
 def required_texts(pattern: str) -> list[str]:
@@ -63,31 +65,21 @@ def required_texts(pattern: str) -> list[str]:
     return [text for text in texts if len(text) >= 3]
 
 
-def _in_file(store: Store, file_id: int, text: str, compiled: Any, admitted: Filter) -> Iterator[LineMatch]:
+def _in_file(store: SearchStore, file_id: int, text: str, compiled: Any, scope: ChunkScope) -> Iterator[LineMatch]:
     positions = [match.start() for match in compiled.finditer(text)]
     if not positions:
         return
-    chunks = store.query(
-        "SELECT id, start, length, start_line, definitions FROM chunk WHERE file_id = ? ORDER BY start", file_id
-    )
-    for chunk_id, start, length, start_line, definitions in chunks:
+    for chunk_id, start, length, start_line, _, definitions in store.chunks_of_file(file_id):
         inside = [position for position in positions if start <= position < start + length]
-        if inside and admitted.admits(file_id, definitions):
+        if inside and scope.admits(file_id, definitions):
             lines = [start_line + text.count("\n", start, position) for position in inside]
             yield LineMatch(chunk_id, list(dict.fromkeys(lines)))
 
 
-def _files(store: Store, pattern: str) -> list[tuple[int, str, str]]:
+def _files(store: SearchStore, pattern: str) -> list[FileDigest]:
     trigrams = [text[i : i + 3] for text in required_texts(pattern) for i in range(len(text) - 2)]
     telling = list(dict.fromkeys(t for t in trigrams if "\0" not in t))[:_MAX_TRIGRAMS]
-    if not telling:
-        return store.query("SELECT id, path, digest FROM file ORDER BY path")
-    expression = " AND ".join('"' + trigram.replace('"', '""') + '"' for trigram in telling)
-    return store.query(
-        """SELECT id, path, digest FROM file WHERE NOT has_trigrams
-            OR id IN (SELECT rowid FROM file_trigrams WHERE file_trigrams MATCH ?) ORDER BY path""",
-        expression,
-    )
+    return store.files_with_trigrams(telling)
 
 
 def _collect(parsed: Any, texts: list[str]) -> None:

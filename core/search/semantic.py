@@ -7,8 +7,8 @@ by signs is not always nearest. So its blocks of signs are read as they are stor
 from typing import TYPE_CHECKING
 
 from keyhole.core.index.embedder import Embedder, quantise
-from keyhole.core.index.store import Store, json_ids
-from keyhole.core.search.filters import Filter
+from keyhole.core.index.protocols import SearchStore
+from keyhole.core.index.rows import ChunkScope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,14 +20,14 @@ _COMPARED = 256
 _LEAST_COSINE = 0.1
 
 
-def nearest_chunks(store: Store, embedder: Embedder, text: str, admitted: Filter, *, limit: int) -> list[int]:
+def nearest_chunks(store: SearchStore, embedder: Embedder, text: str, admitted: ChunkScope, *, limit: int) -> list[int]:
     """Return the ids of the chunks whose vectors are nearest to the text's; none for words that mean nothing."""
     nearest = nearest_to(store, embedder.encode([text])[0], admitted, limit=limit)
     return [chunk_id for chunk_id, closeness in nearest if closeness >= _LEAST_COSINE]
 
 
 def nearest_to(
-    store: Store, query: "NDArray[np.float32]", admitted: Filter | None = None, *, limit: int
+    store: SearchStore, query: "NDArray[np.float32]", admitted: ChunkScope | None = None, *, limit: int
 ) -> list[tuple[int, float]]:
     """Return the ids of the chunks whose vectors are nearest to a vector, and how near each is, at most 1."""
     import numpy as np
@@ -36,9 +36,7 @@ def nearest_to(
     if not length:
         return []
     chosen = _nearest_by_signs(store, query, admitted, max(_COMPARED, 2 * limit))
-    rows = store.query(
-        "SELECT chunk_id, vector FROM json_each(?) near JOIN chunk_vector ON chunk_id = near.value", json_ids(chosen)
-    )
+    rows = store.vectors_of(chosen)
     if not rows:
         return []
     vectors: NDArray[np.int8] = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(len(rows), -1)
@@ -47,14 +45,13 @@ def nearest_to(
     return [(chunk_id, min(1.0, near)) for (chunk_id, _), near in ordered[:limit]]
 
 
-def _nearest_by_signs(store: Store, query: "NDArray[np.float32]", admitted: Filter | None, count: int) -> list[int]:
+def _nearest_by_signs(
+    store: SearchStore, query: "NDArray[np.float32]", admitted: ChunkScope | None, count: int
+) -> list[int]:
     """Return the ids of the chunks whose signs differ least from the query's, in no order."""
     import numpy as np
 
-    blocks = store.query(
-        """SELECT validity, rowids, vectors FROM chunk_bits_chunks
-            JOIN chunk_bits_vector_chunks00 signs ON signs.rowid = chunk_id"""
-    )
+    blocks = store.sign_blocks()
     if not blocks:
         return []
     validity, rowids, signs = (b"".join(parts) for parts in zip(*blocks, strict=True))
@@ -68,9 +65,7 @@ def _nearest_by_signs(store: Store, query: "NDArray[np.float32]", admitted: Filt
     ):
         differing += np.bitwise_count(column ^ part)
     if admitted is not None and not admitted.is_open:
-        inside, values = admitted.as_sql()
-        allowed = [row[0] for row in store.query(f"SELECT id FROM chunk WHERE {inside}", *values)]  # noqa: S608
-        is_there &= np.isin(ids, np.array(allowed, np.int64))
+        is_there &= np.isin(ids, np.array(store.chunk_ids(admitted), np.int64))
     ids, differing = ids[is_there], differing[is_there]
     if len(ids) <= count:
         return [int(id_) for id_ in ids]

@@ -2,8 +2,9 @@
 
 from dataclasses import asdict
 
-from keyhole.core.search.links import Link, LinkedFile
-from keyhole.core.search.tree import Node
+from keyhole.core.links.link_types import Link
+from keyhole.core.search.link_search import LinkedFile
+from keyhole.core.search.tree import TreeNode
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Detail
 from keyhole.core.view.text import count_of, name_text
@@ -60,7 +61,7 @@ def linked_file_facts(file: LinkedFile, level: str) -> dict[str, object]:
     return {"file_path": name_text(file.path), "language": file.language, "links": file.links}
 
 
-def node_text(node: Node, level: str, *, is_nested: bool) -> str:
+def node_text(node: TreeNode, level: str, *, is_nested: bool) -> str:
     """Write a folder, file or symbol; what is below another is indented."""
     indent = "  " * min(node.depth - 1, 20) if is_nested else ""
     if level == LOCATION:
@@ -73,7 +74,7 @@ def node_text(node: Node, level: str, *, is_nested: bool) -> str:
     return f"{indent}{label}: [{node.start_line}-{node.end_line}]\n"
 
 
-def node_facts(node: Node, level: str) -> dict[str, object]:
+def node_facts(node: TreeNode, level: str) -> dict[str, object]:
     """Give the same as plain data."""
     if level == LOCATION:
         return {"kind": node.kind, "name": name_text(node.name, _LONGEST_PATH_ALONE), "depth": node.depth}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from keyhole.core.errors import PathError, QueryError
+from keyhole.core.index.rows import Found, Slice
 from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
@@ -20,9 +21,9 @@ from keyhole.core.links.requests import (
     TreeRequest,
 )
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.links import Found, Slice, broken_links, files_by_links, links_of_file
+from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
 from keyhole.core.search.passages import load_passages
-from keyhole.core.search.related import Related, find_related
+from keyhole.core.search.related_code import RelatedCode, find_related
 from keyhole.core.search.tree import Tree
 from keyhole.core.types import Detail, Hit, Passage
 from keyhole.core.view.budget.fitting import Ladder
@@ -242,7 +243,7 @@ def _gather_related(where: Where, asked: Asked) -> Gathered:
     )
 
 
-def _related_notes(related: Related) -> Iterator[str]:
+def _related_notes(related: RelatedCode) -> Iterator[str]:
     # Two, and a path that leaves room, since a long note is cut.
     yield f"code like {name_text(related.path, _LONGEST_PATH_IN_NOTE)}:{related.line}, {related.how}"
     if related.is_cut:
@@ -310,9 +311,7 @@ def _lines(
 
 def _check_known(engine: Engine, path: str) -> None:
     """Refuse a path that nothing is known of, rather than say that nothing links to it."""
-    known = """SELECT 1 FROM file WHERE path = ? OR (path > ? AND path < ?)
-        UNION SELECT 1 FROM skip WHERE path = ? LIMIT 1"""
-    if not engine.store.query(known, path, f"{path}/", f"{path}0", path):
+    if not engine.store.knows(path):
         raise PathError(f"{path} is not in the index; keyhole tree shows what there is")
 
 

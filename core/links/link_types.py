@@ -43,6 +43,48 @@ class Reason(StrEnum):
 BROKEN = (Reason.MISSING_FILE, Reason.MISSING_ANCHOR, Reason.MISSING_MODULE)
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link where it stands, and where it leads: `to` is a path of the workspace, `site` a domain or package.
+
+    `to_line` is the line of the heading that it names; 0 where it names none.
+    """
+
+    path: str
+    language: str
+    line: int
+    kind: str
+    target: str
+    part: str
+    state: str
+    to: str
+    reason: str
+    site: str
+    to_line: int = 0
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether somebody should mend it."""
+        return self.reason in BROKEN
+
+    @property
+    def names_anchor(self) -> bool:
+        """Whether it leads to a place inside a file."""
+        return bool(self.part) and self.kind != "import" and self.state == "internal" and not self.reason
+
+    @property
+    def written(self) -> str:
+        """The link much as its file has it."""
+        if self.kind == "wikilink":
+            return f"[[{self.target}{'#' if self.part else ''}{self.part}]]"
+        if self.kind == "link":
+            return f"{self.target}{'#' if self.part else ''}{self.part}"
+        # What an import takes from a module is told when it is a module itself.
+        if self.part and self.language == "python" and self.part == _module_name(self.to):
+            return f"{self.target}{'' if self.target.endswith('.') else '.'}{self.part}"
+        return self.target
+
+
 class RawLink(NamedTuple):
     """A link as a file has it; `site` is the domain or package when the text alone says it is external."""
 
@@ -96,3 +138,7 @@ def external(site: str) -> Resolution:
 def unresolved(reason: Reason) -> Resolution:
     """Say that a link looks internal, and why it leads nowhere for certain."""
     return Resolution(LinkState.UNRESOLVED, reason=reason)
+
+
+def _module_name(path: str) -> str:
+    return path.removesuffix("/__init__.py").rpartition("/")[2].partition(".")[0]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.files.read import read_source
+from keyhole.core.index.rows import ChunkScope, Slice
 from keyhole.core.index.words import split_words
 from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.filters import Filter
+from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
-from keyhole.core.search.links import Slice
-from keyhole.core.search.rank import Candidate, Wanted
+from keyhole.core.search.rank import ChunkCandidate, Wanted
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.types import Hit, Mode, Query, SourceFile
 
@@ -29,7 +29,7 @@ _UNLABELLED = Wanted(frozenset(), frozenset(), frozenset(), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedCode:
     """A page of code like some other; `path` and `line` say where that is, `how` by what it was found."""
 
     hits: tuple[Hit, ...]
@@ -40,7 +40,7 @@ class Related:
     is_cut: bool
 
 
-def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Slice, *, max_bytes: int) -> Related:
+def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Slice, *, max_bytes: int) -> RelatedCode:
     """Return the chunks most like the one that is asked for, at most a few of each file."""
     chunk_id, path, line = _origin(engine, request)
     if engine.has_vectors:
@@ -51,14 +51,14 @@ def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Sl
     page = candidates[wanted.offset : wanted.offset + wanted.limit]
     top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
     hits = label_hits(engine.store, page, top, _UNLABELLED)
-    return Related(hits, len(candidates), path, line, how, is_cut=len(scored) >= _POOL)
+    return RelatedCode(hits, len(candidates), path, line, how, is_cut=len(scored) >= _POOL)
 
 
 def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
     """Find the chunk that is asked about."""
     if request.symbol:
         query = Query(request.symbol, Mode.SYMBOL, path=request.path)
-        found = engine.ranking(query, Mode.SYMBOL, Filter(engine.store, query)).candidates
+        found = engine.ranking(query, Mode.SYMBOL, chunk_scope(engine.store, query)).candidates
         exact = [candidate for candidate in found if candidate.signals[0][0] in ("name: exact", "name: same letters")]
         if not exact:
             raise QueryError(f"no symbol {request.symbol!r} is indexed; search_code mode=symbol finds similar names")
@@ -66,55 +66,46 @@ def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
     if not request.path:
         raise QueryError("say what the code is to be like: path and line, or symbol")
     line = request.line
-    rows = engine.store.query(
-        """SELECT chunk.id, start_line, end_line FROM chunk JOIN file ON file.id = file_id
-            WHERE path = ? AND start_line <= ? ORDER BY start_line DESC, chunk.id LIMIT 1""",
-        request.path,
-        line,
-    )
-    if not rows:
+    chunk = engine.store.chunk_at(request.path, line)
+    if chunk is None:
         raise PathError(f"{request.path} is not indexed, or empty; keyhole status tells why")
-    chunk_id, _, end_line = rows[0]
-    if line > end_line:
-        raise QueryError(f"{request.path} has {end_line:,} lines; line={line} is past its end")
-    return chunk_id, request.path, line
+    if line > chunk.end_line:
+        raise QueryError(f"{request.path} has {chunk.end_line:,} lines; line={line} is past its end")
+    return chunk.chunk_id, request.path, line
 
 
 def _by_vectors(engine: Engine, chunk_id: int) -> list[tuple[int, float]]:
     import numpy as np
 
-    vector = engine.store.value("SELECT vector FROM chunk_vector WHERE chunk_id = ?", chunk_id)
-    if vector is None:
+    own = engine.store.vectors_of([chunk_id])
+    if not own:
         return []
-    numbers = np.frombuffer(vector, np.int8).astype(np.float32)
+    numbers = np.frombuffer(own[0].numbers, np.int8).astype(np.float32)
     return nearest_to(engine.store, numbers / max(float(np.linalg.norm(numbers)), 1.0), limit=_POOL)
 
 
 def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: int) -> list[tuple[int, float]]:
     """Search for the words that tell the chunk from others and still stand elsewhere."""
     source = read_source(root, path, max_bytes=max_bytes)
-    ((start, length, chunks),) = engine.store.query(
-        "SELECT start, length, (SELECT count(*) FROM chunk) FROM chunk WHERE id = ?", chunk_id
-    )
-    text = source.text[start : start + length] if isinstance(source, SourceFile) else ""
+    (own,), chunks = engine.store.chunk_sources([chunk_id]), engine.store.count_chunks()
+    text = source.text[own.start : own.start + own.length] if isinstance(source, SourceFile) else ""
     words = split_words(text).split()
     counts = engine.vocabulary.chunks_with(set(words))
     uses = {word: words.count(word) for word in dict.fromkeys(words) if 1 < counts[word] <= max(_FEW, chunks // 4)}
     telling = sorted(uses, key=lambda word: (-(uses[word] ** 0.5) / counts[word] ** 0.5, word))[:_TELLING_WORDS]
     if not telling:
         return []
-    everywhere = Filter(engine.store, Query(""))
-    pool = WordSearch(engine.vocabulary, " ".join(telling), everywhere, in_order=False).pool(_POOL)
+    pool = WordSearch(engine.vocabulary, " ".join(telling), ChunkScope(), in_order=False).pool(_POOL)
     return [(match.chunk_id, match.coverage) for match in pool]
 
 
-def _spread(candidates: list[Candidate], scored: list[tuple[int, float]]) -> list[Candidate]:
+def _spread(candidates: list[ChunkCandidate], scored: list[tuple[int, float]]) -> list[ChunkCandidate]:
     """Order by likeness, and leave out what a file has beyond its share."""
     scores = {id_: (score, number) for number, (id_, score) in enumerate(scored)}
     for candidate in candidates:
         candidate.score = scores[candidate.chunk_id][0]
     ordered = sorted(candidates, key=lambda c: (-round(c.score, 6), scores[c.chunk_id][1]))
-    kept, of_file = list[Candidate](), dict[str, int]()
+    kept, of_file = list[ChunkCandidate](), dict[str, int]()
     for candidate in ordered:
         of_file[candidate.path] = of_file.get(candidate.path, 0) + 1
         if of_file[candidate.path] <= _MOST_OF_A_FILE:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from keyhole.core.index.store import Store
-from keyhole.core.search.filters import Filter, role_of
-from keyhole.core.search.rank import Candidate, letters_of
+from keyhole.core.index.protocols import SearchStore
+from keyhole.core.index.rows import ChunkScope
+from keyhole.core.search.filters import role_of
+from keyhole.core.search.rank import ChunkCandidate, letters_of
 
 # How good each way of matching is.
 _QUALITY = {"exact": 1.0, "same letters": 0.95, "starts with it": 0.75, "contains it": 0.55, "typo": 0.4}
@@ -16,17 +17,16 @@ _SHORTEST_TYPO = 4
 class Names:
     """Every name that the index defines, kept in memory until the index changes."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SearchStore) -> None:
         self._store = store
         self._generation = -1
         self._letters: dict[str, str] = {}
 
     def letters(self) -> dict[str, str]:
         """Return each name with its letters."""
-        generation = self._store.meta("generation", 0)
+        generation = self._store.facts().generation
         if generation != self._generation:
-            rows = self._store.query("SELECT DISTINCT name FROM symbol")
-            self._letters = {name: letters_of(name) for (name,) in rows}
+            self._letters = {name: letters_of(name) for name in self._store.symbol_names()}
             self._generation = generation
         return self._letters
 
@@ -62,32 +62,22 @@ class Names:
         return [name for name, _, _ in found]
 
 
-def find_symbols(store: Store, names: Names, text: str, admitted: Filter) -> list[Candidate]:
+def find_symbols(store: SearchStore, names: Names, text: str, scope: ChunkScope) -> list[ChunkCandidate]:
     """Return the chunk of every symbol whose name matches, best first."""
-    import json
-
     *owners, name = [part for part in separate(text) if part] or [""]
     if not name:
         return []
     ways = dict(names.matching(name))
-    rows = store.query(
-        """SELECT symbol.id, name, kind, symbol.parent, exported, name_line,
-                chunk.id, chunk.file_id, file.path, language, chunk.start_line, chunk.end_line, definitions
-            FROM json_each(?) wanted
-            JOIN symbol ON name = wanted.value COLLATE NOCASE AND name = wanted.value
-            JOIN chunk ON chunk.file_id = symbol.file_id AND name_line BETWEEN chunk.start_line AND chunk.end_line
-            JOIN file ON file.id = symbol.file_id ORDER BY symbol.id, chunk.id""",
-        json.dumps(list(ways)),
-    )
     owner = owners[-1].lower() if owners else ""
-    found: dict[int, tuple[Candidate, int]] = {}
-    for symbol_id, its_name, kind, parent, exported, line, *place in rows:
+    found: dict[int, tuple[ChunkCandidate, int]] = {}
+    for symbol in store.symbols_named(ways):
         # A line cut into several chunks gives a row for each: the first stands for the symbol.
-        if symbol_id not in found and admitted.admits_file(place[1]) and admitted.kind in ("", kind):
-            candidate = Candidate(*place)
-            candidate.symbol_id = symbol_id
-            _judge(candidate, ways[its_name], is_owned=_is_inside(parent, owner), is_exported=bool(exported))
-            found[symbol_id] = candidate, line
+        is_first = symbol.symbol_id not in found
+        if is_first and scope.admits_file(symbol.chunk.file_id) and scope.kind in ("", symbol.kind):
+            candidate = ChunkCandidate(*symbol.chunk, symbol_id=symbol.symbol_id)
+            is_owned = _is_inside(symbol.parent, owner)
+            _judge(candidate, ways[symbol.name], is_owned=is_owned, is_exported=symbol.exported)
+            found[symbol.symbol_id] = candidate, symbol.name_line
     ordered = sorted(found.values(), key=lambda pair: (-pair[0].score, pair[0].path, pair[1], pair[0].symbol_id))
     return [candidate for candidate, _ in ordered]
 
@@ -111,7 +101,7 @@ def _way(name: str, wanted: str, other: str, letters: str) -> str:
     return "starts with it" if letters.startswith(wanted) else "contains it"
 
 
-def _judge(candidate: Candidate, way: str, *, is_owned: bool, is_exported: bool) -> None:
+def _judge(candidate: ChunkCandidate, way: str, *, is_owned: bool, is_exported: bool) -> None:
     role = role_of(candidate.path)
     factors = {
         "in the named owner": 1.3 if is_owned else 1.0,

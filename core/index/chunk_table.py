@@ -1,0 +1,84 @@
+"""The table `chunk`: where each piece of a file is, and what it defines."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from keyhole.core.index.database import Database, json_ids
+from keyhole.core.index.rows import ChunkPlace, ChunkRow, ChunkScope, ChunkSource, ChunkSpan
+
+
+class ChunkTable(Database):
+    """Chunks, by number or by file."""
+
+    def chunk_places(self, chunk_ids: Iterable[int]) -> list[ChunkPlace]:
+        """Return where some chunks are, in no order."""
+        return self.rows(
+            ChunkPlace,
+            """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions
+                FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id""",
+            json_ids(chunk_ids),
+        )
+
+    def chunk_sources(self, chunk_ids: Iterable[int]) -> list[ChunkSource]:
+        """Return where to read some chunks, those of a file together."""
+        return self.rows(
+            ChunkSource,
+            """SELECT chunk.id, file.path, digest, start, length FROM json_each(?) wanted
+                JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id ORDER BY file.path""",
+            json_ids(chunk_ids),
+        )
+
+    def chunks_of_file(self, file_id: int) -> list[ChunkSpan]:
+        """Return the chunks of a file, in order."""
+        return self.rows(
+            ChunkSpan,
+            """SELECT id, start, length, start_line, end_line, definitions FROM chunk
+                WHERE file_id = ? ORDER BY start""",
+            file_id,
+        )
+
+    def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
+        """Return the chunk that a line is in, or the last one before it."""
+        found = self.rows(
+            ChunkSpan,
+            """SELECT chunk.id, start, length, start_line, end_line, definitions
+                FROM chunk JOIN file ON file.id = file_id
+                WHERE path = ? AND start_line <= ? ORDER BY start_line DESC, chunk.id LIMIT 1""",
+            path,
+            line,
+        )
+        return found[0] if found else None
+
+    def chunk_ids(self, scope: ChunkScope) -> list[int]:
+        """Return the numbers of all chunks inside a scope."""
+        condition, values = within(scope)
+        return self.rows(int, f"SELECT id FROM chunk WHERE {condition}", *values)  # noqa: S608
+
+    def count_chunks(self) -> int:
+        """Count all chunks."""
+        return int(self.value("SELECT count(*) FROM chunk"))
+
+    def _insert_chunks(self, file_id: int, chunks: Sequence[ChunkRow]) -> int:
+        """Add the chunks of a file, numbered one after the other; return the first number."""
+        first = self._next_id("chunk")
+        self._db.executemany(
+            """INSERT INTO chunk (id, file_id, start_line, end_line, start, length, definitions)
+                VALUES (?, ?, ?, ?, ?, ?, ?)""",
+            [
+                (id_, file_id, chunk.start_line, chunk.end_line, chunk.start, chunk.length, chunk.definitions)
+                for id_, chunk in enumerate(chunks, first)
+            ],
+        )
+        return first
+
+
+def within(scope: ChunkScope) -> tuple[str, list[object]]:
+    """Write a scope as a condition on the table `chunk`."""
+    conditions, values = ["1"], list[object]()
+    if scope.file_ids is not None:
+        conditions.append("chunk.file_id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(sorted(scope.file_ids)))
+    if scope.kind:
+        conditions.append("instr(', ' || chunk.definitions, ?) > 0")
+        values.append(f", {scope.kind} ")
+    return " AND ".join(conditions), values

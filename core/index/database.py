@@ -1,0 +1,71 @@
+"""The open file of an index: statements go in, rows of named types come out, and SQLite's errors become ours."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import starmap
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from keyhole.core.index.connection import connect, explained
+
+Row = TypeVar("Row")
+
+
+class Database:
+    """A connection to an index; each group of tables adds its statements in a class of its own."""
+
+    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        self.path = path
+        self._db = connect(path, vfs=vfs)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; the last one to close folds the write-ahead log in."""
+        with explained(self.path):
+            self._db.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read everything inside from one state of the index, whatever another process writes meanwhile."""
+        with explained(self.path):
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                # SQLite ends it by itself after some errors.
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+    def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return rows as they are; only table modules know what each cell is."""
+        with explained(self.path):
+            return list(self._db.execute(sql, values))
+
+    def rows(self, kind: Callable[..., Row], sql: str, *values: object) -> list[Row]:
+        """Return a thing of one kind for each row, made from its cells in order."""
+        return list(starmap(kind, self.query(sql, *values)))
+
+    def column(self, sql: str, *values: object) -> list[str]:
+        """Return the first cell of each row, a text."""
+        return [row[0] for row in self.query(sql, *values)]
+
+    def value(self, sql: str, *values: object) -> Any:
+        """Return the first cell of the first row, or None."""
+        rows = self.query(sql, *values)
+        return rows[0][0] if rows else None
+
+    def _next_id(self, table: str) -> int:
+        return int(self._db.execute(f"SELECT ifnull(max(id), 0) + 1 FROM {table}").get)  # noqa: S608
+
+
+def json_ids(ids: Iterable[int]) -> str:
+    """Write ids as the JSON list that `json_each` reads."""
+    return f"[{','.join(map(str, ids))}]"

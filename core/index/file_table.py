@@ -1,0 +1,163 @@
+"""The tables `file`, `skip` and `rule_file`: what a walk found, and what it passed over."""
+
+import json
+from collections.abc import Iterable
+
+from keyhole.core.files.walk import Known, Stamp
+from keyhole.core.index.database import Database
+from keyhole.core.index.rows import FileId, FileRows, FileStamp
+from keyhole.core.types import IndexedFile, Skip, SkipReason
+
+# No file has this time, so what is recorded with it is read again.
+UNKNOWN_TIME = -1
+
+
+class FileTable(Database):
+    """Files and skips, by path."""
+
+    # Reading
+
+    def known(self) -> Known:
+        """Return what the last walk found, for the next one to build on."""
+        skips = self.query("SELECT path, reason, detail, is_dir, size, mtime_ns FROM skip")
+        return Known(
+            files={path: (size, mtime) for path, size, mtime in self.query("SELECT path, size, mtime_ns FROM file")},
+            skips={
+                path: (_skip(path, reason, detail, is_dir), None if size is None else (size, mtime))
+                for path, reason, detail, is_dir, size, mtime in skips
+            },
+            rule_files={
+                path: (size, mtime) for path, size, mtime in self.query("SELECT path, size, mtime_ns FROM rule_file")
+            },
+        )
+
+    def file_id(self, path: str) -> int | None:
+        """Return the number of a file; None when it is not indexed."""
+        found: int | None = self.value("SELECT id FROM file WHERE path = ?", path)
+        return found
+
+    def digests(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return the content hashes of those paths that are indexed."""
+        return {path: stamp.digest for path, stamp in self.file_stamps(paths).items()}
+
+    def file_stamps(self, paths: Iterable[str]) -> dict[str, FileStamp]:
+        """Return size, time and hash of those paths that are indexed."""
+        rows = self.query(
+            """SELECT file.path, size, mtime_ns, digest FROM json_each(?) asked
+                CROSS JOIN file ON file.path = asked.value""",
+            json.dumps(list(paths)),
+        )
+        return {path: FileStamp(*stamp) for path, *stamp in rows}
+
+    def files_in(self, language: str = "") -> list[FileId]:
+        """Return every file, or those in one language."""
+        return self.rows(FileId, "SELECT id, path FROM file WHERE ? IN ('', language)", language)
+
+    def files_at(self, paths: Iterable[str]) -> list[IndexedFile]:
+        """Return those of some files that are indexed, in no order."""
+        return self.rows(
+            IndexedFile,
+            "SELECT file.path, language, lines FROM json_each(?) asked JOIN file ON file.path = asked.value",
+            json.dumps(list(paths)),
+        )
+
+    def indexed_files(self) -> list[IndexedFile]:
+        """Return every file, by path."""
+        return self.rows(IndexedFile, "SELECT path, language, lines FROM file ORDER BY path")
+
+    def paths(self) -> list[str]:
+        """Return the path of every file."""
+        return self.column("SELECT path FROM file")
+
+    def paths_in(self, folder: str) -> list[str]:
+        """Return the paths of all files inside a folder, in order."""
+        # Paths alone are read from their index.
+        return self.column("SELECT path FROM file WHERE path > ? AND path < ? ORDER BY path", *inside(folder))
+
+    def languages(self) -> list[str]:
+        """Return every language that a file is in."""
+        return self.column("SELECT DISTINCT language FROM file")
+
+    def count_files(self) -> int:
+        """Count all files."""
+        return int(self.value("SELECT count(*) FROM file"))
+
+    def count_files_in(self, folder: str) -> int:
+        """Count the files inside a folder, at any depth."""
+        return int(self.value("SELECT count(*) FROM file WHERE path > ? AND path < ?", *inside(folder)))
+
+    def knows(self, path: str) -> bool:
+        """Tell whether a path is a file, a folder with files, or one that is passed over."""
+        known = """SELECT 1 FROM file WHERE path = ? OR (path > ? AND path < ?)
+            UNION SELECT 1 FROM skip WHERE path = ? LIMIT 1"""
+        return bool(self.query(known, path, *inside(path), path))
+
+    def skips(self) -> list[Skip]:
+        """Return every path that is passed over, in order."""
+        return self.rows(_skip, "SELECT path, reason, detail, is_dir FROM skip ORDER BY path")
+
+    def skip_of(self, path: str) -> Skip | None:
+        """Return why a path is passed over, if it is."""
+        found = self.rows(_skip, "SELECT path, reason, detail, is_dir FROM skip WHERE path = ?", path)
+        return found[0] if found else None
+
+    def count_skips(self) -> int:
+        """Count the paths that are passed over."""
+        return int(self.value("SELECT count(*) FROM skip"))
+
+    # Writing
+
+    def restamp_file(self, path: str, stamp: Stamp) -> None:
+        """Record a new time for a file whose content is the same."""
+        self._db.execute("UPDATE file SET size = ?, mtime_ns = ? WHERE path = ?", (*stamp, path))
+
+    def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
+        """Record the ignore files of the last walk."""
+        self._db.execute("DELETE FROM rule_file")
+        self._db.executemany(
+            "INSERT INTO rule_file (path, size, mtime_ns) VALUES (?, ?, ?)",
+            [(path, *stamp) for path, stamp in stamps.items()],
+        )
+
+    def forget_digests(self) -> None:
+        """Make the next walk read every file again; until then the old rows serve."""
+        self._db.execute("UPDATE file SET digest = '', mtime_ns = ?", (UNKNOWN_TIME,))
+        self._db.execute("DELETE FROM skip WHERE size IS NOT NULL")
+
+    def _insert_file(self, file_id: int, rows: FileRows) -> None:
+        self._db.execute(
+            """INSERT INTO file (id, path, size, mtime_ns, digest, encoding, language, lines, has_errors, has_trigrams)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)""",
+            (
+                file_id,
+                rows.path,
+                rows.size,
+                rows.mtime_ns,
+                rows.digest,
+                rows.encoding,
+                rows.language,
+                rows.lines,
+                rows.has_errors,
+            ),
+        )
+
+    def _delete_file(self, file_id: int) -> None:
+        self._db.execute("DELETE FROM file WHERE id = ?", (file_id,))
+
+    def _put_skip(self, skip: Skip, stamp: Stamp | None) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO skip (path, reason, detail, is_dir, size, mtime_ns) VALUES (?, ?, ?, ?, ?, ?)",
+            (skip.path, skip.reason.value, skip.detail, skip.is_dir, *(stamp or (None, None))),
+        )
+
+    def _delete_skip(self, path: str) -> None:
+        self._db.execute("DELETE FROM skip WHERE path = ?", (path,))
+
+
+def inside(folder: str) -> tuple[str, str]:
+    """Return the bounds of all paths inside a folder: a slash is followed by 0 in the order of bytes."""
+    return (f"{folder}/", f"{folder}0") if folder else ("", "\U0010ffff")
+
+
+def _skip(path: str, reason: str, detail: str, is_dir: int) -> Skip:
+    return Skip(path, SkipReason(reason), detail, bool(is_dir))

@@ -1,0 +1,63 @@
+"""What an index holds as a whole: counts by language, and lists of every path."""
+
+from collections import Counter
+from pathlib import Path
+
+from keyhole.core.files.ignore import rules_fingerprint
+from keyhole.core.files.walk import Known, Scan, scan
+from keyhole.core.index.protocols import IndexStore
+from keyhole.core.index.rows import IndexFacts, LanguageTotals
+from keyhole.core.index.store import Store
+from keyhole.core.types import Inventory, LanguageCount, Status
+
+
+def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
+    """Read the index, if there is one, and compare it with the files as they are."""
+    facts, totals, known = IndexFacts(), list[LanguageTotals](), Known()
+    if path.exists():
+        with Store(path) as store, store.snapshot():
+            known = store.known()
+            facts = store.facts()
+            totals = store.language_totals()
+    known.rules_hold = facts.rules == rules_fingerprint(max_bytes)
+    found = scan(root, max_bytes=max_bytes, known=known)
+    languages = tuple(LanguageCount(one.language, one.files, one.chunks, one.symbols) for one in totals)
+    skips = sorted(found.skips + [known.skips[same][0] for same in found.same_skips], key=lambda skip: skip.path)
+    return Status(
+        root=str(root),
+        index_path=str(path),
+        index_bytes=_size_on_disk(path),
+        generation=facts.generation,
+        updated=facts.updated,
+        model=facts.model,
+        pending=len(found.candidates) if facts.pending is None else facts.pending,
+        stale=count_changes(known, found),
+        files=sum(count.files for count in languages),
+        size=sum(one.size for one in totals),
+        chunks=sum(count.chunks for count in languages),
+        symbols=sum(count.symbols for count in languages),
+        languages=languages,
+        skipped=dict(Counter(skip.reason.value for skip in skips)),
+        skips=tuple(skips),
+    )
+
+
+def read_inventory(store: IndexStore) -> Inventory:
+    """List what the index knows, without a look at the files."""
+    return Inventory(
+        files=tuple(store.indexed_files()),
+        skips=tuple(store.skips()),
+        kinds=tuple(store.kinds_by_count()),
+        generation=store.facts().generation,
+    )
+
+
+def count_changes(known: Known, found: Scan) -> int:
+    """Count the files that an index run would read or remove."""
+    candidates = {candidate.path for candidate in found.candidates}
+    return len(candidates) + len(known.files.keys() - candidates - set(found.same_files))
+
+
+def _size_on_disk(path: Path) -> int:
+    parts = [path.with_name(path.name + suffix) for suffix in ("", "-wal")]
+    return sum(part.stat().st_size for part in parts if part.exists())

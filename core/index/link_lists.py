@@ -1,0 +1,91 @@
+"""The table `link` as it is searched: pages of links, and how many links of each file answer a question."""
+
+import json
+from collections.abc import Sequence
+
+from keyhole.core.index.database import Database
+from keyhole.core.index.rows import Found, Slice
+from keyhole.core.links.link_types import Link, LinkState
+
+_FROM = "link CROSS JOIN file ON file.id = file_id"
+_BY_LINE, _BY_PLACE = "line, link.id", "file.path, line, link.id"
+
+
+class LinkLists(Database):
+    """Links by the file they stand in, by where they lead, and by what is wrong with them."""
+
+    def links_from(self, file_id: int, states: Sequence[LinkState], wanted: Slice) -> Found[Link]:
+        """Return the links of a file that have one of some states, by line."""
+        return self._links(f"file_id = ? AND state IN ({_marks(states)})", [file_id, *states], wanted, _BY_LINE)
+
+    def links_to(self, places: Sequence[str], besides: str, wanted: Slice) -> Found[Link]:
+        """Return what leads to one of some paths, from any file but one."""
+        elsewhere = "file_id IS NOT (SELECT id FROM file WHERE path = ?)"
+        return self._links(f"{_leads_to(places)} AND {elsewhere}", [*places, besides], wanted, _BY_PLACE)
+
+    def broken_links(self, reasons: Sequence[str], file_ids: frozenset[int] | None, wanted: Slice) -> Found[Link]:
+        """Return the links that lead nowhere for one of some reasons, in some files (None: in all)."""
+        condition, values = _is_broken(reasons), list[object](reasons)
+        if file_ids is not None:
+            condition += " AND file_id IN (SELECT value FROM json_each(?))"
+            values.append(json.dumps(sorted(file_ids)))
+        return self._links(condition, values, wanted, _BY_PLACE)
+
+    def count_links_to(self, places: Sequence[str]) -> dict[str, int]:
+        """Count, by file, the links that lead to one of some paths."""
+        return self._counts(_leads_to(places), places)
+
+    def count_links_from(self, path: str) -> dict[str, int]:
+        """Count the links of a file by the path they lead to."""
+        rows = self.query(
+            """SELECT path, count(*) FROM link
+                WHERE file_id = (SELECT id FROM file WHERE path = ?) AND state = 'internal' GROUP BY path""",
+            path,
+        )
+        return dict(rows)
+
+    def count_links_outside(self, sites: Sequence[str]) -> dict[str, int]:
+        """Count, by file, the links that lead to a domain or package, or to a domain below it."""
+        condition = " OR ".join(["site = ? COLLATE NOCASE OR site LIKE ? ESCAPE '\\'"] * len(sites))
+        values = [value for site in sites for value in (site, f"%.{_escaped(site)}")]
+        return self._counts(f"site <> '' AND state = 'external' AND ({condition})", values)
+
+    def count_broken_links(self, reasons: Sequence[str]) -> dict[str, int]:
+        """Count, by file, the links that lead nowhere for one of some reasons."""
+        return self._counts(_is_broken(reasons), reasons)
+
+    def _links(self, condition: str, values: Sequence[object], wanted: Slice, order: str) -> Found[Link]:
+        links = self.rows(
+            Link,
+            f"""SELECT file.path, file.language, line, kind, target, part, state, link.path, reason, site
+                FROM {_FROM} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?""",  # noqa: S608
+            *values,
+            wanted.limit,
+            wanted.offset,
+        )
+        total = self.value(f"SELECT count(*) FROM link WHERE {condition}", *values)  # noqa: S608
+        return Found(tuple(links), int(total))
+
+    def _counts(self, condition: str, values: Sequence[object]) -> dict[str, int]:
+        sql = f"SELECT file.path, count(*) FROM {_FROM} WHERE {condition} GROUP BY file_id"  # noqa: S608
+        return dict(self.query(sql, *values))
+
+
+# The index of each column leaves out what is empty, and is used only where a condition says so as well.
+
+
+def _leads_to(places: Sequence[str]) -> str:
+    return f"link.path IN ({_marks(places)}) AND link.path <> '' AND state = 'internal'"
+
+
+def _is_broken(reasons: Sequence[str]) -> str:
+    return f"reason IN ({_marks(reasons)}) AND reason <> '' AND state <> 'repeated'"
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _escaped(text: str) -> str:
+    """Write a text so that LIKE takes it literally."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,331 @@
+"""What crosses the boundary of the store: the rows that a writer hands in, and those that readers get back.
+
+Whatever engine keeps the index, these stay the same. There are tens of thousands of most of them, so they are named
+tuples, which cost less than dataclasses.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+Item = TypeVar("Item")
+
+# A vector as signs (one bit each, for the scan) and as bytes (for rescoring).
+Vector = tuple[bytes, bytes]
+# What is recorded of an index as a whole.
+FactName = Literal["generation", "pending", "updated", "model", "dimension", "rules", "analysis", "links"]
+
+
+# What a writer hands in
+
+
+class SymbolRow(NamedTuple):
+    """A symbol as it is stored; `depth` is how many symbols enclose it."""
+
+    depth: int
+    name: str
+    kind: str
+    signature: str
+    doc: str
+    returns: str
+    start_line: int
+    end_line: int
+    name_line: int
+    parent: str
+    exported: bool
+    modifiers: str
+
+
+class WrittenLink(NamedTuple):
+    """A link as its file has it; one whose text alone says where it leads is fixed, and has its state and site."""
+
+    line: int
+    kind: str
+    target: str
+    part: str
+    is_fixed: bool
+    state: str | None
+    site: str
+
+
+class DeclaredRow(NamedTuple):
+    """What a file declares that the links of others are resolved by."""
+
+    kind: str
+    name: str
+    value: str
+
+
+class WordColumns(NamedTuple):
+    """The words of a chunk, split already, by where they stand."""
+
+    path: str
+    definitions: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A chunk as it is stored; `start` and `length` are characters of the decoded file."""
+
+    start_line: int
+    end_line: int
+    start: int
+    length: int
+    definitions: str
+    words: WordColumns
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """Everything the index keeps of one file; vectors are one per chunk, or none when there is no model."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    digest: str
+    encoding: str
+    language: str
+    lines: int
+    has_errors: bool
+    chunks: tuple[ChunkRow, ...]
+    symbols: tuple[SymbolRow, ...]
+    vectors: Sequence[Vector] = ()
+    links: tuple[WrittenLink, ...] = ()
+    declared: tuple[DeclaredRow, ...] = ()
+
+
+# What readers ask with
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Which results of a list are wanted."""
+
+    limit: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[Item]):
+    """Some results of a list, and how many there are in all."""
+
+    items: tuple[Item, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkScope:
+    """The chunks that a search looks at: those of some files (None: of all), with a definition of some kind."""
+
+    file_ids: frozenset[int] | None = None
+    kind: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everything is inside."""
+        return self.file_ids is None and not self.kind
+
+    def admits_file(self, file_id: int) -> bool:
+        """Tell whether a file is inside."""
+        return self.file_ids is None or file_id in self.file_ids
+
+    def admits(self, file_id: int, definitions: str) -> bool:
+        """Tell whether a chunk is inside."""
+        return self.admits_file(file_id) and (not self.kind or f", {self.kind} " in f", {definitions}")
+
+
+@dataclass(frozen=True, slots=True)
+class WordQuery:
+    """Words to look for: a chunk has to have a rare one or a phrase; common ones only count in its score.
+
+    `weights` say what a word counts in the path, among the definitions, and in the text.
+    """
+
+    rare: tuple[str, ...]
+    common: tuple[str, ...]
+    phrases: tuple[str, ...]
+    weights: tuple[float, float, float]
+
+
+# What readers get
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFacts:
+    """What is known of an index as a whole; None is what no run has recorded yet.
+
+    `generation` grows with every transaction, `pending` counts the files that a run has still to take in, `rules` and
+    `analysis` say by which rules files were chosen and how they were read, and `links` says which links are to be
+    resolved: all, those that are open, or none.
+    """
+
+    generation: int = 0
+    pending: int | None = None
+    updated: str = ""
+    model: str = ""
+    dimension: int = 0
+    rules: str | None = None
+    analysis: int | None = None
+    links: str = "open"
+
+
+class FileId(NamedTuple):
+    """A file, by the number and the path it has."""
+
+    id: int
+    path: str
+
+
+class FileDigest(NamedTuple):
+    """A file, and the hash of its content when it was indexed."""
+
+    id: int
+    path: str
+    digest: str
+
+
+class FileStamp(NamedTuple):
+    """What tells whether a file is still the one that was indexed."""
+
+    size: int
+    mtime_ns: int
+    digest: str
+
+
+class LanguageTotals(NamedTuple):
+    """What the files of one language add up to."""
+
+    language: str
+    files: int
+    size: int
+    chunks: int
+    symbols: int
+
+
+class ChunkPlace(NamedTuple):
+    """Where a chunk is, and what it defines: all that ranking looks at."""
+
+    chunk_id: int
+    file_id: int
+    path: str
+    language: str
+    start_line: int
+    end_line: int
+    definitions: str
+
+
+class ChunkSpan(NamedTuple):
+    """Which characters and lines of its file a chunk is."""
+
+    chunk_id: int
+    start: int
+    length: int
+    start_line: int
+    end_line: int
+    definitions: str
+
+
+class ChunkSource(NamedTuple):
+    """Where to read a chunk, and the hash that its file has to have for it."""
+
+    chunk_id: int
+    path: str
+    digest: str
+    start: int
+    length: int
+
+
+class WordRow(NamedTuple):
+    """A chunk with some of the words; `matched` has a 1 or 0 for each of the rare, the common and the phrases."""
+
+    chunk_id: int
+    matched: str
+
+
+class SignBlock(NamedTuple):
+    """Many signs as sqlite-vec stores them: which places are taken, by which chunks, and the signs of each."""
+
+    validity: bytes
+    chunk_ids: bytes
+    signs: bytes
+
+
+class StoredVector(NamedTuple):
+    """The vector of a chunk, a byte for each number."""
+
+    chunk_id: int
+    numbers: bytes
+
+
+class DefiningChunk(NamedTuple):
+    """A chunk that defines a name, inside `parent`."""
+
+    chunk_id: int
+    file_id: int
+    definitions: str
+    parent: str
+
+
+class SymbolLabel(NamedTuple):
+    """A symbol whose name stands in a chunk, with what a hit says of it."""
+
+    chunk_id: int
+    symbol_id: int
+    name: str
+    kind: str
+    signature: str
+    doc: str
+    returns: str
+    name_line: int
+    start_line: int
+    end_line: int
+    parent: str
+
+
+class NamedSymbol(NamedTuple):
+    """A symbol that was looked for by name, and the chunk its name stands in."""
+
+    symbol_id: int
+    name: str
+    kind: str
+    parent: str
+    exported: bool
+    name_line: int
+    chunk: ChunkPlace
+
+
+class SymbolEntry(NamedTuple):
+    """A symbol as the tree shows it."""
+
+    depth: int
+    name: str
+    kind: str
+    signature: str
+    start_line: int
+    end_line: int
+    parent: str
+
+
+class Heading(NamedTuple):
+    """A heading of a note."""
+
+    path: str
+    name: str
+    line: int
+
+
+class StoredLink(NamedTuple):
+    """A link that is to be resolved, and where it led so far; `state` is None while that is not known."""
+
+    id: int
+    origin: str
+    language: str
+    line: int
+    kind: str
+    target: str
+    part: str
+    state: str | None
+    path: str
+    reason: str
+    site: str

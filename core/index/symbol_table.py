@@ -1,0 +1,155 @@
+"""The table `symbol`: what files define, found by name, by chunk, by file and by depth."""
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+from keyhole.core.index.database import Database, json_ids
+from keyhole.core.index.file_table import inside
+from keyhole.core.index.rows import (
+    ChunkPlace,
+    DefiningChunk,
+    Heading,
+    NamedSymbol,
+    Slice,
+    SymbolEntry,
+    SymbolLabel,
+    SymbolRow,
+)
+
+_WRITTEN = ", ".join(SymbolRow._fields)
+_ENTRY = "depth, name, kind, signature, symbol.start_line, symbol.end_line, symbol.parent"
+_CHUNK_OF_NAME = "chunk.file_id = symbol.file_id AND name_line BETWEEN chunk.start_line AND chunk.end_line"
+# SQLite takes it for no limit.
+_ALL = Slice(-1, 0)
+# No symbol is as deep.
+_DEEPEST = 1_000_000
+
+
+class SymbolTable(Database):
+    """Symbols, in the order of their files."""
+
+    def symbol_names(self) -> list[str]:
+        """Return every name that is defined, once."""
+        return self.column("SELECT DISTINCT name FROM symbol")
+
+    def kinds(self) -> list[str]:
+        """Return every kind of symbol there is."""
+        return self.column("SELECT DISTINCT kind FROM symbol")
+
+    def kinds_by_count(self) -> list[str]:
+        """Return every kind of symbol there is, the commonest first."""
+        return self.column("SELECT kind FROM symbol GROUP BY kind ORDER BY count(*) DESC, kind")
+
+    def symbols_named(self, names: Iterable[str]) -> list[NamedSymbol]:
+        """Return the symbols of exactly these names; one on a line that several chunks share comes once for each."""
+        rows = self.query(
+            f"""SELECT symbol.id, name, kind, symbol.parent, exported, name_line,
+                    chunk.id, chunk.file_id, file.path, language, chunk.start_line, chunk.end_line, definitions
+                FROM json_each(?) wanted
+                JOIN symbol ON name = wanted.value COLLATE NOCASE AND name = wanted.value
+                JOIN chunk ON {_CHUNK_OF_NAME}
+                JOIN file ON file.id = symbol.file_id ORDER BY symbol.id, chunk.id""",  # noqa: S608
+            json.dumps(list(names)),
+        )
+        return [
+            NamedSymbol(symbol_id, name, kind, parent, bool(exported), line, ChunkPlace(*place))
+            for symbol_id, name, kind, parent, exported, line, *place in rows
+        ]
+
+    def defining_chunks(self, name: str, limit: int) -> list[DefiningChunk]:
+        """Return the chunks in which a name is defined, in upper or lower case."""
+        return self.rows(
+            DefiningChunk,
+            f"""SELECT chunk.id, chunk.file_id, definitions, parent FROM symbol JOIN chunk ON {_CHUNK_OF_NAME}
+                WHERE name = ? COLLATE NOCASE ORDER BY symbol.id LIMIT ?""",  # noqa: S608
+            name,
+            limit,
+        )
+
+    def symbols_in_chunks(self, chunk_ids: Iterable[int]) -> list[SymbolLabel]:
+        """Return the symbols whose names stand in some chunks."""
+        return self.rows(
+            SymbolLabel,
+            f"""SELECT chunk.id, symbol.id, name, kind, signature, doc, returns, name_line, symbol.start_line,
+                    symbol.end_line, symbol.parent
+                FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value
+                JOIN symbol ON {_CHUNK_OF_NAME} ORDER BY symbol.id""",  # noqa: S608
+            json_ids(chunk_ids),
+        )
+
+    def methods_of(self, file_id: int, owner: SymbolLabel, limit: int) -> list[str]:
+        """Name the first methods of a class, the exported ones before the others."""
+        return self.column(
+            """SELECT DISTINCT name FROM symbol WHERE file_id = ? AND kind IN ('method', 'function', 'constructor')
+                AND parent = ? AND start_line BETWEEN ? AND ? ORDER BY exported DESC, id LIMIT ?""",
+            file_id,
+            f"{owner.parent}.{owner.name}" if owner.parent else owner.name,
+            owner.start_line,
+            owner.end_line,
+            limit,
+        )
+
+    def symbols_of_file(self, path: str, max_depth: int = _DEEPEST, wanted: Slice = _ALL) -> list[SymbolEntry]:
+        """Return the symbols of a file that lie less deep than this, in order."""
+        return self.rows(
+            SymbolEntry,
+            f"""SELECT {_ENTRY} FROM symbol JOIN file ON file.id = file_id
+                WHERE path = ? AND depth < ? ORDER BY symbol.id LIMIT ? OFFSET ?""",  # noqa: S608
+            path,
+            max_depth,
+            wanted.limit,
+            wanted.offset,
+        )
+
+    def symbols_of_files(self, asked: Sequence[tuple[str, int]]) -> dict[str, list[SymbolEntry]]:
+        """Return the symbols of several files, each down to a depth of its own."""
+        rows = self.query(
+            f"""SELECT file.path, {_ENTRY} FROM json_each(?) asked
+                JOIN file ON file.path = asked.value ->> 0 JOIN symbol ON file_id = file.id
+                WHERE depth < asked.value ->> 1 ORDER BY asked.key, symbol.id""",  # noqa: S608
+            json.dumps(asked),
+        )
+        found: dict[str, list[SymbolEntry]] = {path: [] for path, _ in asked}
+        for path, *entry in rows:
+            found[path].append(SymbolEntry(*entry))
+        return found
+
+    def count_symbols_in(self, folder: str, max_depth: int) -> dict[str, int]:
+        """Count the symbols of each file in a folder, without reading them; deeper folders show fewer levels."""
+        rows = self.query(
+            """SELECT path, count(*) FROM file CROSS JOIN symbol ON file_id = file.id
+                AND depth < ? - length(path) + length(replace(path, '/', ''))
+                WHERE path > ? AND path < ? GROUP BY path""",
+            max_depth,
+            *inside(folder),
+        )
+        return dict(rows)
+
+    def headings_of(self, notes: Sequence[str]) -> list[Heading]:
+        """Return the headings of some notes, in order."""
+        return self.rows(
+            Heading,
+            """SELECT file.path, name, start_line FROM json_each(?)
+                JOIN file ON file.path = value AND language = 'markdown'
+                JOIN symbol ON file_id = file.id ORDER BY symbol.id""",
+            json.dumps(notes),
+        )
+
+    def _replace_symbols(self, file_id: int, symbols: Sequence[SymbolRow], *, is_new: bool) -> None:
+        kept = 0 if is_new else self._keep_symbols(file_id, symbols)
+        marks = ", ".join("?" * (1 + len(SymbolRow._fields)))
+        self._db.executemany(
+            f"INSERT INTO symbol (file_id, {_WRITTEN}) VALUES ({marks})",  # noqa: S608
+            [(file_id, *symbol) for symbol in symbols[kept:]],
+        )
+
+    def _keep_symbols(self, file_id: int, new: Sequence[SymbolRow]) -> int:
+        """Keep the symbols above the first that changed, and delete the rest: names lie far apart in their index."""
+        old = self.query(f"SELECT id, {_WRITTEN} FROM symbol WHERE file_id = ? ORDER BY id", file_id)  # noqa: S608
+        same = sum(1 for _ in takewhile(lambda pair: pair[0][1:] == pair[1], zip(old, new, strict=False)))
+        self._db.executemany("DELETE FROM symbol WHERE id = ?", [row[:1] for row in old[same:]])
+        return same
+
+    def _delete_symbols(self, file_id: int) -> None:
+        self._db.execute("DELETE FROM symbol WHERE file_id = ?", (file_id,))

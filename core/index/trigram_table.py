@@ -1,0 +1,37 @@
+"""The full-text table `file_trigrams`: which files can contain a text."""
+
+from collections.abc import Sequence
+
+from keyhole.core.index.database import Database
+from keyhole.core.index.rows import FileDigest
+
+
+class TrigramTable(Database):
+    """The three-letter sequences of files; a file may have none yet, and can contain anything then."""
+
+    def files_with_trigrams(self, trigrams: Sequence[str]) -> list[FileDigest]:
+        """Return the files that can contain all of some trigrams, by path."""
+        if not trigrams:
+            return self.rows(FileDigest, "SELECT id, path, digest FROM file ORDER BY path")
+        return self.rows(
+            FileDigest,
+            """SELECT id, path, digest FROM file WHERE NOT has_trigrams
+                OR id IN (SELECT rowid FROM file_trigrams WHERE file_trigrams MATCH ?) ORDER BY path""",
+            " AND ".join('"' + trigram.replace('"', '""') + '"' for trigram in trigrams),
+        )
+
+    def files_without_trigrams(self) -> list[FileDigest]:
+        """Return the files whose trigrams are not recorded yet."""
+        return self.rows(FileDigest, "SELECT id, path, digest FROM file WHERE NOT has_trigrams")
+
+    def add_trigrams(self, file: FileDigest, text: str) -> None:
+        """Record which three-letter sequences a file has, unless it has changed or has them by now."""
+        lacking = "SELECT digest FROM file WHERE id = ? AND NOT has_trigrams"
+        if self._db.execute(lacking, (file.id,)).get == file.digest:
+            self._db.execute("INSERT INTO file_trigrams (rowid, content) VALUES (?, ?)", (file.id, text))
+            self._db.execute("UPDATE file SET has_trigrams = 1 WHERE id = ?", (file.id,))
+
+    def _delete_trigrams(self, file_id: int) -> None:
+        self._db.execute(
+            "DELETE FROM file_trigrams WHERE rowid IN (SELECT id FROM file WHERE id = ? AND has_trigrams)", (file_id,)
+        )

@@ -1,0 +1,101 @@
+"""The full-text table `chunk_words` with its vocabulary: which chunks have which words, the best ones first."""
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import cast
+
+import apsw
+
+from keyhole.core.index.chunk_table import within
+from keyhole.core.index.connection import explained
+from keyhole.core.index.database import Database
+from keyhole.core.index.rows import ChunkRow, ChunkScope, WordColumns, WordQuery, WordRow
+
+_COLUMNS = ", ".join(WordColumns._fields)
+
+
+class WordTable(Database):
+    """The words of chunks."""
+
+    def prepare_search(self) -> None:
+        """Make what searching needs besides the tables: the vocabulary, and which phrases a row has."""
+        with explained(self.path):
+            self._db.register_fts5_function("matched_phrases", _matched_phrases)
+            self._db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, chunk_words, row)")
+            self._db.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, chunk_words, instance)")
+
+    def word_counts(self, words: Iterable[str]) -> dict[str, int]:
+        """Count the chunks that have each word; a word that no chunk has is not there."""
+        rows = self.query(
+            "SELECT term, doc FROM json_each(?) JOIN vocabulary ON term = value", json.dumps(sorted(words))
+        )
+        return dict(rows)
+
+    def words_in(self, path: str) -> set[str]:
+        """Return every word that stands in a file."""
+        return set(
+            self.column(
+                """SELECT DISTINCT term FROM instances WHERE doc IN
+                    (SELECT chunk.id FROM chunk JOIN file ON file.id = file_id WHERE file.path = ?)""",
+                path,
+            )
+        )
+
+    def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
+        """Return the chunks that BM25 puts first."""
+        source, values = _source(query, scope)
+        weights = ", ".join(map(str, query.weights))
+        # What is asked for beside common words stands twice in the expression; the second time is the one to count.
+        repeated = len(query.rare) if query.common else 0
+        return self.rows(
+            WordRow,
+            f"SELECT chunk_words.rowid, matched_phrases(chunk_words, ?) FROM {source}"  # noqa: S608
+            f" AND rank MATCH 'bm25({weights})' ORDER BY rank LIMIT ? OFFSET ?",
+            repeated,
+            *values,
+            limit,
+            offset,
+        )
+
+    def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
+        """Count every chunk that `word_matches` could return."""
+        source, values = _source(query, scope)
+        return int(self.value(f"SELECT count(*) FROM {source}", *values))  # noqa: S608
+
+    def merge_words(self) -> None:
+        """Merge the parts in which the words were written; queries take a third less time for it."""
+        with explained(self.path), suppress(apsw.FullError):  # a disk with no room for it loses nothing
+            self._db.execute("INSERT INTO chunk_words (chunk_words) VALUES ('optimize')")
+
+    def _insert_words(self, first: int, chunks: Sequence[ChunkRow]) -> None:
+        self._db.executemany(
+            f"INSERT INTO chunk_words (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?)",  # noqa: S608
+            [(id_, *chunk.words) for id_, chunk in enumerate(chunks, first)],
+        )
+
+
+def _source(query: WordQuery, scope: ChunkScope) -> tuple[str, list[object]]:
+    """Write the FROM and WHERE that finding and counting share."""
+    if scope.is_open:
+        return "chunk_words WHERE chunk_words MATCH ?", [_expression(query)]
+    tables = "chunk_words JOIN chunk ON chunk.id = chunk_words.rowid WHERE chunk_words MATCH ?"
+    condition, values = within(scope)
+    return f"{tables} AND {condition}", [_expression(query), *values]
+
+
+def _expression(query: WordQuery) -> str:
+    """Write the query for FTS5, which has no optional words: what is common is asked for beside what is rare."""
+    chosen, counted = _any_of(query.rare), _any_of(query.common)
+    parts = [chosen, f"({chosen}) AND ({counted})" if counted else "", _any_of(query.phrases)]
+    return " OR ".join(f"({part})" for part in parts if part)
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    return " OR ".join(f'"{text}"' for text in texts)
+
+
+def _matched_phrases(row: apsw.FTS5ExtensionApi, *arguments: "apsw.SQLiteValue") -> str:
+    """Return, for each phrase of the query from a given one on, 1 when the row has it and 0 when not."""
+    first = cast("int", arguments[0])
+    return "".join(["1" if row.phrase_columns(number) else "0" for number in range(first, row.phrase_count)])

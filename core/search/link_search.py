@@ -1,0 +1,99 @@
+"""Links as the index has them: of a file, to a path, broken ones, and files by their links."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from keyhole.core.errors import PathError, QueryError
+from keyhole.core.index.protocols import RelationStore
+from keyhole.core.index.rows import Found, Slice
+from keyhole.core.links.link_types import BROKEN, Link, LinkState
+from keyhole.core.links.markdown import domain_of
+from keyhole.core.links.prose import AnchorNames
+from keyhole.core.links.requests import Category, LinkSearchRequest
+from keyhole.core.search.filters import files_matching
+
+_STATES = {
+    Category.INTERNAL: (LinkState.INTERNAL, LinkState.UNRESOLVED),
+    Category.EXTERNAL: (LinkState.EXTERNAL,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedFile:
+    """A file that answers to a question about links, and how many of its links do."""
+
+    path: str
+    language: str
+    links: int
+
+
+def links_of_file(store: RelationStore, path: str, category: Category, wanted: Slice) -> Found[Link]:
+    """Return the links of a file in one category."""
+    if category == Category.INCOMING:
+        return links_to(store, path, wanted)
+    file_id = store.file_id(path)
+    if file_id is None:
+        raise PathError(f"{path} is not indexed, so its links are not known; keyhole status tells why")
+    found = store.links_from(file_id, _STATES[category], wanted)
+    return Found(_at_headings(store, found.items), found.total)
+
+
+def links_to(store: RelationStore, path: str, wanted: Slice) -> Found[Link]:
+    """Return what leads to a path from other files; to a file of Go also what imports its package, the folder."""
+    return store.links_to(_places(path), path, wanted)
+
+
+def broken_links(store: RelationStore, path: str, reason: str, wanted: Slice) -> Found[Link]:
+    """Return links that lead nowhere, below a folder or in files that match a glob."""
+    if reason and reason not in BROKEN:
+        raise QueryError(f"unknown reason {reason!r}; there are: {', '.join(BROKEN)}")
+    return store.broken_links([reason] if reason else BROKEN, files_matching(store, path) if path else None, wanted)
+
+
+def files_by_links(store: RelationStore, request: LinkSearchRequest, wanted: Slice) -> Found[LinkedFile]:
+    """Return the files that answer to everything that is asked, those with the most such links first."""
+    counts = list(_counts(store, request))
+    if not counts:
+        raise QueryError("ask for something: has_links_to, linked_from, external_domains or broken")
+    matching = set.intersection(*map(set, counts))
+    links: Counter[str] = Counter()
+    for of_files in counts:
+        links.update(of_files)
+    ordered = sorted(matching, key=lambda path: (-links[path], path))
+    page = ordered[wanted.offset : wanted.offset + wanted.limit]
+    languages = {file.path: file.language for file in store.files_at(page)}
+    return Found(tuple(LinkedFile(path, languages.get(path, ""), links[path]) for path in page), len(matching))
+
+
+def _counts(store: RelationStore, request: LinkSearchRequest) -> Iterator[dict[str, int]]:
+    """Yield, for each question, the files that answer to it, and by how many links."""
+    if request.has_links_to:
+        yield store.count_links_to(_places(request.has_links_to))
+    if request.linked_from:
+        yield store.count_links_from(request.linked_from)
+    if request.external_domains:
+        names = [domain_of(name) if "://" in name else name.removeprefix("www.") for name in request.external_domains]
+        yield store.count_links_outside(names)
+    if request.broken:
+        yield store.count_broken_links(BROKEN)
+
+
+def _at_headings(store: RelationStore, links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """Tell of links that name a heading which line it is on."""
+    notes = sorted({link.to for link in links if link.names_anchor})
+    headings: dict[str, list[tuple[str, int]]] = {path: [] for path in notes}
+    for path, name, line in store.headings_of(notes):
+        headings[path].append((name, line))
+    names = {path: AnchorNames([name for name, _ in found]) for path, found in headings.items()}
+
+    def line_of(link: Link) -> int:
+        number = names[link.to].find(link.part) if link.names_anchor else None
+        return 0 if number is None else headings[link.to][number][1]
+
+    return tuple(replace(link, to_line=line) if (line := line_of(link)) else link for link in links)
+
+
+def _places(path: str) -> list[str]:
+    """Return what a link to a file may name: itself, and what else stands for it."""
+    return [path, path.rpartition("/")[0] or "."] if path.endswith(".go") else [path]
