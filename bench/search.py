@@ -16,15 +16,17 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 from record import fetch_sdist, save_record
 
-from keyhole.core.index.embedder import Embedder
+from keyhole.core.index.embedder import Embedder, quantise
 from keyhole.core.index.location import INDEX_FILE, index_folder
 from keyhole.core.index.model import BUILTIN, open_embedder
 from keyhole.core.index.store import Store
 from keyhole.core.index.trigrams import fill_trigrams
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine
+from keyhole.core.search.semantic import nearest_to
 from keyhole.core.types import Mode, Query
 
 MAX_BYTES = 1_000_000
@@ -49,7 +51,9 @@ QUERIES = (
     "raise an error when the field is missing",
 )
 PATTERNS = (r"def get_\w+_display", r"class \w+Admin\(", r"raise \w*Http404", r"_meta\.get_field\(")
-# Name, what is measured, and the most it may be.
+# What is measured, and the least it may be.
+LEAST = {"recall of the nearest 200 at 100,000 chunks against the former scan": 0.995}
+# What is measured, and the most it may be.
 TARGETS = {
     "hybrid p50 at 10,000 chunks, ms": 10.0,
     "hybrid p50 at 100,000 chunks, ms": 35.0,
@@ -78,11 +82,16 @@ def main() -> None:
     if "keyword p50 at 100,000 chunks, ms" in figures:
         figures[ratio] = figures["keyword p50 at 100,000 chunks, ms"] / figures["keyword p50 at 10,000 chunks, ms"]
     for name, figure in figures.items():
-        limit = TARGETS.get(name)
-        verdict = f"<= {limit:g}  {'met' if figure <= limit else 'MISSED'}" if limit else ""
-        print(f"{name:<48}{figure:>12,.2f}  {verdict}")
+        print(f"{name:<72}{figure:>12,.3f}  {verdict(name, figure)}")
     if chosen.record:
         print("recorded as", save_record("search", figures))
+
+
+def verdict(name: str, figure: float) -> str:
+    """Say whether a figure is within its bound, if it has one."""
+    if name in LEAST:
+        return f">= {LEAST[name]:g}  {'met' if figure >= LEAST[name] else 'MISSED'}"
+    return f"<= {TARGETS[name]:g}  {'met' if figure <= TARGETS[name] else 'MISSED'}" if name in TARGETS else ""
 
 
 def python_files(tree: Path) -> list[str]:
@@ -130,7 +139,32 @@ def warm(tree: Path, folder: Path, size: int, embedder: Embedder) -> dict[str, f
                     times.append((time.perf_counter() - started) * 1e3)
             figures[f"{mode} p50 at {size:,} chunks, ms"] = statistics.median(times)
             figures[f"{mode} p95 at {size:,} chunks, ms"] = statistics.quantiles(times, n=20)[-1]
+        figures |= recall(store, embedder, size)
     return figures
+
+
+def recall(store: Store, embedder: Embedder, size: int) -> dict[str, float]:
+    """Compare what is found among the nearest 200 by an exact scan: by the scan as it is, and as it was.
+
+    The former scan took the 400 nearest by signs, the lower number first among those that were equally near.
+    """
+    rows = store.query(
+        "SELECT chunk_id, signs, vector FROM chunk_signs JOIN chunk_vector USING (chunk_id) ORDER BY chunk_id"
+    )
+    ids = np.array([row[0] for row in rows])
+    signs = np.frombuffer(b"".join(row[1] for row in rows), np.uint64).reshape(len(rows), -1)
+    numbers = np.frombuffer(b"".join(row[2] for row in rows), np.int8).reshape(len(rows), -1).astype(np.float32)
+    now = before = 0
+    for query in embedder.encode(QUERIES):
+        closeness = numbers @ query
+        exact = set(ids[np.argsort(-closeness, kind="stable")[:200]].tolist())
+        ((own, _),) = quantise(query[None])
+        differing = np.bitwise_count(signs ^ np.frombuffer(own, np.uint64)).sum(axis=1)
+        former = np.argsort(differing, kind="stable")[:400]
+        before += len(exact & set(ids[former[np.argsort(-closeness[former], kind="stable")[:200]]].tolist()))
+        now += len(exact & {chunk_id for chunk_id, _ in nearest_to(store, query, limit=200)})
+    share = f"recall of the nearest 200 at {size:,} chunks"
+    return {share: now / (200 * len(QUERIES)), f"{share} against the former scan": now / before}
 
 
 def cold(tree: Path, folder: Path) -> dict[str, float]:

@@ -19,11 +19,11 @@ from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.model import BUILTIN, NONE, StaticEmbedder, open_embedder, open_once
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
-from keyhole.core.search.semantic import _nearest_by_signs
+from keyhole.core.search.semantic import nearest_to
 from keyhole.core.service import Service
 from keyhole.core.types import Mode, Query
 
-COUNTS = "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_vector), (SELECT count(*) FROM chunk_bits)"
+COUNTS = "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_vector), (SELECT count(*) FROM chunk_signs)"
 
 
 @pytest.fixture
@@ -45,17 +45,10 @@ def index(root: Path, embedder: StaticEmbedder | None) -> tuple[Store, list[str]
 
 
 def nearest(store: Store, embedder: StaticEmbedder, text: str) -> list[str]:
-    """Scan by signs, then order by the stored vectors."""
-    ((signs, _),) = quantise(embedder.encode([text]))
-    rows = store.query(
-        """SELECT path, vector FROM (SELECT rowid FROM chunk_bits WHERE signs MATCH vec_bit(?) AND k = 3) near
-            JOIN chunk_vector ON chunk_id = near.rowid
-            JOIN chunk ON chunk.id = chunk_id JOIN file ON file.id = file_id""",
-        signs,
-    )
-    query = embedder.encode([text])[0]
-    scores = {path: float(np.frombuffer(vector, np.int8) @ query) for path, vector in rows}
-    return sorted(scores, key=scores.__getitem__, reverse=True)
+    """Return the paths of the nearest chunks."""
+    found = [chunk_id for chunk_id, _ in nearest_to(store, embedder.encode([text])[0], limit=3)]
+    paths = {place.chunk_id: place.path for place in store.chunk_places(found)}
+    return [paths[chunk_id] for chunk_id in found]
 
 
 def test_vectors_find_what_means_the_same(root: Path, model_folder: Path) -> None:
@@ -321,27 +314,6 @@ def test_what_is_far_from_the_query_is_left_out(service: Service) -> None:
     near = service.search(Query("colour of a brush", Mode.SEMANTIC))
     assert near.hits[0].path == "c.py"
     assert near.total < 4
-
-
-def test_the_scan_of_signs_finds_what_sqlite_vec_finds(tmp_path: Path) -> None:
-    """Also after blocks have been filled, emptied in part, and filled again."""
-    chance = np.random.default_rng(5)
-    vectors = quantise(chance.normal(size=(3_000, 64)).astype(np.float32))
-    with Store(tmp_path / INDEX_FILE) as store:
-        store.load_vectors()
-        with store.transaction():
-            store.reset_vectors(64)
-            store._add_vectors(1, vectors[:2_500])
-            store._db.execute("DELETE FROM chunk_bits WHERE rowid % 3 = 0")
-            store._add_vectors(2_501, vectors[2_500:])
-        for query in chance.normal(size=(5, 64)).astype(np.float32):
-            ((signs, _),) = quantise(query[None])
-            rows = store.query("SELECT rowid, distance FROM chunk_bits WHERE signs MATCH vec_bit(?) AND k = 300", signs)
-            found = set(_nearest_by_signs(store, query, None, 300))
-            edge = max(distance for _, distance in rows)
-            assert {id_ for id_, distance in rows if distance < edge} <= found
-            assert len(found) == 300
-            assert not any(id_ % 3 == 0 for id_ in found if id_ <= 2_500)
 
 
 def test_another_way_of_reading_a_model_is_another_model(model_folder: Path) -> None:

@@ -49,11 +49,6 @@ class ChunkTable(Database):
         )
         return found[0] if found else None
 
-    def chunk_ids(self, scope: ChunkScope) -> list[int]:
-        """Return the numbers of all chunks inside a scope."""
-        condition, values = within(scope)
-        return self.rows(int, f"SELECT id FROM chunk WHERE {condition}", *values)  # noqa: S608
-
     def count_chunks(self) -> int:
         """Count all chunks."""
         return int(self.value("SELECT count(*) FROM chunk"))

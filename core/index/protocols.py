@@ -23,7 +23,6 @@ from keyhole.core.index.rows import (
     Heading,
     IndexFacts,
     NamedSymbol,
-    SignBlock,
     Slice,
     StoredLink,
     StoredVector,
@@ -100,8 +99,8 @@ class WriterStore(FactStore, Protocol):
     def forget_digests(self) -> None:
         """Make the next walk read every file again; until then the old rows serve."""
 
-    def reset_vectors(self, dimension: int) -> None:
-        """Drop all vectors, and make room for new ones of this many numbers, if any."""
+    def reset_vectors(self) -> None:
+        """Drop all vectors."""
 
     def merge_words(self) -> None:
         """Put in order what was written bit by bit, for queries to take less time."""
@@ -164,9 +163,6 @@ class SearchStore(FactStore, Protocol):
     def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
         """Return the chunk that a line is in, or the last one before it."""
 
-    def chunk_ids(self, scope: ChunkScope) -> list[int]:
-        """Return the numbers of all chunks inside a scope."""
-
     def word_counts(self, words: Iterable[str]) -> dict[str, int]:
         """Count the chunks that have each word; a word that no chunk has is not there."""
 
@@ -179,11 +175,11 @@ class SearchStore(FactStore, Protocol):
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
         """Count every chunk that `word_matches` could return."""
 
-    def sign_blocks(self) -> list[SignBlock]:
-        """Return the signs of all vectors."""
+    def nearest_by_signs(self, signs: bytes, scope: ChunkScope, count: int) -> list[int]:
+        """Return the chunks whose signs differ least from these, in no order; equally far ones come along."""
 
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
-        """Return the vectors of those of some chunks that have one."""
+        """Return the vectors of those of some chunks that have one, in the order of paths and lines."""
 
     def symbol_names(self) -> list[str]:
         """Return every name that is defined, once."""

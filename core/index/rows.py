@@ -243,12 +243,11 @@ class WordRow(NamedTuple):
     matched: str
 
 
-class SignBlock(NamedTuple):
-    """Many signs as sqlite-vec stores them: which places are taken, by which chunks, and the signs of each."""
+class SignMatch(NamedTuple):
+    """A chunk, and in how many places its signs differ from those that were asked for."""
 
-    validity: bytes
-    chunk_ids: bytes
-    signs: bytes
+    chunk_id: int
+    distance: float
 
 
 class StoredVector(NamedTuple):

@@ -6,13 +6,16 @@ Version  Why it changed
 3        trigrams of files, filled by the first search for a regular expression
 4        links between files, and what files declare that links are resolved by
 5        symbols are found by file and depth: the tree counts them without reading them
+6        signs of vectors in a table of ours: sqlite-vec compares them through its public functions
 """
 
 from collections.abc import Callable
 
 import apsw
 
-VERSION = 5
+from keyhole.core.index.extension import load_vectors
+
+VERSION = 6
 # "Khol": tells an index from any other SQLite file.
 APPLICATION_ID = 0x4B686F6C
 
@@ -81,6 +84,7 @@ CREATE VIRTUAL TABLE chunk_words USING fts5(
 CREATE TABLE chunk_vector (chunk_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 """
 _DEPTHS = "CREATE INDEX symbol_by_depth ON symbol (file_id, depth);"
+_SIGNS = "CREATE TABLE chunk_signs (chunk_id INTEGER PRIMARY KEY, signs BLOB NOT NULL);"
 # Which files can contain a text: one row per file, and no positions, so that it stays small.
 _TRIGRAMS = """
 CREATE VIRTUAL TABLE file_trigrams USING fts5(
@@ -120,7 +124,7 @@ CREATE INDEX declared_by_file ON declared (file_id);
 
 def create(db: apsw.Connection) -> None:
     """Lay out an empty index."""
-    db.execute(_TABLES + _DEPTHS + _TRIGRAMS + _LINKS)
+    db.execute(_TABLES + _DEPTHS + _SIGNS + _TRIGRAMS + _LINKS)
     db.pragma("application_id", APPLICATION_ID)
     db.pragma("user_version", VERSION)
 
@@ -154,9 +158,23 @@ def _add_depths(db: apsw.Connection) -> None:
     db.execute("DROP INDEX symbol_by_file;" + _DEPTHS)
 
 
+def _add_signs(db: apsw.Connection) -> None:
+    """Copy the signs out of sqlite-vec's own table, which only sqlite-vec can read."""
+    db.execute(_SIGNS)
+    if not db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'chunk_bits'").get:
+        return
+    if load_vectors(db):
+        db.execute("INSERT INTO chunk_signs (chunk_id, signs) SELECT rowid, signs FROM chunk_bits")
+        db.execute("DROP TABLE chunk_bits")
+    else:
+        # The next run finds another model recorded than the one in use, and embeds every file again.
+        db.execute("DELETE FROM chunk_vector; DELETE FROM meta WHERE key IN ('model', 'dimension')")
+
+
 MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     1: _add_definitions,
     2: _add_trigrams,
     3: _add_links,
     4: _add_depths,
+    5: _add_signs,
 }

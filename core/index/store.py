@@ -1,6 +1,6 @@
 """The index of one workspace, kept in SQLite: all its tables, and what is written across several of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,24 +9,20 @@ import apsw
 from keyhole.core.errors import CorruptStoreError, StoreError
 from keyhole.core.files.walk import Stamp
 from keyhole.core.index.chunk_table import ChunkTable
-from keyhole.core.index.connection import explained, load_vectors, transaction
-from keyhole.core.index.database import json_ids
+from keyhole.core.index.connection import explained, transaction
 from keyhole.core.index.file_table import FileTable
 from keyhole.core.index.link_lists import LinkLists
 from keyhole.core.index.link_table import LinkTable
-from keyhole.core.index.rows import FileRows, LanguageTotals, SignBlock, StoredVector, Vector
+from keyhole.core.index.rows import FileRows, LanguageTotals
 from keyhole.core.index.symbol_table import SymbolTable
 from keyhole.core.index.trigram_table import TrigramTable
+from keyhole.core.index.vector_table import VectorTable
 from keyhole.core.index.word_table import WordTable
 from keyhole.core.types import Skip, SkipReason
 
 
-class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable, TrigramTable):
+class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable, TrigramTable, VectorTable):
     """An open index. Any process may read; who writes holds the writer's lock."""
-
-    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
-        super().__init__(path, vfs=vfs)
-        self._has_vectors = False
 
     def language_totals(self) -> list[LanguageTotals]:
         """Return what the files of each language add up to, the commonest first."""
@@ -93,53 +89,9 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         """Take out a file's chunks, with everything that belongs to them, and its trigrams."""
         chunks = "SELECT id FROM chunk WHERE file_id = ?"
         self._db.execute(f"DELETE FROM chunk_words WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
-        if self._has_vectors and self.facts().dimension:
-            self._db.execute(f"DELETE FROM chunk_bits WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
-        self._db.execute(f"DELETE FROM chunk_vector WHERE chunk_id IN ({chunks})", (file_id,))  # noqa: S608
+        self._delete_vectors(file_id)
         self._db.execute("DELETE FROM chunk WHERE file_id = ?", (file_id,))
         self._delete_trigrams(file_id)
-
-    # Vectors
-
-    def load_vectors(self) -> bool:
-        """Make the vectors usable; False where sqlite-vec cannot be loaded."""
-        self._has_vectors = load_vectors(self._db)
-        return self._has_vectors
-
-    def sign_blocks(self) -> list[SignBlock]:
-        """Return the signs of all vectors, in the blocks that sqlite-vec keeps them in."""
-        return self.rows(
-            SignBlock,
-            """SELECT validity, rowids, vectors FROM chunk_bits_chunks
-                JOIN chunk_bits_vector_chunks00 signs ON signs.rowid = chunk_id""",
-        )
-
-    def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
-        """Return the vectors of those of some chunks that have one."""
-        return self.rows(
-            StoredVector,
-            "SELECT chunk_id, vector FROM json_each(?) near JOIN chunk_vector ON chunk_id = near.value",
-            json_ids(chunk_ids),
-        )
-
-    def reset_vectors(self, dimension: int) -> None:
-        """Drop all vectors, and make room for new ones of this many numbers, if any."""
-        self._db.execute("DELETE FROM chunk_vector")
-        if self._has_vectors:
-            self._db.execute("DROP TABLE IF EXISTS chunk_bits")
-            if dimension:
-                self._db.execute(f"CREATE VIRTUAL TABLE chunk_bits USING vec0(signs bit[{int(dimension)}])")
-
-    def _add_vectors(self, first: int, vectors: Sequence[Vector]) -> None:
-        if not vectors:
-            return
-        rows = list(enumerate(vectors, first))
-        self._db.executemany(
-            "INSERT INTO chunk_vector (chunk_id, vector) VALUES (?, ?)", [(id_, small) for id_, (_, small) in rows]
-        )
-        self._db.executemany(
-            "INSERT INTO chunk_bits (rowid, signs) VALUES (?, vec_bit(?))", [(id_, signs) for id_, (signs, _) in rows]
-        )
 
 
 def check_integrity(store: Store) -> list[str]:

@@ -185,7 +185,7 @@ class _Update:
 
     def _load_model_of_index(self) -> None:
         """Use the model only when the other vectors of the index are its own."""
-        if self._embedder and self._store.load_vectors() and self._store.facts().model == self._embedder.name:
+        if self._embedder and self._store.facts().model == self._embedder.name:
             self._load_model()
         else:
             self._embedder = None
@@ -211,7 +211,7 @@ class _Update:
         with self._store.transaction():
             self._store.set_fact("model", name)
             self._store.set_fact("dimension", dimension)
-            self._store.reset_vectors(dimension)
+            self._store.reset_vectors()
             if must_embed:
                 self._store.forget_digests()
 
