@@ -22,7 +22,7 @@ from keyhole.core.types import Skip, SkipReason
 
 
 class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable, TrigramTable):
-    """An open index. Any process may read; who writes holds the writer's lock."""
+    """An open index. Every process may read; who writes holds the writer's lock."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         super().__init__(path, vfs=vfs)
