@@ -20,7 +20,8 @@ from record import fetch_sdist, save_record
 
 from keyhole.core.files.walk import scan
 from keyhole.core.index import prepare as preparing
-from keyhole.core.index.model import BUILTIN, NONE
+from keyhole.core.index.model import NONE
+from keyhole.core.index.model_folder import BUILTIN
 from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.syntax import analyse as analysing

@@ -17,7 +17,8 @@ from corpus import Query as Label
 from record import HERE, save_record
 
 from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.index.model import BUILTIN, open_embedder
+from keyhole.core.index.model import open_embedder
+from keyhole.core.index.model_folder import BUILTIN
 from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine

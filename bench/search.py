@@ -21,7 +21,8 @@ from record import fetch_sdist, save_record
 
 from keyhole.core.index.embedder import Embedder, quantise
 from keyhole.core.index.location import INDEX_FILE, index_folder
-from keyhole.core.index.model import BUILTIN, open_embedder
+from keyhole.core.index.model import open_embedder
+from keyhole.core.index.model_folder import BUILTIN
 from keyhole.core.index.store import Store
 from keyhole.core.index.trigrams import fill_trigrams
 from keyhole.core.index.update import Request, update_index

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from platformdirs import user_cache_path, user_config_path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -77,15 +77,16 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
             _check_key(key, source, is_variable=source == "environment")
             if value != {}:
                 merged[key] = (source, value)
-    tree: dict[str, Any] = {}
+    tree: dict[str, object] = {}
     for key, (_, value) in merged.items():
         *sections, name = key.split(".")
         place = tree
         for section in sections:
-            place = place.setdefault(section, {})
-            if not isinstance(place, dict):
+            inside = place.setdefault(section, {})
+            if not isinstance(inside, dict):
                 source = merged[section][0] if section in merged else "settings"
-                raise ConfigError(f"{source}: {section} = {place!r}: it is a table, [{section}]")
+                raise ConfigError(f"{source}: {section} = {inside!r}: it is a table, [{section}]")
+            place = inside
         place[name] = value
     try:
         return Settings.model_validate(tree)

@@ -16,7 +16,8 @@ from model2vec import StaticModel
 from keyhole.core.errors import AssetError, QueryError
 from keyhole.core.index.embedder import quantise
 from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.index.model import BUILTIN, NONE, StaticEmbedder, open_embedder, open_once
+from keyhole.core.index.model import NONE, StaticEmbedder, open_embedder
+from keyhole.core.index.model_folder import BUILTIN, open_once
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
 from keyhole.core.search.semantic import nearest_to

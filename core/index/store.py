@@ -22,7 +22,7 @@ from keyhole.core.types import Skip, SkipReason
 
 
 class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable, TrigramTable, VectorTable):
-    """An open index. Any process may read; who writes holds the writer's lock."""
+    """An open index. Every process may read; who writes holds the writer's lock."""
 
     def language_totals(self) -> list[LanguageTotals]:
         """Return what the files of each language add up to, the commonest first."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
 from keyhole.core.errors import AssetError
-from keyhole.core.index.model import ModelFolder
+from keyhole.core.index.model_folder import ModelFolder, single_threaded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,11 +45,12 @@ class WordEmbedder(ModelFolder):
 
     def load(self) -> None:
         """Load the model, unless it is loaded."""
-        with self._lock:
+        with self._lock, single_threaded():
             self._parts  # noqa: B018  # the first look loads it
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row per text, of length 1 or, where no word is known, 0."""
+        self.load()
         import numpy as np
 
         with self._lock:

@@ -49,7 +49,7 @@ CREATE TABLE answer (
     truncation TEXT NOT NULL
 );
 CREATE TABLE counter (journal INTEGER NOT NULL, value INTEGER NOT NULL);
-INSERT INTO counter VALUES (abs(random()), 0);
+INSERT INTO counter (journal, value) VALUES (abs(random()), 0);
 """
 CALL_COLUMNS = tuple(column.name for column in fields(Call))
 

@@ -140,8 +140,7 @@ class JournalReader:
             found = _calls(db, "WHERE id = ?", call_id) if db else []
             if db is None or not found:
                 return None
-            rows: list[tuple[Any, ...]] = db.execute(_ANSWER, (call_id,)).fetchall()
-            response, truncation = rows[0] if rows else (b"", "")
+            response, truncation = next(iter(db.execute(_ANSWER, (call_id,))), (b"", ""))
         facts = json.loads(truncation) if truncation else {}
         return WholeCall(found[0], response.decode("utf-8", "surrogatepass"), found[0].parameters, facts)
 

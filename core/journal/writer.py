@@ -243,4 +243,7 @@ def _finish(db: apsw.Connection, call_id: int, outcome: Ended, change: int) -> N
         ),
     )
     truncation = json.dumps(outcome.truncation) if outcome.truncation else ""
-    db.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, ?)", (call_id, response, truncation))
+    db.execute(
+        "INSERT OR REPLACE INTO answer (call_id, response, truncation) VALUES (?, ?, ?)",
+        (call_id, response, truncation),
+    )

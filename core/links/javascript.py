@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from keyhole.core.links.link_types import Declared, Origin, Reason, Resolution, external, internal, unresolved
 from keyhole.core.links.paths import Paths, basename, join, parents
@@ -108,10 +107,10 @@ class JavaScriptImports:
                     return found, bool(names) and not _is_catch_all(aliases, target)
         return None, False
 
-    def _options(self, path: str) -> tuple[str | None, Mapping[str, Any], str]:
+    def _options(self, path: str) -> tuple[str | None, Mapping[str, object], str]:
         """Return the base folder, the aliases and what they start from, following what is extended."""
         base: str | None = None
-        aliases: Mapping[str, Any] | None = None
+        aliases: Mapping[str, object] | None = None
         alias_base = path.rpartition("/")[0]
         for _ in range(_MOST_EXTENDS):
             facts, folder = self._configurations.get(path, {}), path.rpartition("/")[0]
@@ -180,6 +179,6 @@ def _targets(value: object, depth: int = 4) -> Iterator[str]:
             yield from _targets(value.get(condition), depth - 1)
 
 
-def _is_catch_all(aliases: Mapping[str, Any], target: str) -> bool:
+def _is_catch_all(aliases: Mapping[str, object], target: str) -> bool:
     """Tell whether only the alias `*`, which speaks of everything, speaks of a target."""
     return "*" in aliases and not any(_matching({key: "x" for key in aliases if key != "*"}, target))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from math import sqrt
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.filters import role_of
@@ -46,6 +46,8 @@ WEIGHTS = {
 }
 
 
+# What a signal looks at: the definitions of a chunk, its path, or the candidate itself.
+Judged = TypeVar("Judged")
 # Name, effect and detail; they become signals only when the candidate is shown.
 Effect = tuple[str, float, str]
 
@@ -110,12 +112,12 @@ def rank(
 
 
 def _applied(
-    signals: dict[str, Callable[[Any, Wanted], float]], wanted: Wanted, without: frozenset[str]
-) -> Callable[[Any], tuple[float, list[Effect]]]:
+    signals: dict[str, Callable[[Judged, Wanted], float]], wanted: Wanted, without: frozenset[str]
+) -> Callable[[Judged], tuple[float, list[Effect]]]:
     """Make a function that returns the factor by which something raises a score, and the signals behind it."""
     weighted = [(name, WEIGHTS[name], strength_of) for name, strength_of in signals.items() if name not in without]
 
-    def judge(thing: Any) -> tuple[float, list[Effect]]:
+    def judge(thing: Judged) -> tuple[float, list[Effect]]:
         factor, effects = 1.0, []
         for name, weight, strength_of in weighted:
             if strength := strength_of(thing, wanted):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parser  # type: ignore[attr-defined]
-from typing import Any
+from typing import Protocol
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import QueryError
@@ -18,6 +18,13 @@ _MAX_TRIGRAMS = 40
 _UNSUPPORTED = re.compile(r"\(\?(?:<?[=!]|P=|>|\()|\\[1-9]|\\[gk]<|[*+?}]\+")
 
 
+class Pattern(Protocol):
+    """A pattern as RE2 compiles it, which has no types of its own."""
+
+    def finditer(self, text: str, /) -> Iterator[re.Match[str]]:
+        """Yield every match in a text."""
+
+
 class LineMatch:
     """A chunk with a match, and the lines of the file that match."""
 
@@ -26,17 +33,18 @@ class LineMatch:
         self.lines = lines
 
 
-def compile_pattern(pattern: str) -> Any:  # RE2 has no types
+def compile_pattern(pattern: str) -> Pattern:
     """Compile with RE2, whose time is linear in the text; say where a pattern is wrong."""
     import re2
 
     options = re2.Options()
     options.log_errors = False
     try:
-        return re2.compile(f"(?m){pattern}", options)
+        compiled: Pattern = re2.compile(f"(?m){pattern}", options)
     except re2.error as error:
         place, reason = _locate(pattern, str(error))
         raise QueryError(f"bad regular expression: {reason}\n  {pattern}\n  {' ' * place}^") from None
+    return compiled
 
 
 def find_matches(
@@ -65,7 +73,7 @@ def required_texts(pattern: str) -> list[str]:
     return [text for text in texts if len(text) >= 3]
 
 
-def _in_file(store: SearchStore, file_id: int, text: str, compiled: Any, scope: ChunkScope) -> Iterator[LineMatch]:
+def _in_file(store: SearchStore, file_id: int, text: str, compiled: Pattern, scope: ChunkScope) -> Iterator[LineMatch]:
     positions = [match.start() for match in compiled.finditer(text)]
     if not positions:
         return
@@ -82,7 +90,7 @@ def _files(store: SearchStore, pattern: str) -> list[FileDigest]:
     return store.files_with_trigrams(telling)
 
 
-def _collect(parsed: Any, texts: list[str]) -> None:
+def _collect(parsed: sre_parser.SubPattern, texts: list[str]) -> None:
     """Gather runs of letters that no alternative, class or optional part interrupts."""
     run = ""
     for operation, value in parsed:

@@ -1,0 +1,122 @@
+"""Every weight of the ranking counts: each has a made-up pool whose order it alone decides."""
+
+from dataclasses import dataclass
+from zlib import crc32
+
+import pytest
+
+from keyhole.core.index.words import stem
+from keyhole.core.search.rank import WEIGHTS, ChunkCandidate, Wanted, rank
+
+NEUTRAL = {"further chunk of file": 1.0}
+
+
+def chunk(
+    path: str, place: int, *, definitions: str = "", language: str = "python", start_line: int = 1
+) -> ChunkCandidate:
+    """Make a chunk that words alone put in some place; chunks of one path are of one file."""
+    return ChunkCandidate(
+        place, crc32(path.encode()), path, language, start_line, start_line + 9, definitions, lexical_rank=place
+    )
+
+
+def matched(path: str, place: int, *, coverage: float = 0.0, closeness: float = 0.0) -> ChunkCandidate:
+    """Make a chunk that has some of the words, or the phrase."""
+    candidate = chunk(path, place)
+    candidate.coverage, candidate.closeness = coverage, closeness
+    return candidate
+
+
+def owned(path: str, place: int) -> ChunkCandidate:
+    """Make a chunk that defines a name in the owner that the query names."""
+    candidate = chunk(path, place)
+    candidate.in_owner = True
+    return candidate
+
+
+def asking(*words: str, name: str = "") -> Wanted:
+    """Ask for words, or for a name; what is not asked for cannot match."""
+    return Wanted(frozenset(words), frozenset(map(stem, words)), frozenset([name] if name else []))
+
+
+NOTHING = asking()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A pool in the order of the words alone, and the places in which ranking puts it."""
+
+    pool: tuple[ChunkCandidate, ...]
+    ranked: tuple[int, ...]
+    wanted: Wanted = NOTHING
+    without: frozenset[str] = frozenset()
+
+
+CASES = {
+    "defines the name": Case(
+        (chunk("a.py", 1), chunk("b.py", 2, definitions="function retry")), (2, 1), asking(name="retry")
+    ),
+    "defines it in the named owner": Case((chunk("a.py", 1), owned("b.py", 2)), (2, 1)),
+    "defines a similar name": Case(
+        (chunk("a.py", 1), chunk("b.py", 2, definitions="function retry_later")), (2, 1), asking(name="retry")
+    ),
+    "words in definitions": Case(
+        (chunk("a.py", 1), chunk("b.py", 2, definitions="function retry_later")), (2, 1), asking("retry")
+    ),
+    "words in file name": Case((chunk("a.py", 1), chunk("retry.py", 2)), (2, 1), asking("retry")),
+    "words in folder": Case((chunk("other/a.py", 1), chunk("retry/a.py", 2)), (2, 1), asking("retry")),
+    "all words": Case((chunk("a.py", 1), matched("b.py", 2, coverage=0.5)), (2, 1)),
+    "phrase": Case((chunk("a.py", 1), matched("b.py", 2, closeness=0.5)), (2, 1)),
+    "good chunks in file": Case(
+        (chunk("a.py", 1), chunk("b.py", 2), chunk("b.py", 3, start_line=11)),
+        (2, 3, 1),
+        without=frozenset(["further chunk of file"]),
+    ),
+    "test": Case((chunk("tests/a.py", 1), chunk("b.py", 2)), (2, 1)),
+    "vendored": Case((chunk("vendor/a.py", 1), chunk("b.py", 2)), (2, 1)),
+    "example": Case((chunk("examples/a.py", 1), chunk("b.py", 2)), (2, 1)),
+    "locale": Case((chunk("locale/a.py", 1), chunk("b.py", 2)), (2, 1)),
+    "prose": Case((chunk("a.md", 1, language="markdown"), chunk("b.py", 2)), (2, 1)),
+    # The second chunk of a file falls behind the next file, and stays ahead of one that is much worse.
+    "further chunk of file": Case(
+        (chunk("a.py", 1), chunk("a.py", 2, start_line=11), chunk("b.py", 3), chunk("c.py", 20)),
+        (1, 3, 2, 20),
+        without=frozenset(["good chunks in file"]),
+    ),
+}
+
+
+def ranked(case: Case) -> tuple[int, ...]:
+    return tuple(candidate.chunk_id for candidate in rank(list(case.pool), case.wanted, without=case.without))
+
+
+def test_every_weight_has_a_case() -> None:
+    assert CASES.keys() == WEIGHTS.keys()
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_the_weight_decides_the_order(name: str) -> None:
+    assert ranked(CASES[name]) == CASES[name].ranked
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+@pytest.mark.parametrize("weight", [0.0, None], ids=["zero", "neutral"])
+def test_without_the_weight_the_order_is_another(
+    name: str, weight: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(WEIGHTS, name, NEUTRAL.get(name, 0.0) if weight is None else weight)
+    assert ranked(CASES[name]) != CASES[name].ranked
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("locale/de.py", "locale"),
+        ("src/i18n/de.py", "locale"),
+        ("legacy/a.py", "locale"),
+        ("src/compat/a.py", "locale"),
+    ],
+)
+def test_translations_and_old_code_are_ranked_alike(path: str, role: str) -> None:
+    (candidate,) = rank([chunk(path, 1)], asking())
+    assert [name for name, *_ in candidate.signals] == ["words", role]
