@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from keyhole.core.install.commands import ConfigTarget
 
 
 def _common(command: Callable[..., None]) -> Callable[..., None]:
@@ -49,7 +52,7 @@ def uninstall(client: str, scope: str, root: Path) -> None:
     click.echo(uninstall(_target(client, scope, root)), nl=False)
 
 
-def _target(client: str, scope: str, root: Path) -> Any:
+def _target(client: str, scope: str, root: Path) -> "ConfigTarget":
     from keyhole.core.files.workspace import open_workspace
     from keyhole.core.install.commands import target
 
