@@ -10,13 +10,13 @@ from keyhole.core.service import Service
 from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.answer import Answer
 from keyhole.tui.app import KeyholeApp
-from keyhole.tui.main import _start_server
+from keyhole.tui.main import DEFAULT_PORT, _start_server
 from keyhole.tui.screens import explore as explore_module
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.screens.stats import StatsScreen
 from keyhole.tui.screens.traffic import TrafficScreen
-from keyhole.tui.serving import ServerSide
+from keyhole.tui.serving import Server, ServerSide
 from keyhole.tui.widgets.call_list import CallList
 from keyhole.tui.widgets.call_view import CallView
 from keyhole.tui.widgets.query_line import QueryLine
@@ -28,8 +28,13 @@ _TRIES = 10_000
 _CALM = 3
 
 
+async def _start_beside_others(service: Service, port: int, told: Callable[[str], None]) -> Server:
+    """Start a server, but not on the usual port, which other test processes and other explorers would take too."""
+    return await _start_server(service, 0 if port == DEFAULT_PORT else port, told)
+
+
 def make_app(service: Service) -> KeyholeApp:
-    server_side = ServerSide(_start_server, LocalTools())
+    server_side = ServerSide(_start_beside_others, LocalTools())
     return KeyholeApp(service.root, lambda: service, watches=False, server_side=server_side)
 
 
