@@ -8,8 +8,10 @@ PATH_ARG ?= .
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
 
+# One process per core, and no more than eight. Each file of tests stays in one of them, so that what takes long to
+# set up (a wheel, the official clients, an indexed workspace) is set up once.
 test: $(READY) lint
-	$(VENV)/bin/pytest
+	$(VENV)/bin/pytest -n auto --maxprocesses 8 --dist loadfile
 
 # What takes too long for every change, half an hour or so: more examples of every property, and the server under load.
 test-long: $(READY)

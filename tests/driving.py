@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 
 from keyhole.core.cli.explore import start_server
 from keyhole.core.service import Service
+from keyhole.core.types import DEFAULT_PORT
 from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.answer import Answer
 from keyhole.tui.app import KeyholeApp
@@ -16,7 +17,7 @@ from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.screens.stats import StatsScreen
 from keyhole.tui.screens.traffic import TrafficScreen
-from keyhole.tui.serving import ServerSide
+from keyhole.tui.serving import Server, ServerSide
 from keyhole.tui.widgets.call_list import CallList
 from keyhole.tui.widgets.call_view import CallView
 from keyhole.tui.widgets.query_line import QueryLine
@@ -28,8 +29,13 @@ _TRIES = 10_000
 _CALM = 3
 
 
+async def _start_beside_others(service: Service, port: int, told: Callable[[str], None]) -> Server:
+    """Start a server, but not on the usual port, which other test processes and other explorers would take too."""
+    return await start_server(service, 0 if port == DEFAULT_PORT else port, told)
+
+
 def make_app(service: Service) -> KeyholeApp:
-    server_side = ServerSide(start_server, LocalTools())
+    server_side = ServerSide(_start_beside_others, LocalTools())
     return KeyholeApp(service.root, lambda: service, watches=False, server_side=server_side)
 
 

@@ -79,7 +79,8 @@ JAVASCRIPT: Workspace = (
     {
         "package.json": '{"name": "shop", "workspaces": ["packages/*"], "imports": {"#cart": "./src/cart.ts"}}\n',
         "tsconfig.base.json": "{\n  // aliases\n"
-        '  "compilerOptions": {"paths": {"@/*": ["./src/*"], "#deep/*": ["./src/deep/*"], "@gone": ["./no"]}},\n}\n',
+        '  "compilerOptions": {"paths": {"@/*": ["./src/*"], "#deep/*": ["./src/deep/*"], "@gone": ["./no"]}},'
+        " // a comma, a comment and the end\n}\n",
         "tsconfig.json": '{"extends": "./tsconfig.base"}\n',
         "src/index.ts": (
             'import { Cart } from "./cart";\n'

@@ -280,7 +280,9 @@ def test_ignore_rules_agree_with_git(tmp_path: Path, seed: int) -> None:
         ("[[:alpha:]]*.txt\n", ["data/a.py", "src/a.py", "top.py"]),
         ("\n".join(f"*1*{i}*c*1*d*" for i in range(2_500)) + "\n*.txt\n", ["data/a.py", "src/a.py", "top.py"]),
         ("[z-a]\n[\n\\\n*.txt\n", ["data/a.py", "src/a.py", "top.py"]),
+        ("src/*\n!src/a.py\n", ["data/a.py", "src/a.py", "top.py"]),
     ],
+    ids=["only Python", "some names", "mark at the start", "named class", "2,500 lines", "unreadable", "all but one"],
 )
 def test_rule_files_that_once_went_wrong(tmp_path: Path, rules: str, kept: list[str]) -> None:
     for path in ["data/a.py", "src/a.py", "top.py", "src/note.txt"]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from keyhole.core.cli.main import cli, run
 from keyhole.core.errors import ConfigError
-from keyhole.core.install import jsonc, toml_text
+from keyhole.core.install import json_text, toml_text
 from keyhole.core.install.commands import installable
 from keyhole.core.install.config_file import ConfigFile
 
@@ -108,7 +108,7 @@ def keyhole(*arguments: str) -> tuple[int, str]:
 
 def facts(client: str, text: str) -> dict[str, Any]:
     text = text.removeprefix("\ufeff")
-    found = tomllib.loads(text) if client == "codex" else jsonc.parse(text)
+    found = tomllib.loads(text) if client == "codex" else json_text.parse(text)
     assert isinstance(found, dict)
     return found
 
@@ -346,13 +346,13 @@ ENTRY: dict[str, object] = {"command": "keyhole", "args": ["mcp"]}
 def test_json_is_changed_nowhere_else(rest: dict[str, Any], servers: dict[str, Any] | None, indent: Any) -> None:
     document = rest if servers is None else {**rest, "mcpServers": servers}
     text = json.dumps(document, indent=indent)
-    assert jsonc.parse(text) == document
-    changed = jsonc.set_entry(text, "mcpServers", "keyhole", ENTRY)
+    assert json_text.parse(text) == document
+    changed = json_text.set_entry(text, "mcpServers", "keyhole", ENTRY)
     old = (servers or {}).get("keyhole", {})
-    assert jsonc.parse(changed) == {**rest, "mcpServers": {**(servers or {}), "keyhole": {**old, **ENTRY}}}
-    assert json.loads(changed) == jsonc.parse(changed)
-    assert jsonc.set_entry(changed, "mcpServers", "keyhole", ENTRY) == changed
-    removed = jsonc.remove_entry(changed, "mcpServers", "keyhole")
+    assert json_text.parse(changed) == {**rest, "mcpServers": {**(servers or {}), "keyhole": {**old, **ENTRY}}}
+    assert json.loads(changed) == json_text.parse(changed)
+    assert json_text.set_entry(changed, "mcpServers", "keyhole", ENTRY) == changed
+    removed = json_text.remove_entry(changed, "mcpServers", "keyhole")
     others = {name: value for name, value in (servers or {}).items() if name != "keyhole"}
     assert json.loads(removed) == {**rest, "mcpServers": others}
 
@@ -360,7 +360,7 @@ def test_json_is_changed_nowhere_else(rest: dict[str, Any], servers: dict[str, A
 @given(st.text('{}[]":,/*\n ab1', max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(ValueError):
-        assert isinstance(jsonc.parse(text), dict)
+        assert isinstance(json_text.parse(text), dict)
 
 
 @given(st.text("[]=\"'\nabmcp_servers.keyhole# ", max_size=60))

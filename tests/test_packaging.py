@@ -21,6 +21,7 @@ HEAVY = {
     "mcp",
     "pydantic",
     "apsw",
+    "tomlkit",
 }
 
 

@@ -9,7 +9,7 @@ from keyhole.core.cli.options import with_options
 from keyhole.core.cli.output import print_json, say
 
 if TYPE_CHECKING:
-    from keyhole.core.install.commands import Target
+    from keyhole.core.install.commands import ConfigTarget
 
 _target_options = with_options(
     click.argument("client", metavar="claude|codex|cursor|vscode"),
@@ -65,7 +65,7 @@ def clients(*, as_json: bool) -> None:
         click.echo(clients_text({name: sum(tokens.values()) for name, tokens in costs.items()}), nl=False)
 
 
-def _target(client: str, scope: str, root: Path) -> "Target":
+def _target(client: str, scope: str, root: Path) -> "ConfigTarget":
     from keyhole.core.files.workspace import open_workspace
     from keyhole.core.install.commands import target
 

@@ -5,18 +5,31 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from typing import Protocol
 
 from keyhole.core.clients import ConfigPlace, Profile, profiles
 from keyhole.core.errors import ConfigError
-from keyhole.core.install import jsonc, toml_text
+from keyhole.core.install import json_text
 from keyhole.core.install.config_file import ConfigFile
 
 NAME = "keyhole"
 
 
+class ConfigFormat(Protocol):
+    """What a module does that changes files of one format; each raises ValueError about a file it cannot read."""
+
+    def parse(self, text: str) -> dict[str, object]:
+        """Read a text."""
+
+    def set_entry(self, text: str, section: str, name: str, entry: dict[str, object]) -> str:
+        """Put an entry into a section of the file."""
+
+    def remove_entry(self, text: str, section: str, name: str) -> str:
+        """Take an entry out."""
+
+
 @dataclass(frozen=True, slots=True)
-class Target:
+class ConfigTarget:
     """Where a client's configuration is, and what goes into it."""
 
     profile: Profile
@@ -26,9 +39,14 @@ class Target:
     inside: Path | None
 
     @property
-    def format(self) -> ModuleType:
+    def format(self) -> ConfigFormat:
         """How the file is written."""
-        return toml_text if self.path.suffix == ".toml" else jsonc
+        if self.path.suffix == ".toml":
+            # Only here, since tomlkit takes time to import.
+            from keyhole.core.install import toml_text
+
+            return toml_text
+        return json_text
 
 
 def installable() -> list[str]:
@@ -36,7 +54,7 @@ def installable() -> list[str]:
     return [name for name, profile in profiles().items() if profile.config]
 
 
-def target(client: str, root: Path, home: Path, *, is_project: bool) -> Target:
+def target(client: str, root: Path, home: Path, *, is_project: bool) -> ConfigTarget:
     """Find the file and the entry of a client, for one workspace or for all of the user's."""
     profile = profiles().get(client)
     if profile is None or profile.config is None:
@@ -46,7 +64,7 @@ def target(client: str, root: Path, home: Path, *, is_project: bool) -> Target:
     command = NAME if is_project else _own_script()
     entry: dict[str, object] = {**place.extra, "command": command, "args": list(place.arguments)}
     path = root / place.project if is_project else _user_file(place, home)
-    return Target(profile, place, path, entry, root if is_project else None)
+    return ConfigTarget(profile, place, path, entry, root if is_project else None)
 
 
 def _user_file(place: ConfigPlace, home: Path) -> Path:
@@ -61,13 +79,13 @@ def _own_script() -> str:
     return str(beside) if beside.exists() else shutil.which(NAME) or NAME
 
 
-def snippet(found: Target) -> str:
+def snippet(found: ConfigTarget) -> str:
     """Write what goes into the file."""
-    text = str(found.format.set_entry("", found.place.section, NAME, found.entry))
+    text = found.format.set_entry("", found.place.section, NAME, found.entry)
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def install(found: Target) -> str:
+def install(found: ConfigTarget) -> str:
     """Put Keyhole in, and say what was done."""
     file = ConfigFile(found.path, found.inside)
     new = _edited(found, file.text, is_removal=False)
@@ -78,7 +96,7 @@ def install(found: Target) -> str:
     return f"{found.profile.title} has keyhole now, in {found.path}{kept}\n"
 
 
-def uninstall(found: Target) -> str:
+def uninstall(found: ConfigTarget) -> str:
     """Take Keyhole out, and say what was done; a file that only install changed is as it was before."""
     file = ConfigFile(found.path, found.inside)
     new = _edited(found, file.text, is_removal=True) if file.exists else file.text
@@ -92,11 +110,11 @@ def uninstall(found: Target) -> str:
     return f"{found.profile.title} has no keyhole any more, in {found.path}; what was there is in {file.backup}\n"
 
 
-def _has_none(found: Target, text: str) -> bool:
+def _has_none(found: ConfigTarget, text: str) -> bool:
     return _edited(found, text, is_removal=True) == text
 
 
-def _edited(found: Target, text: str, *, is_removal: bool) -> str:
+def _edited(found: ConfigTarget, text: str, *, is_removal: bool) -> str:
     """Change a text, and make sure that nothing but our entry is different."""
     section, form = found.place.section, found.format
     advice = f"it is left alone; keyhole install {found.profile.id} --print shows what to put in"
@@ -108,10 +126,10 @@ def _edited(found: Target, text: str, *, is_removal: bool) -> str:
         raise ConfigError(f"{found.path} cannot be changed safely ({error}); {advice}") from None
     if _without_empty(found, after) != _without_empty(found, _expected(found, before, is_removal=is_removal)):
         raise ConfigError(f"{found.path} is written in a way that cannot be changed safely; {advice}")
-    return str(new)
+    return new
 
 
-def _expected(found: Target, before: dict[str, object], *, is_removal: bool) -> dict[str, object]:
+def _expected(found: ConfigTarget, before: dict[str, object], *, is_removal: bool) -> dict[str, object]:
     """Return what a file must say after a change."""
     wanted = dict(before)
     section = wanted.get(found.place.section, {})
@@ -122,6 +140,6 @@ def _expected(found: Target, before: dict[str, object], *, is_removal: bool) -> 
     return {**wanted, found.place.section: inside}
 
 
-def _without_empty(found: Target, facts: dict[str, object]) -> dict[str, object]:
+def _without_empty(found: ConfigTarget, facts: dict[str, object]) -> dict[str, object]:
     """Leave a section that says nothing out of a comparison."""
     return {name: value for name, value in facts.items() if name != found.place.section or value != {}}

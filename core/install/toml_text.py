@@ -1,15 +1,22 @@
-"""Changing one table of a TOML file as text, so that comments, order and layout of everything else stay.
+"""Changing one table of a TOML file, so that comments, order and layout of everything else stay.
 
-Only tables with a header of their own are understood; what is written otherwise is refused, never guessed.
+tomlkit keeps them, but counts the lines between two tables to the first one. Here comments and empty lines behind
+the last key of our table are not its own: a new key goes before them, and they stay when the table goes.
 """
 
-import json
 import re
 import tomllib
+from collections.abc import Iterator
 
-_HEADER = re.compile(r"^[ \t]*\[\[?([^\]\n]*)\]", re.MULTILINE)
-# Not at the end of the file only.
-_EMPTY_LINE = re.compile(r"(?:[ \t]*\r?\n)?")
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AbstractTable, AoT, Array, InlineTable, Item, Key, Table, Whitespace
+
+_LONE_NEWLINE = re.compile(r"(?<!\r)\n")
+_EMPTY_LINE = re.compile(r"\A[ \t]*\r?\n")
+
+# What stands in a table, in its order; comments and empty lines have no key.
+Body = list[tuple[Key | None, Item]]
 
 
 def parse(text: str) -> dict[str, object]:
@@ -22,59 +29,80 @@ def parse(text: str) -> dict[str, object]:
 
 def set_entry(text: str, section: str, name: str, entry: dict[str, object]) -> str:
     """Put a table into a section of the file; what else a table of that name has is kept."""
-    found = _entry(parse(text), section, name)
-    if found is not None and found | entry == found:
-        return text
-    newline = "\r\n" if "\r\n" in text else "\n"
-    written = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
-    if found is None:
-        gap = "" if not text.strip() else newline if text.endswith("\n") else newline * 2
-        return text + gap + newline.join([f"[{section}.{name}]", *written]) + newline
-    start, end = _own_lines(text, f"{section}.{name}")
-    body = text[start:end]
-    for key in entry:
-        body = re.sub(rf"(?m)^[ \t]*{re.escape(key)}[ \t]*=.*(?:\n|\Z)", "", body)
-    return text[:start] + newline.join(written) + newline + body + text[end:]
+    document = _document(text)
+    for body, index in _places(document, section, name):
+        found = body[index][1]
+        # A table that is only named in headers of tables inside it has no place for keys.
+        if not isinstance(found, AbstractTable) or (isinstance(found, Table) and found.is_super_table()):
+            raise ValueError(f"{section}.{name} is not a table with a header of its own")
+        _update(found, entry)
+        return _with_line_ends(text, tomlkit.dumps(document))
+    gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
+    return _with_line_ends(text, text + gap + tomlkit.dumps({section: {name: entry}}))
 
 
 def remove_entry(text: str, section: str, name: str) -> str:
     """Take a table out, and the tables inside it."""
-    if _entry(parse(text), section, name) is None:
-        return text
-    path = f"{section}.{name}"
-    headers = [(match.start(), _name(match)) for match in _HEADER.finditer(text)]
-    ends = [*(start for start, _ in headers[1:]), len(text)]
-    for (start, header), end in reversed(list(zip(headers, ends, strict=True))):
-        if header == path or header.startswith(f"{path}."):
-            text = text[:start] + text[_last_line_end(text, start, end) :]
-    return text
+    document = _document(text)
+    for body, index in _places(document, section, name):
+        behind = "".join(item.as_string() for _, item in _cut_trailing(_last_body(body[index][1])))
+        # One empty line goes with it.
+        body[index] = (None, Whitespace(_EMPTY_LINE.sub("", behind)))
+    return tomlkit.dumps(document)
 
 
-def _last_line_end(text: str, start: int, end: int) -> int:
-    """Find where a table ends: comments and empty lines behind its last line are not its own."""
-    lines = text[start:end].splitlines(keepends=True)
-    while len(lines) > 1 and lines[-1].strip()[:1] in ("", "#"):
-        end -= len(lines.pop())
-    # One empty line goes with it.
-    return end + len(_EMPTY_LINE.match(text, end)[0])  # type: ignore[index]  # it matches nothing, too
+def _document(text: str) -> tomlkit.TOMLDocument:
+    parse(text)
+    try:
+        document = tomlkit.parse(text)
+        is_same = tomlkit.dumps(document) == text
+    except (TOMLKitError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+    if not is_same:
+        raise ValueError("its layout cannot be kept")
+    return document
 
 
-def _entry(table: dict[str, object], section: str, name: str) -> dict[str, object] | None:
-    inside = table.get(section)
-    found = inside.get(name) if isinstance(inside, dict) else None
-    return found if isinstance(found, dict) else None
+def _places(document: tomlkit.TOMLDocument, section: str, name: str) -> Iterator[tuple[Body, int]]:
+    """Find where an entry stands; parts of one table may stand apart in the file."""
+    for key, item in document.body:
+        if key is not None and key.key == section and isinstance(item, Table):
+            body = item.value.body
+            yield from ((body, index) for index, (own, _) in enumerate(body) if own is not None and own.key == name)
 
 
-def _own_lines(text: str, path: str) -> tuple[int, int]:
-    """Find the lines of a table, without its header."""
-    headers = list(_HEADER.finditer(text))
-    for match, following in zip(headers, [*headers[1:], None], strict=True):
-        if _name(match) == path:
-            line_end = text.find("\n", match.end())
-            start = len(text) if line_end < 0 else line_end + 1
-            return start, following.start() if following else len(text)
-    raise ValueError(f"{path} is not a table with a header of its own")
+def _update(table: AbstractTable, entry: dict[str, object]) -> None:
+    body = table.value.body
+    trailing = [] if isinstance(table, InlineTable) else _cut_trailing(body)
+    for key, value in entry.items():
+        old = table.get(key)
+        if isinstance(old, Array) and old != value and "#" in old.as_string():
+            raise ValueError(f"{key} has comments, which would be lost")
+        if old != value:
+            table[key] = value
+    body.extend(trailing)
 
 
-def _name(header: re.Match[str]) -> str:
-    return ".".join(part.strip().strip("\"'") for part in header[1].split("."))
+def _last_body(item: Item) -> Body:
+    """Return what stands in the last of the tables inside a table."""
+    if isinstance(item, AoT):
+        return _last_body(item.body[-1])
+    if not isinstance(item, Table):
+        return []
+    body = item.value.body
+    return _last_body(body[-1][1]) if body and isinstance(body[-1][1], Table | AoT) else body
+
+
+def _cut_trailing(body: Body) -> Body:
+    """Cut comments and empty lines off the end."""
+    start = len(body)
+    while start and body[start - 1][0] is None:
+        start -= 1
+    trailing = body[start:]
+    del body[start:]
+    return trailing
+
+
+def _with_line_ends(text: str, new: str) -> str:
+    """Write a new text with the line ends of the old one."""
+    return _LONE_NEWLINE.sub("\r\n", new) if "\r\n" in text and not _LONE_NEWLINE.search(text) else new

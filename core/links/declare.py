@@ -9,6 +9,7 @@ from typing import Any
 from keyhole.core.links.link_types import Declared
 from keyhole.core.links.markdown import markdown_anchors
 from keyhole.core.links.paths import basename
+from keyhole.core.syntax.jsonc import parse_jsonc
 
 # None of these looks beyond its line, so that a hostile file takes no longer than its length.
 _GO_MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
@@ -16,8 +17,6 @@ _GO_REPLACE = re.compile(
     r"^(?:replace)?[ \t]+([^\s=(]{1,300})(?:[ \t]+v\S{1,100})?[ \t]+=>[ \t]+(\.{1,2}/\S*)", re.MULTILINE
 )
 _JAVA_PACKAGE = re.compile(r"^[ \t]*package[ \t]+([\w.]+)[ \t]*;", re.MULTILINE)
-# Strings stay, comments and the comma before a closing bracket go.
-_JSON_NOISE = re.compile(r"(\"(?:[^\"\\\n]|\\.)*\"?)|//[^\n]*|/\*(?:.*?\*/|.*)|,(?=\s*[}\]])", re.DOTALL)
 _TSCONFIG = re.compile(r"(?:ts|js)config(?:\.[\w.-]+)?\.json")
 # More than this is no configuration that anyone wrote.
 _LONGEST_VALUE = 50_000
@@ -92,7 +91,7 @@ def _java_package(text: str) -> Iterator[Declared]:
 
 
 def _json(text: str) -> dict[str, Any]:
-    facts = json.loads(_JSON_NOISE.sub(lambda match: match.group(1) or "", text))
+    facts = parse_jsonc(text)
     return facts if isinstance(facts, dict) else {}
 
 

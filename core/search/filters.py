@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from keyhole.core.errors import QueryError
+from keyhole.core.files.globs import glob_test
 from keyhole.core.index.protocols import FactStore, SearchStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.syntax.languages import BY_ID, LANGUAGES
@@ -73,24 +74,7 @@ def _path_test(pattern: str) -> PathTest:
         return lambda _: True
     if not _GLOB.search(pattern):
         return lambda path: path == pattern or path.startswith(f"{pattern}/")
-    compiled = re.compile(_translate(pattern))
-    return lambda path: compiled.fullmatch(path) is not None
-
-
-def _translate(pattern: str) -> str:
-    """Turn a glob into a regular expression: `*` stays within a folder, `**` does not."""
-    anchored = pattern if "/" in pattern else f"**/{pattern}"
-    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    pieces = re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]]*\]|.", anchored, re.DOTALL)
-    return "".join(known.get(piece) or _literal(piece) for piece in pieces)
-
-
-def _literal(token: str) -> str:
-    if len(token) > 2 and token.startswith("["):
-        inside = token[1:-1]
-        negated = inside.startswith("!")
-        return f"[{'^' if negated else ''}{re.escape(inside[negated:]).replace(chr(92) + '-', '-')}]"
-    return re.escape(token)
+    return glob_test(pattern if "/" in pattern else f"**/{pattern}")
 
 
 def _known_language(store: SearchStore, language: str) -> str:

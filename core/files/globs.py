@@ -1,0 +1,111 @@
+"""Globs of ignore files and path filters, turned into regular expressions for RE2.
+
+RE2 matches any number of expressions at once, in time that no pattern can blow up.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+# Ignore files with thousands of lines need more than RE2 takes by itself.
+_SET_MEMORY = 64 << 20
+
+_TOKEN = re.compile(r"\\.|\[[!^]?\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]|\*+|\?|.", re.DOTALL)
+_BRACKET_PART = re.compile(r"(\[:[a-z]+:\])|(?:\\(.)|(.))(?:-(?:\\(.)|(.)))?", re.DOTALL)
+# The named classes that hold a slash, without it: no wildcard matches a slash.
+_CLASSES_WITHOUT_SLASH = {"[:punct:]": "!-.:-@\\[-`{-~", "[:graph:]": "!-.0-~", "[:print:]": " -.0-~"}
+# The slash behind `**` is part of it, so that it can stand for no folder at all.
+_ANY_FOLDERS = "(?:.*/)?"
+_NOTHING = r"[^\x00-\x{10FFFF}]"
+
+
+class ExpressionSet(Protocol):
+    """Regular expressions that RE2 compiled into one."""
+
+    def Match(self, text: str) -> list[int] | None:  # noqa: N802  # the name that RE2 gives it
+        """Return the numbers of the expressions that match the whole text."""
+
+
+def compile_set(expressions: Sequence[str]) -> ExpressionSet | None:
+    """Compile expressions into one set; None when RE2 rejects one of them, or so many."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _SET_MEMORY
+    options.dot_nl = True
+    builder = re2.Set.FullMatchSet(options)
+    try:
+        for expression in expressions:
+            builder.Add(expression)
+        builder.Compile()
+    except re2.error:
+        return None
+    compiled: ExpressionSet = builder
+    return compiled
+
+
+def glob_test(glob: str) -> Callable[[str], bool]:
+    """Return a test for paths; a glob that cannot be read matches none."""
+    expression = translate_glob(glob, stars_cross=True)
+    compiled = compile_set([expression]) if expression else None
+    return lambda path: compiled is not None and bool(compiled.Match(path))
+
+
+def translate_glob(glob: str, *, stars_cross: bool = False) -> str | None:
+    """Turn a glob into a regular expression for a whole path; None when it matches nothing.
+
+    A `*` stays within one name, and `**` in place of a name stands for any number of folders. With `stars_cross`,
+    `**` as part of a name crosses folders too; git takes it for `*` there.
+    """
+    tokens = _TOKEN.findall(glob)
+    # A backslash with nothing behind it, or a bracket that is never closed.
+    if not tokens or tokens[-1] == "\\" or "[" in tokens:
+        return None
+    pieces: list[str] = []
+    for before, part, after in zip(["/", *tokens], tokens, [*tokens[1:], ""], strict=False):
+        is_whole_name = before == "/" and after in ("/", "")
+        if part.startswith("*"):
+            pieces.append(_stars(part, after, is_whole_name=is_whole_name, stars_cross=stars_cross))
+        elif not (part == "/" and pieces and pieces[-1] == _ANY_FOLDERS):
+            pieces.append(_piece(part))
+    return "".join(pieces)
+
+
+def _stars(stars: str, after: str, *, is_whole_name: bool, stars_cross: bool) -> str:
+    if len(stars) > 1 and is_whole_name:
+        return _ANY_FOLDERS if after else ".+"
+    if len(stars) > 1 and stars_cross:
+        return ".*"
+    # A folder is matched with the slash at its end, so `a/*` has to need a name: else it matches `a/` itself.
+    return "[^/]+" if is_whole_name else "[^/]*"
+
+
+def _piece(part: str) -> str:
+    if part == "?":
+        return "[^/]"
+    if part.startswith("\\"):
+        return re.escape(part[1:])
+    if part.startswith("["):
+        return _bracket(part[1:-1])
+    return re.escape(part)
+
+
+def _bracket(inside: str) -> str:
+    """Translate a bracket expression; it never matches a slash."""
+    is_negated = inside.startswith(("!", "^"))
+    parts = _BRACKET_PART.findall(inside[is_negated:])
+    body = "".join(
+        _CLASSES_WITHOUT_SLASH.get(name, name) or _range(escaped or plain, escaped_last or plain_last)
+        for name, escaped, plain, escaped_last, plain_last in parts
+    )
+    if is_negated:
+        return f"[^/{body}]"
+    return f"[{body}]" if body else _NOTHING
+
+
+def _range(first: str, last: str) -> str:
+    """Write a range of characters, or one character; nothing when it runs backwards."""
+    last = last or first
+    halves = [(first, "."), ("0", last)] if first <= "/" <= last else [(first, last)]
+    return "".join(f"{re.escape(start)}-{re.escape(end)}" for start, end in halves if start <= end)
