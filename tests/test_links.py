@@ -26,7 +26,7 @@ Dump = Callable[[Path], dict[str, list[tuple[object, ...]]]]
 
 def shown(service: Service) -> list[str]:
     """Write every link with where it leads."""
-    with service._searching() as engine:
+    with service.engines.lend() as engine:
         rows = engine.store.query(SHOWN)
     return [
         f"{path}:{line} {' '.join(filter(None, [target, part]))} -> {' '.join(filter(None, words(*place)))}"

@@ -194,7 +194,7 @@ def test_a_file_of_go_has_the_links_of_its_package(tmp_path: Path) -> None:
 
 
 def test_every_link_is_there_once(vault: Service) -> None:
-    with vault._searching() as engine:
+    with vault.engines.lend() as engine:
         assert engine.store.value("SELECT count(*) FROM link") == LINKS
         assert engine.store.value("SELECT count(*) FROM link WHERE state IS NULL") == 0
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from keyhole.core.index.store import Store
 from keyhole.core.search.filters import Filter, role_of
 from keyhole.core.search.rank import Candidate, letters_of
+from keyhole.core.search.remembered import Remembered
 
 # How good each way of matching is.
 _QUALITY = {"exact": 1.0, "same letters": 0.95, "starts with it": 0.75, "contains it": 0.55, "typo": 0.4}
@@ -16,19 +17,18 @@ _SHORTEST_TYPO = 4
 class Names:
     """Every name that the index defines, kept in memory until the index changes."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, remembered: Remembered[dict[str, str]]) -> None:
         self._store = store
-        self._generation = -1
-        self._letters: dict[str, str] = {}
+        self._remembered = remembered
 
     def letters(self) -> dict[str, str]:
         """Return each name with its letters."""
         generation = self._store.meta("generation", 0)
-        if generation != self._generation:
+        letters = self._remembered.get(generation)
+        if letters is None:
             rows = self._store.query("SELECT DISTINCT name FROM symbol")
-            self._letters = {name: letters_of(name) for (name,) in rows}
-            self._generation = generation
-        return self._letters
+            letters = self._remembered.put(generation, {name: letters_of(name) for (name,) in rows})
+        return letters
 
     def matching(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield names with the way they match, each once."""
