@@ -238,11 +238,12 @@ def http_agent(address: str, headers: dict[str, str]) -> Ask:
         connection.request("POST", place.path, json.dumps(message), told)
         response = connection.getresponse()
         body = response.read().decode()
-        for line in body.splitlines():
-            if line.startswith("data: "):
-                answer: dict[str, object] = json.loads(line.removeprefix("data: "))
-                if answer.get("id") == 1:
-                    return answer
+        # An answer is one JSON object, or the last event of a stream.
+        events = [line.removeprefix("data: ") for line in body.splitlines() if line.startswith("data: ")]
+        for text in events or [body]:
+            answer: dict[str, object] = json.loads(text) if text.startswith("{") else {}
+            if answer.get("id") == 1:
+                return answer
         return {"error": f"{response.status}: {body[:300]}"}
 
     return ask

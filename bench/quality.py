@@ -23,7 +23,7 @@ from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import chunk_scope
-from keyhole.core.search.lexical import Vocabulary, WordSearch
+from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.rank import WEIGHTS, ChunkCandidate
 from keyhole.core.types import Mode, Query
 
@@ -82,9 +82,7 @@ def load(split: str, model: str = BUILTIN) -> tuple[list[Label], dict[str, Engin
 
 def raw_bm25(engine: Engine, text: str) -> list[ChunkCandidate]:
     """Search as plain BM25 would: every word, every column alike, no ranking."""
-    matches = WordSearch(Vocabulary(engine.store), text, chunk_scope(engine.store, Query(text)), is_raw=True).pool(
-        DEPTH
-    )
+    matches = WordSearch(engine.vocabulary, text, chunk_scope(engine.store, Query(text)), is_raw=True).pool(DEPTH)
     found = {candidate.chunk_id: candidate for candidate in engine.candidates(match.chunk_id for match in matches)}
     return [found[match.chunk_id] for match in matches]
 

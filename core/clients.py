@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from keyhole.core.errors import AssetError, QueryError
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT
 from keyhole.core.view.budget.tokens import TOKENIZERS, estimate_tokens
-from keyhole.core.view.text import count_lines, human_size
+from keyhole.core.view.text import human_size
 
 RAW = "raw"
 # Stands for a path that only the client knows.
@@ -94,20 +94,61 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What a client's model sees of an answer; of the lines from `lost_lines[0]` to `lost_lines[1]` it misses some."""
+    """What a client's model sees of an answer."""
 
     text: str
     how: How | None = None
-    lost_chars: int = 0
-    lost_lines: tuple[int, int] | None = None
     tokens: int = 0
     note: str = ""
+
+
+class _FigureFacts(TypedDict):
+    """A figure as the table has it."""
+
+    value: int
+    source: str
+    date: str
+
+
+class _RuleFacts(TypedDict):
+    """What happens to an answer, as the table has it."""
+
+    how: str
+    limit: _FigureFacts
+    unit: str
+    message: str
+    preview: NotRequired[_FigureFacts]
+    declared: NotRequired[_FigureFacts]
+
+
+class _PlaceFacts(TypedDict):
+    """Where servers are configured, as the table has it."""
+
+    project: str
+    user: dict[str, str]
+    variable: NotRequired[str]
+    section: str
+    arguments: list[str]
+    extra: NotRequired[dict[str, object]]
+
+
+class _ProfileFacts(TypedDict):
+    """A client as the table has it."""
+
+    title: str
+    names: list[str]
+    tokenizer: str
+    prefix: str
+    max_tokens: NotRequired[_FigureFacts]
+    description: NotRequired[_FigureFacts]
+    answer: NotRequired[_RuleFacts]
+    config: NotRequired[_PlaceFacts]
 
 
 @cache
 def profiles() -> Mapping[str, Profile]:
     """Read the table, once."""
-    table = tomllib.loads(files("keyhole.assets").joinpath("clients.toml").read_text("utf-8"))
+    table: dict[str, _ProfileFacts] = tomllib.loads(files("keyhole.assets").joinpath("clients.toml").read_text("utf-8"))
     try:
         return {name: _profile(name, facts) for name, facts in table.items()}
     except (KeyError, TypeError, ValueError) as error:
@@ -148,8 +189,6 @@ def deliver(answer: str, profile: Profile, *, declared_chars: int = CHARACTER_LI
     return Delivery(
         text=text,
         how=rule.how,
-        lost_chars=len(answer) - seen,
-        lost_lines=(answer.count("\n", 0, len(before)) + 1, count_lines(answer[: len(answer) - len(after)])),
         tokens=estimate_tokens(text, profile.tokenizer),
         note=f"{profile.title} {done}: its model sees {seen:,} of {len(answer):,} characters",
     )
@@ -193,7 +232,7 @@ def _assembled(answer: str, before: str, after: str, rule: AnswerRule) -> str:
     return message if rule.how == How.SPILL else before + message + after
 
 
-def _profile(name: str, facts: Mapping[str, Any]) -> Profile:
+def _profile(name: str, facts: _ProfileFacts) -> Profile:
     if facts["tokenizer"] not in TOKENIZERS:
         raise ValueError(f"{name}: tokenizer {facts['tokenizer']!r}")
     return Profile(
@@ -209,7 +248,7 @@ def _profile(name: str, facts: Mapping[str, Any]) -> Profile:
     )
 
 
-def _rule(facts: Mapping[str, Any]) -> AnswerRule:
+def _rule(facts: _RuleFacts) -> AnswerRule:
     return AnswerRule(
         how=How(facts["how"]),
         limit=Figure(**facts["limit"]),
@@ -220,7 +259,7 @@ def _rule(facts: Mapping[str, Any]) -> AnswerRule:
     )
 
 
-def _place(facts: Mapping[str, Any]) -> ConfigPlace:
+def _place(facts: _PlaceFacts) -> ConfigPlace:
     return ConfigPlace(
         project=facts["project"],
         user=facts["user"],
@@ -231,7 +270,7 @@ def _place(facts: Mapping[str, Any]) -> ConfigPlace:
     )
 
 
-def _figure(facts: Mapping[str, Any] | None) -> Figure | None:
+def _figure(facts: _FigureFacts | None) -> Figure | None:
     return Figure(**facts) if facts else None
 
 

@@ -8,10 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Semaphore
 
 from keyhole.core.errors import DeadlineError
-
-_FOR_EVER = -1.0
 
 
 class Deadline:
@@ -64,7 +63,13 @@ def check_time() -> None:
         raise deadline.error()
 
 
-def time_left() -> float:
-    """Return the seconds that are left, or -1 for ever, as locks want it."""
+@contextmanager
+def turn_of(turns: Semaphore) -> Iterator[None]:
+    """Wait for a turn as long as there is time, and give it back at the end."""
     deadline = _current.get()
-    return _FOR_EVER if deadline is None else deadline.remaining
+    if not turns.acquire(timeout=deadline.remaining if deadline else None):
+        raise DeadlineError("other searches keep keyhole busy; ask again in a few seconds")
+    try:
+        yield
+    finally:
+        turns.release()

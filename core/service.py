@@ -1,27 +1,22 @@
 """What Keyhole can do with a workspace; every door (CLI, explorer, MCP) comes through here.
 
-Imports that cost time stand inside the methods that need them.
+The work itself is done by job in `core/workspace` and in the packages below; here it is put together. Imports that
+cost time stand inside the methods that need them.
 """
 
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING
 
-from keyhole.core.config import Settings, load_settings
-from keyhole.core.deadline import check_time, time_left
-from keyhole.core.errors import AssetError, DeadlineError, PathError, StoreError
-from keyhole.core.files.read import read_source
-from keyhole.core.files.walk import examine, printable, scan
-from keyhole.core.files.workspace import open_workspace
-from keyhole.core.index.location import INDEX_FILE, LOCK_FILE, index_folder
+from keyhole.core.config import Settings
+from keyhole.core.errors import PathError, StoreError
+from keyhole.core.files.walk import examine, scan
+from keyhole.core.index.location import LOCK_FILE
 from keyhole.core.types import (
-    Candidate,
     Explanation,
     Hit,
     IndexReport,
@@ -31,50 +26,49 @@ from keyhole.core.types import (
     Progress,
     Query,
     ReadRequest,
-    Refusal,
     SearchRequest,
     SearchResult,
-    SkipReason,
     SourceFile,
     Status,
 )
 from keyhole.core.view.budget.usage import Metrics
+from keyhole.core.workspace.engine_pool import EnginePool
+from keyhole.core.workspace.fresh_results import FreshResults
+from keyhole.core.workspace.model_loader import ModelLoader
+from keyhole.core.workspace.opening import OpenWorkspace
+from keyhole.core.workspace.path_guard import PathGuard
 
 if TYPE_CHECKING:
-    from keyhole.core.index.embedder import Embedder
-    from keyhole.core.index.protocols import SearchStore
-    from keyhole.core.index.update import Request
     from keyhole.core.journal.reader import JournalReader
     from keyhole.core.journal.writer import Journal
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.search.engine import Engine
     from keyhole.core.view.lists.listing import ListView
+    from keyhole.core.view.lists.relation_view import About, Gathered
     from keyhole.core.view.writing import View
 
-# Files up to this size are mapped and read, whether they are indexed or not.
-SERVED_BYTES = 50_000_000
 _SAMPLE_BYTES = 5_000
-# A file may change again while it is looked up again; at some point what is left is left out.
-_FRESHNESS_TRIES = 3
 
 
 class Service:
     """One open workspace; any thread may ask it."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
+        self._workspace = OpenWorkspace(root, settings)
         self.root = root
         self.settings = settings
-        self.folder = index_folder(settings.cache_dir, root)
+        self.folder = self._workspace.folder
         self.metrics = Metrics()
-        self._lock = RLock()
-        self._engine: Engine | None = None
-        self._engine_of: tuple[int, int] | None = None
+        self._models = ModelLoader(settings.index.model)
+        self.engines = EnginePool(self._workspace, self._models)
+        self._fresh = FreshResults(self._workspace, self.engines, self._models)
+        self._paths = PathGuard(root, self._is_indexed)
 
     @classmethod
     def open(cls, path: Path, *, force: bool = False, flags: Mapping[str, object] | None = None) -> "Service":
         """Open a folder, with its settings."""
-        root = open_workspace(path, force=force)
-        return cls(root, load_settings(root, flags))
+        workspace = OpenWorkspace.at(path, force=force, flags=flags)
+        return cls(workspace.root, workspace.settings)
 
     def index(
         self,
@@ -86,9 +80,15 @@ class Service:
         """Bring the index up to date."""
         from keyhole.core.index.update import Hooks, update_index
 
-        if problem := self._fetch_model():
-            on_message(f"{problem}: indexing without vectors")
-        return update_index(self._request(full=full), Hooks(on_progress, on_message))
+        if self._models.problem:
+            self._models.download()
+            # Readers that are open know of no model.
+            self.close()
+        if self._models.problem:
+            on_message(f"{self._models.problem}: indexing without vectors")
+        return update_index(
+            self._workspace.update_request(self._models.embedder, full=full), Hooks(on_progress, on_message)
+        )
 
     def search_view(self, request: SearchRequest) -> "ListView":
         """Answer a search with the text that every door gives out."""
@@ -118,32 +118,18 @@ class Service:
 
     def search(self, query: Query, *, needs_source: Callable[[Hit], bool] = lambda _: False) -> SearchResult:
         """Answer a query from files as they are now: hits in files that changed are looked up again."""
-        from keyhole.core.index.trigrams import fill_trigrams
-        from keyhole.core.index.update import refresh_files
+        from keyhole.core.search.passages import load_passages
         from keyhole.core.search.query import choose_mode
 
-        with self._searching() as engine:
-            if choose_mode(query, has_vectors=False) == Mode.REGEX:
-                fill_trigrams(engine.store, self.root, self.folder, max_bytes=self.settings.index.max_file_bytes)
-            for _ in range(_FRESHNESS_TRIES):
-                result, stale = self._search_once(engine, query, needs_source)
-                if not stale or not refresh_files(self._request(), stale):
-                    break
-            return _without(result, stale)
-
-    def _search_once(
-        self, engine: "Engine", query: Query, needs_source: Callable[[Hit], bool]
-    ) -> tuple[SearchResult, set[str]]:
-        """Search, and tell which files of the hits are no longer as indexed."""
-        from keyhole.core.search.passages import load_passages
-
-        with engine.store.snapshot():
+        def attempt(engine: "Engine") -> tuple[SearchResult, set[str], set[str]]:
             result = engine.search(query)
-            stale = self._stale_paths(engine.store, {hit.path for hit in result.hits})
             hits = [hit for hit in result.hits if needs_source(hit)]
-            limit = self.settings.index.max_file_bytes
+            limit = self._workspace.max_bytes
             passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
-        return replace(result, passages=passages), stale | changed
+            return replace(result, passages=passages), {hit.path for hit in result.hits}, changed
+
+        is_regex = choose_mode(query, has_vectors=False) == Mode.REGEX
+        return _without(*self._fresh.answer(attempt, needs_trigrams=is_regex))
 
     def map_view(self, request: MapRequest) -> "View":
         """Show what a file defines, as it is now."""
@@ -163,27 +149,24 @@ class Service:
 
         shown = understand_read(request)
         paths = tuple(dict.fromkeys(request.paths))
-        files = (self._read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
+        files = (self._paths.read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
         view = read_view(files, shown, outline_of)
         self.metrics.record("read_file", " ".join(paths), view.truncation)
         return view
 
     def relation_view(self, request: "RelationRequest") -> "ListView":
         """Answer a question about links, the tree or related code, from files as they are now."""
-        from keyhole.core.index.update import refresh_files
         from keyhole.core.view.lists.relation_view import About, Where, gather, relation_view, understand_relation
 
         started = time.perf_counter()
         asked = understand_relation(request, partial(self.relative, must_exist=False), self.folder.name)
-        with self._searching() as engine:
-            where = Where(engine, self.root, self.settings.index.max_file_bytes)
-            for _ in range(_FRESHNESS_TRIES):
-                with engine.store.snapshot():
-                    gathered = gather(where, asked)
-                    stale = self._stale_paths(engine.store, set(gathered.paths)) | gathered.changed
-                    about = About(self.root.name, engine.index_facts(), started)
-                if not stale or not refresh_files(self._request(), stale):
-                    break
+
+        def attempt(engine: "Engine") -> "tuple[tuple[Gathered, About], set[str], set[str]]":
+            gathered = gather(Where(engine, self.root, self._workspace.max_bytes), asked)
+            about = About(self.root.name, engine.index_facts(), started)
+            return (gathered, about), set(gathered.paths), set(gathered.changed)
+
+        (gathered, about), _ = self._fresh.answer(attempt)
         view = relation_view(gathered, asked, about)
         self.metrics.record(asked.tool, asked.subject, view.truncation)
         return view
@@ -195,25 +178,25 @@ class Service:
 
         query, _ = understand(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
-        with self._searching() as engine, engine.store.snapshot():
-            found = examine(self.root, relative, max_bytes=self.settings.index.max_file_bytes)
+        with self.engines.lend() as engine, engine.store.snapshot():
+            found = examine(self.root, relative, max_bytes=self._workspace.max_bytes)
             return explain(engine, query, found, relative, line)
 
     def status(self) -> Status:
         """Tell what the index holds, and how far the files have moved on since."""
         from keyhole.core.index.index_status import read_status
 
-        return read_status(self.root, self.folder / INDEX_FILE, max_bytes=self.settings.index.max_file_bytes)
+        return read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
 
     def has_index(self) -> bool:
         """Tell whether there is anything to search."""
-        return (self.folder / INDEX_FILE).exists()
+        return self._workspace.index_file.exists()
 
     def inventory(self) -> Inventory:
         """List what the index knows: its files, what it passes over, and the kinds of symbols."""
         from keyhole.core.index.index_status import read_inventory
 
-        with self._searching() as engine, engine.store.snapshot():
+        with self.engines.lend() as engine, engine.store.snapshot():
             return read_inventory(engine.store)
 
     def clear(self) -> bool:
@@ -249,24 +232,7 @@ class Service:
 
     def read(self, path: str) -> SourceFile:
         """Read one file as it is now, also when it is too large to be indexed, or a picture."""
-        check_time()
-        relative = self.relative(path)
-        admitted = examine(self.root, relative, max_bytes=SERVED_BYTES)
-        if isinstance(admitted, Candidate) or admitted.reason == SkipReason.PICTURE:
-            source = read_source(self.root, relative, max_bytes=SERVED_BYTES)
-        else:
-            source = admitted
-        if isinstance(source, SourceFile):
-            return source
-        if source.reason == SkipReason.TOO_LARGE:
-            raise PathError(f"{source.path} is not served: files over {SERVED_BYTES:,} bytes are not")
-        raise PathError(f"{source.path} is not served: {source.reason}: {source.detail}")
-
-    def _read_or_refuse(self, path: str) -> SourceFile | Refusal:
-        try:
-            return self.read(path)
-        except PathError as error:
-            return Refusal(printable(path), str(error))
+        return self._paths.read(path)
 
     def sample(self) -> str | None:
         """Choose a file that shows well what a map is: code, and not too long."""
@@ -284,112 +250,17 @@ class Service:
 
     def relative(self, path: str, *, must_exist: bool = True) -> str:
         """Turn what a caller wrote into a path relative to the root, or refuse it."""
-        try:
-            # Resolve the folder only: the file itself may be a link, which has a reason of its own.
-            given = self.root / path
-            inside = (given.parent.resolve() / given.name).relative_to(self.root)
-        except (ValueError, OSError, RuntimeError):
-            raise PathError(f"{printable(path)} is outside the workspace; paths are relative to its root") from None
-        # Unlike Path.is_file, this never raises.
-        is_file = os.path.isfile(self.root / inside)  # noqa: PTH113
-        if must_exist and not is_file and self._is_indexed(inside.as_posix()):
-            raise PathError(f"{printable(path)} was deleted since it was indexed; run keyhole index, or search anew")
-        if inside.name in ("", "..") or (must_exist and not is_file):
-            raise PathError(f"{printable(path)} is not a file in the workspace; keyhole status lists what there is")
-        return inside.as_posix()
-
-    def _request(self, *, full: bool = False) -> "Request":
-        from keyhole.core.index.update import Request
-
-        return Request(
-            root=self.root,
-            folder=self.folder,
-            max_bytes=self.settings.index.max_file_bytes,
-            workers=self.settings.index.workers,
-            embedder=self._model[0],
-            full=full,
-        )
-
-    @contextmanager
-    def _searching(self) -> "Iterator[Engine]":
-        """Lend the open index to one caller at a time; it stays open, so that the next search starts warm."""
-        if not self._lock.acquire(timeout=time_left()):
-            raise DeadlineError("other searches keep keyhole busy; ask again in a few seconds")
-        try:
-            yield self._current_engine()
-        except StoreError:
-            self.close()
-            raise
-        finally:
-            self._lock.release()
-
-    def _current_engine(self) -> "Engine":
-        from keyhole.core.index.store import Store
-        from keyhole.core.search.engine import Engine
-
-        path = self.folder / INDEX_FILE
-        try:
-            status = path.stat()
-        except OSError:
-            raise StoreError("this workspace has no index yet; run keyhole index") from None
-        # Another process may have put a new file in the place of a damaged one.
-        if self._engine is None or self._engine_of != (status.st_dev, status.st_ino):
-            self.close()
-            limit = self.settings.index.max_file_bytes
-            embedder, problem = self._model
-            self._engine = Engine(Store(path), self.root, max_bytes=limit, embedder=embedder, problem=problem)
-            self._engine_of = status.st_dev, status.st_ino
-        return self._engine
+        return self._paths.relative(path, must_exist=must_exist)
 
     def close(self) -> None:
         """Close the index, if it is open."""
-        with self._lock:
-            if self._engine:
-                self._engine.store.close()
-            self._engine = None
+        self.engines.close()
 
     def _is_indexed(self, path: str) -> bool:
         """Tell whether the index, if there is one, knows a file."""
-        with suppress(StoreError), self._searching() as engine:
+        with suppress(StoreError), self.engines.lend() as engine:
             return engine.store.file_id(path) is not None
         return False
-
-    def _stale_paths(self, store: "SearchStore", paths: set[str]) -> set[str]:
-        known = store.file_stamps(paths)
-        return {path for path in paths if not (path in known and self._is_as_indexed(path, *known[path]))}
-
-    def _is_as_indexed(self, path: str, size: int, mtime_ns: int, digest: str) -> bool:
-        try:
-            status = (self.root / path).lstat()
-        except OSError:
-            return False
-        if (status.st_size, status.st_mtime_ns) == (size, mtime_ns):
-            return True
-        # A time that was too young to be trusted: then the content tells.
-        source = read_source(self.root, path, max_bytes=self.settings.index.max_file_bytes)
-        return isinstance(source, SourceFile) and source.digest == digest
-
-    @cached_property
-    def _model(self) -> "tuple[Embedder | None, str]":
-        """The model, or why there is none although one is wanted; searching by words needs none."""
-        return self._open_model(may_download=False)
-
-    def _fetch_model(self) -> str:
-        """Have the model here, also when it must be downloaded; returns why that failed."""
-        if self._model[1]:
-            found = self._open_model(may_download=True)
-            with self._lock:
-                self._model = found
-                self.close()
-        return self._model[1]
-
-    def _open_model(self, *, may_download: bool) -> "tuple[Embedder | None, str]":
-        from keyhole.core.index.model import open_embedder
-
-        try:
-            return open_embedder(self.settings.index.model, may_download=may_download), ""
-        except AssetError as error:
-            return None, str(error)
 
 
 def _without(result: SearchResult, stale: set[str]) -> SearchResult:

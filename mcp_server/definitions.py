@@ -9,11 +9,11 @@ from keyhole.core.clients import Profile, cut_description
 from keyhole.core.config import Settings
 from keyhole.core.service import Service
 from keyhole.core.view.budget.tokens import estimate_tokens
-from keyhole.mcp_server.run import isolate
+from keyhole.mcp_server.import_fastmcp import import_fastmcp
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class ToolDefinition:
     """A tool as it is listed: its name, its description and the schema of its parameters as JSON."""
 
     name: str
@@ -21,17 +21,17 @@ class Definition:
     schema: str
 
 
-def definitions() -> list[Definition]:
+def definitions() -> list[ToolDefinition]:
     """List our tools; what they say does not depend on the workspace. This imports fastmcp: call it in a thread."""
-    isolate()
+    import_fastmcp()
     from keyhole.mcp_server.server import build_server
 
     server = build_server(Service(Path("/nowhere"), Settings()))
     tools = [tool.to_mcp_tool() for tool in asyncio.run(server.list_tools())]
-    return [Definition(tool.name, tool.description or "", json.dumps(tool.input_schema)) for tool in tools]
+    return [ToolDefinition(tool.name, tool.description or "", json.dumps(tool.input_schema)) for tool in tools]
 
 
-def definition_cost(tools: list[Definition], profile: Profile) -> dict[str, int]:
+def definition_cost(tools: list[ToolDefinition], profile: Profile) -> dict[str, int]:
     """Return the tokens that each tool costs a client that lists it whole, by its name there."""
     return {
         f"{profile.prefix}{tool.name}": estimate_tokens(

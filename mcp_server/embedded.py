@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from keyhole.core.errors import PortError
 from keyhole.core.service import Service
-from keyhole.mcp_server.run import UVICORN, client_setup, http_options, isolate, listen, quiet_libraries, verifier
+from keyhole.mcp_server.import_fastmcp import import_fastmcp
+from keyhole.mcp_server.run_server import UVICORN, client_setup, http_options, listen, quiet_libraries, verifier
 
 if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
@@ -94,7 +95,7 @@ async def _serve(server: Any, listener: socket.socket) -> None:
 
 def _uvicorn_server(service: Service, token: str, journal: "Journal | None", told: "Told") -> Any:
     """Make the server; runs in a thread, for what it imports."""
-    isolate()
+    import_fastmcp()
     import uvicorn
 
     from keyhole.mcp_server.server import build_server

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Mapping
 
 from keyhole.core.service import Service
-from keyhole.mcp_server.run import isolate
+from keyhole.mcp_server.import_fastmcp import import_fastmcp
 
 
 class LocalTools:
@@ -15,7 +15,7 @@ class LocalTools:
 
     def call(self, service: Service, client: str, tool: str, arguments: Mapping[str, object]) -> str:
         """Return the text that a client of this name gets, an error included; nothing is recorded."""
-        isolate()
+        import_fastmcp()
         return asyncio.run(_call(service, client, tool, arguments))
 
     def costs(self) -> dict[str, int]:

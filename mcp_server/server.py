@@ -24,12 +24,12 @@ from keyhole.core.view.text import json_text
 from keyhole.core.view.writing import View
 from keyhole.mcp_server import texts
 from keyhole.mcp_server.client_budget import ClientBudget
-from keyhole.mcp_server.errors import ReadableErrors
 from keyhole.mcp_server.freshness import Freshness
 from keyhole.mcp_server.in_time import in_time
 from keyhole.mcp_server.paged import DetailName, FormatName, paged
 from keyhole.mcp_server.recording import Recording
-from keyhole.mcp_server.relations import relation_tools
+from keyhole.mcp_server.relation_tools import relation_tools
+from keyhole.mcp_server.tool_errors import ReadableErrors
 
 FILE_ADDRESS = "keyhole://file/{path*}"
 MAP_ADDRESS = "keyhole://map/{path*}"

@@ -30,7 +30,7 @@ from keyhole.core.errors import QueryError
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, MAX_TOKENS, MIN_TOKENS
-from keyhole.mcp_server.definitions import Definition, definition_cost, definitions
+from keyhole.mcp_server.definitions import ToolDefinition, definition_cost, definitions
 from keyhole.mcp_server.server import build_server
 
 pytestmark = pytest.mark.anyio
@@ -101,17 +101,15 @@ def test_a_delivery_is_the_answer_or_says_what_is_missing(text: str, rule: Answe
     delivery = deliver(text, profile)
     size = len(text.encode("utf-8", "surrogatepass")) if rule.unit == "bytes" else len(text)
     if size <= rule.limit.value:
-        assert (delivery.text, delivery.how, delivery.lost_chars, delivery.note) == (text, None, 0, "")
+        assert (delivery.text, delivery.how, delivery.note) == (text, None, "")
         return
     assert delivery.how == rule.how
-    assert 0 <= delivery.lost_chars <= len(text)
-    assert delivery.lost_lines is not None
-    first, last = delivery.lost_lines
-    assert first >= 1
-    assert last <= text.count("\n") + 1
-    assert f"{len(text) - delivery.lost_chars:,} of {len(text):,} characters" in delivery.note
+    told = re.search(r"sees ([\d,]+) of ([\d,]+) characters$", delivery.note)
+    assert told is not None
+    seen, of = (int(number.replace(",", "")) for number in told.groups())
+    assert of == len(text)
+    assert 0 <= seen <= of
     if rule.how != How.SPILL:
-        seen = len(text) - delivery.lost_chars
         prefix = next(n for n in range(seen, -1, -1) if delivery.text.startswith(text[:n]))
         assert delivery.text.endswith(text[len(text) - (seen - prefix) :] if seen > prefix else "")
 
@@ -136,7 +134,7 @@ def test_a_spill_leaves_a_preview_that_is_not_filled_in_again() -> None:
     delivery = deliver(answer, profiles()["claude"])
     assert delivery.text.startswith("<persisted-output>\nOutput too large (600 KB). Full output saved to: FILE\n")
     assert "\n{file} {size}\nxxx" in delivery.text
-    assert (delivery.lost_chars, delivery.lost_lines) == (len(answer) - 2_000, (2, 2))
+    assert delivery.note.endswith("its model sees 2,000 of 600,014 characters")
 
 
 def test_our_tools_declare_enough_for_claude_code() -> None:
@@ -220,7 +218,7 @@ def test_what_our_tools_cost() -> None:
         costs = definition_cost(tools, profile)
         assert len(costs) == len(tools)
         assert all(name.startswith(profile.prefix) and tokens > 50 for name, tokens in costs.items())
-    long = [Definition("t", "word " * 5_000, "{}")]
+    long = [ToolDefinition("t", "word " * 5_000, "{}")]
     cut, whole = (definition_cost(long, profiles()[name]) for name in ("claude", "raw"))
     assert sum(cut.values()) < sum(whole.values()) / 5
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from keyhole.core import service as service_module
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.syntax import analyse
@@ -21,6 +20,7 @@ from keyhole.core.view.budget.usage import observed
 from keyhole.core.view.maps.map_view import CAPS
 from keyhole.core.view.maps.map_writer import FOOTER
 from keyhole.core.view.writing import View
+from keyhole.core.workspace import path_guard
 
 Check = Callable[[str, str], None]
 FIXTURES = Path(__file__).parent / "fixtures" / "languages"
@@ -293,7 +293,7 @@ def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -
     (root / "binary.py").write_bytes(b"\0\1\2")
     (root.parent / "outside.py").write_text("x = 1\n")
     (root / "link.py").symlink_to(root.parent / "outside.py")
-    monkeypatch.setattr(service_module, "SERVED_BYTES", 10)
+    monkeypatch.setattr(path_guard, "SERVED_BYTES", 10)
     for path, why in {
         ".env": "secret",
         "key.pem": "secret",

@@ -16,9 +16,9 @@ from keyhole.core.errors import CorruptStoreError
 from keyhole.core.service import Service
 from keyhole.core.types import SearchRequest
 from keyhole.mcp_server import texts
-from keyhole.mcp_server.docs import tools_text
-from keyhole.mcp_server.errors import ReadableErrors
 from keyhole.mcp_server.server import build_server
+from keyhole.mcp_server.tool_docs import tools_text
+from keyhole.mcp_server.tool_errors import ReadableErrors
 
 pytestmark = pytest.mark.anyio
 
@@ -52,7 +52,7 @@ async def test_the_list_is_the_same_every_time(service: Service) -> None:
 
 def test_the_docs_are_the_table() -> None:
     docs = (Path(__file__).parent.parent / "docs/mcp.md").read_text()
-    assert docs.endswith(tools_text()), "run python -m keyhole.mcp_server.docs"
+    assert docs.endswith(tools_text()), "run python -m keyhole.mcp_server.tool_docs"
 
 
 async def test_the_prompt_teaches_the_way_from_search_to_read(server: FastMCP) -> None:

@@ -21,7 +21,7 @@ from keyhole.core.index.store import Store
 from keyhole.core.service import Service
 from keyhole.core.types import SearchRequest
 from keyhole.mcp_server import texts
-from keyhole.mcp_server.run import connect_text, is_loopback
+from keyhole.mcp_server.run_server import connect_text, is_loopback
 from keyhole.mcp_server.server import build_server
 
 pytestmark = pytest.mark.anyio

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import time
 from contextlib import suppress
 from functools import partial
@@ -10,6 +9,8 @@ from threading import Thread
 from typing import Any
 
 from textual.app import App
+
+from keyhole.core.processes import ENDING_SIGNALS
 
 EXIT_HANGUP = 129
 _STDIN = 0
@@ -21,7 +22,7 @@ def close_on_signals(app: App[Any]) -> None:
     loop = asyncio.get_running_loop()
     # Only the main thread can listen, and not every system has these.
     with suppress(NotImplementedError, RuntimeError, ValueError):
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        for number in ENDING_SIGNALS:
             loop.add_signal_handler(number, partial(app.exit, return_code=128 + number))
 
 

@@ -33,7 +33,7 @@ def mcp(
 ) -> None:
     """Serve the workspace PATH to agents over MCP, on stdio or HTTP."""
     from keyhole.core.service import Service
-    from keyhole.mcp_server.run import run_http, run_stdio
+    from keyhole.mcp_server.run_server import run_http, run_stdio
 
     service = Service.open(path, force=force, flags={"journal.enabled": False if no_journal else None})
     if not http:

@@ -1,7 +1,6 @@
 """Reading the journal while others write it."""
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import apsw
 
 from keyhole.core.errors import StoreError
 from keyhole.core.journal.file import CALL_COLUMNS, Identity, identity, open_for_reading
+from keyhole.core.processes import is_running
 from keyhole.core.types import Call, CallStatus
 
 _BUSY_MS = 1_000
@@ -79,17 +79,7 @@ def is_lost(call: Call) -> bool:
     """Tell whether a pending call will never end, because its process is gone."""
     if call.status != CallStatus.PENDING:
         return False
-    return time.time() - call.started > _LOST_AFTER or not _is_running(call.process)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return time.time() - call.started > _LOST_AFTER or not is_running(call.process)
 
 
 class JournalReader:

@@ -24,6 +24,7 @@ from keyhole.core.search.rank import (
     rank,
 )
 from keyhole.core.search.regex import find_matches
+from keyhole.core.search.remembered import SharedCaches
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
 from keyhole.core.types import Hit, Mode, Query, SearchResult
@@ -38,10 +39,17 @@ class Ranking:
 
 
 class Engine:
-    """Searches one index."""
+    """Searches one index, for one thread at a time; what engines of the same index remember can be shared."""
 
-    def __init__(
-        self, store: IndexStore, root: Path, *, max_bytes: int, embedder: Embedder | None = None, problem: str = ""
+    def __init__(  # noqa: PLR0913  # made in one place, by name
+        self,
+        store: IndexStore,
+        root: Path,
+        *,
+        max_bytes: int,
+        embedder: Embedder | None = None,
+        problem: str = "",
+        caches: SharedCaches | None = None,
     ) -> None:
         self.store = store
         self._root = root
@@ -49,8 +57,9 @@ class Engine:
         self._model = embedder if embedder and store.load_vectors() else None
         # Why there is no search by meaning, where one would be expected.
         self._problem = problem
-        self._names = Names(store)
-        self.vocabulary = Vocabulary(store)
+        caches = caches or SharedCaches()
+        self._names = Names(store, caches.names)
+        self.vocabulary = Vocabulary(store, caches.word_counts)
         store.prepare_search()
 
     @property

@@ -9,6 +9,7 @@ from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, WordQuery
 from keyhole.core.index.words import forms_of, split_words
 from keyhole.core.search.query import words_of
+from keyhole.core.search.remembered import Remembered
 
 # What a word counts in the path, among the definitions, and in the text of a chunk.
 COLUMN_WEIGHTS = (1.0, 2.0, 1.0)
@@ -46,19 +47,19 @@ class _Term:
 class Vocabulary:
     """In how many chunks a word stands, remembered until the index changes: queries grow word by word."""
 
-    def __init__(self, store: SearchStore) -> None:
+    def __init__(self, store: SearchStore, remembered: Remembered[dict[str, int]]) -> None:
         self.store = store
-        self._generation = -1
-        self._chunks: dict[str, int] = {}
+        self._remembered = remembered
 
     def chunks_with(self, words: set[str]) -> dict[str, int]:
         """Count the chunks of each word; 0 for one that is not there."""
         generation = self.store.facts().generation
-        if generation != self._generation or len(self._chunks) > _MOST_REMEMBERED:
-            self._generation, self._chunks = generation, {}
-        if new := words - self._chunks.keys():
-            self._chunks |= dict.fromkeys(new, 0) | self.store.word_counts(new)
-        return self._chunks
+        chunks = self._remembered.get(generation)
+        if chunks is None or len(chunks) > _MOST_REMEMBERED:
+            chunks = self._remembered.put(generation, {})
+        if new := {word for word in words if word not in chunks}:
+            chunks |= dict.fromkeys(new, 0) | self.store.word_counts(new)
+        return chunks
 
 
 class WordSearch:

@@ -6,6 +6,7 @@ from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.search.filters import role_of
 from keyhole.core.search.rank import ChunkCandidate, letters_of
+from keyhole.core.search.remembered import Remembered
 
 # How good each way of matching is.
 _QUALITY = {"exact": 1.0, "same letters": 0.95, "starts with it": 0.75, "contains it": 0.55, "typo": 0.4}
@@ -17,18 +18,18 @@ _SHORTEST_TYPO = 4
 class Names:
     """Every name that the index defines, kept in memory until the index changes."""
 
-    def __init__(self, store: SearchStore) -> None:
+    def __init__(self, store: SearchStore, remembered: Remembered[dict[str, str]]) -> None:
         self._store = store
-        self._generation = -1
-        self._letters: dict[str, str] = {}
+        self._remembered = remembered
 
     def letters(self) -> dict[str, str]:
         """Return each name with its letters."""
         generation = self._store.facts().generation
-        if generation != self._generation:
-            self._letters = {name: letters_of(name) for name in self._store.symbol_names()}
-            self._generation = generation
-        return self._letters
+        letters = self._remembered.get(generation)
+        if letters is None:
+            names = self._store.symbol_names()
+            letters = self._remembered.put(generation, {name: letters_of(name) for name in names})
+        return letters
 
     def matching(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield names with the way they match, each once."""

@@ -1,6 +1,6 @@
 """The reference of the tools in docs/mcp.md, from the same table that agents read.
 
-python -m keyhole.mcp_server.docs
+python -m keyhole.mcp_server.tool_docs
 """
 
 from pathlib import Path

@@ -13,7 +13,9 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from keyhole.core.errors import PortError, WorkspaceError
+from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.service import Service
+from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.refusals import Refusals, Told
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ UVICORN: dict[str, Any] = {"log_config": None, "access_log": False, "ws": "none"
 
 def run_stdio(service: Service) -> None:
     """Serve one client until it closes its end."""
-    isolate()
+    import_fastmcp()
     from keyhole.mcp_server.server import build_server
 
     journal = service.journal()
@@ -40,7 +42,7 @@ def run_http(service: Service, host: str, port: int, token: str | None) -> None:
         raise WorkspaceError(f"refusing to serve on {host} without a token: give --token, or stay on 127.0.0.1")
     listener, address = listen(host, port)
     print(connect_text(address, token), flush=True)
-    isolate()
+    import_fastmcp()
     from keyhole.mcp_server.server import build_server
 
     journal = service.journal()
@@ -89,15 +91,6 @@ def client_setup(address: str, token: str | None) -> str:
     return json.dumps({"mcpServers": {"keyhole": entry}}, indent=2)
 
 
-def isolate() -> None:
-    """Keep fastmcp from reading settings out of the folder it is started in: that folder is not trusted."""
-    os.environ["FASTMCP_ENV_FILE"] = os.devnull
-    for name in [name for name in os.environ if name.startswith("FASTMCP_") and name != "FASTMCP_ENV_FILE"]:
-        del os.environ[name]
-    os.environ["FASTMCP_LOG_ENABLED"] = "false"
-    os.environ["FASTMCP_CHECK_FOR_UPDATES"] = "off"
-
-
 def quiet_libraries() -> None:
     """Keep libraries from writing to stderr for want of a handler; what matters of it is logged by Keyhole itself."""
     for name in ("uvicorn", "fastmcp", "mcp", "asyncio"):
@@ -118,7 +111,7 @@ def _run(serve: Callable[[], Coroutine[Any, Any, None]], journal: "Journal | Non
     quiet_libraries()
     _log_to_stderr()
     # On HTTP, uvicorn sees a signal first, says goodbye to its clients, and raises it again.
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for number in ENDING_SIGNALS:
         signal.signal(number, lambda *_: _leave(journal))
     with suppress(BrokenPipeError):
         asyncio.run(serve())
@@ -141,6 +134,9 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         raise PortError(f"cannot listen on {host}:{port} ({error.strerror}); try another --port") from error
+    # Accepted connections inherit this. asyncio sets it too, but not on a listener that was made without a protocol
+    # number, and then every answer after the first waits 40 ms for the client to acknowledge the headers.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     shown = f"[{host}]" if ":" in host else host
     return listener, f"http://{shown}:{listener.getsockname()[1]}{ENDPOINT}"
 

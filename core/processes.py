@@ -1,0 +1,24 @@
+"""Signals and processes, where systems differ."""
+
+import os
+import signal
+import sys
+
+# What ends a program in an orderly way; Windows has no signal for a terminal that is gone.
+ENDING_SIGNALS = tuple(
+    signal.Signals[name] for name in ("SIGTERM", "SIGHUP", "SIGINT") if name in signal.Signals.__members__
+)
+
+
+def is_running(process: int) -> bool:
+    """Tell whether a process is there; where that cannot be asked without harm, it counts as running."""
+    # On Windows os.kill ends the process, whatever the signal.
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,104 @@
+"""The readers of an index: a few that are open, each lent to one caller at a time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import BoundedSemaphore, Lock
+from typing import TYPE_CHECKING
+
+from keyhole.core.deadline import turn_of
+from keyhole.core.errors import StoreError
+from keyhole.core.workspace.model_loader import ModelLoader
+from keyhole.core.workspace.opening import OpenWorkspace
+
+if TYPE_CHECKING:
+    from keyhole.core.search.engine import Engine
+    from keyhole.core.search.remembered import SharedCaches
+
+# Searches wait for the disk and for SQLite side by side. More would only wait for the interpreter, and each reader
+# has a page cache of its own.
+MOST_READERS = 4
+
+
+@dataclass(slots=True, eq=False)
+class _Opening:
+    """One index file as long as it stays in its place: its number, its idle readers and what they share."""
+
+    file: tuple[int, int]
+    caches: "SharedCaches"
+    idle: "list[Engine]"
+
+
+class EnginePool:
+    """Lends readers that stay open, so that the next search starts warm; any thread may borrow one."""
+
+    def __init__(self, workspace: OpenWorkspace, models: ModelLoader) -> None:
+        self._workspace = workspace
+        self._models = models
+        self._turns = BoundedSemaphore(MOST_READERS)
+        self._lock = Lock()
+        self._opening: _Opening | None = None
+
+    @contextmanager
+    def lend(self) -> "Iterator[Engine]":
+        """Lend a reader; one that met an error of the index is not used again."""
+        with turn_of(self._turns):
+            opening, idle = self._take()
+            engine = idle or self._open(opening)
+            try:
+                yield engine
+            except StoreError:
+                engine.store.close()
+                raise
+            except BaseException:
+                self._give_back(opening, engine)
+                raise
+            self._give_back(opening, engine)
+
+    def close(self) -> None:
+        """Close every reader; one that is lent is closed when it comes back."""
+        with self._lock:
+            self._forget()
+
+    def _take(self) -> "tuple[_Opening, Engine | None]":
+        """Tell which index is there now, and take an idle reader of it, if there is one."""
+        from keyhole.core.search.remembered import SharedCaches
+
+        try:
+            status = self._workspace.index_file.stat()
+        except OSError:
+            raise StoreError("this workspace has no index yet; run keyhole index") from None
+        file = status.st_dev, status.st_ino
+        with self._lock:
+            # Another process may have put a new file in the place of a damaged one.
+            if self._opening is None or self._opening.file != file:
+                self._forget()
+                self._opening = _Opening(file, SharedCaches(), [])
+            return self._opening, self._opening.idle.pop() if self._opening.idle else None
+
+    def _forget(self) -> None:
+        for engine in self._opening.idle if self._opening else ():
+            engine.store.close()
+        self._opening = None
+
+    def _open(self, opening: _Opening) -> "Engine":
+        """Make a reader: nothing else opens the index to search it."""
+        from keyhole.core.index.store import Store
+        from keyhole.core.search.engine import Engine
+
+        return Engine(
+            Store(self._workspace.index_file),
+            self._workspace.root,
+            max_bytes=self._workspace.max_bytes,
+            embedder=self._models.embedder,
+            problem=self._models.problem,
+            caches=opening.caches,
+        )
+
+    def _give_back(self, opening: _Opening, engine: "Engine") -> None:
+        with self._lock:
+            is_wanted = opening is self._opening
+            if is_wanted:
+                opening.idle.append(engine)
+        if not is_wanted:
+            engine.store.close()

@@ -1,0 +1,76 @@
+"""Answers from files as they are now: what changed since it was indexed is taken in first."""
+
+from collections.abc import Callable
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, TypeVar
+
+from keyhole.core.deadline import turn_of
+from keyhole.core.files.read import read_source
+from keyhole.core.types import SourceFile
+from keyhole.core.workspace.engine_pool import EnginePool
+from keyhole.core.workspace.model_loader import ModelLoader
+from keyhole.core.workspace.opening import OpenWorkspace
+
+if TYPE_CHECKING:
+    from keyhole.core.index.protocols import SearchStore, WriterStore
+    from keyhole.core.search.engine import Engine
+
+Answer = TypeVar("Answer")
+# A try at an answer, the files it is about, and those of them that are known to have changed.
+Attempt = Callable[["Engine"], tuple[Answer, set[str], set[str]]]
+
+# A file may change again while it is looked up again; at some point what is left is left out.
+_TRIES = 3
+
+
+class FreshResults:
+    """Asks the index, and asks again when a file of the answer has changed."""
+
+    def __init__(self, workspace: OpenWorkspace, engines: EnginePool, models: ModelLoader) -> None:
+        self._workspace = workspace
+        self._engines = engines
+        self._models = models
+        # One search of this process writes at a time: the writer's lock does not wait, and is for other processes.
+        self._writing = BoundedSemaphore(1)
+
+    def answer(self, attempt: Attempt[Answer], *, needs_trigrams: bool = False) -> tuple[Answer, set[str]]:
+        """Answer from one snapshot of the index; returns also the files that change faster than they are read."""
+        with self._engines.lend() as engine:
+            if needs_trigrams:
+                self._fill_trigrams(engine.store)
+            for _ in range(_TRIES):
+                with engine.store.snapshot():
+                    answer, paths, changed = attempt(engine)
+                    stale = self._stale_paths(engine.store, paths) | changed
+                if not stale or not self._take_in(stale):
+                    break
+        return answer, stale
+
+    def _fill_trigrams(self, store: "WriterStore") -> None:
+        from keyhole.core.index.trigrams import fill_trigrams
+
+        workspace = self._workspace
+        with turn_of(self._writing):
+            fill_trigrams(store, workspace.root, workspace.folder, max_bytes=workspace.max_bytes)
+
+    def _take_in(self, paths: set[str]) -> bool:
+        """Index files as they are now; False when another process is writing."""
+        from keyhole.core.index.update import refresh_files
+
+        with turn_of(self._writing):
+            return refresh_files(self._workspace.update_request(self._models.embedder), paths)
+
+    def _stale_paths(self, store: "SearchStore", paths: set[str]) -> set[str]:
+        known = store.file_stamps(paths)
+        return {path for path in paths if not (path in known and self._is_as_indexed(path, *known[path]))}
+
+    def _is_as_indexed(self, path: str, size: int, mtime_ns: int, digest: str) -> bool:
+        try:
+            status = (self._workspace.root / path).lstat()
+        except OSError:
+            return False
+        if (status.st_size, status.st_mtime_ns) == (size, mtime_ns):
+            return True
+        # A time that was too young to be trusted: then the content tells.
+        source = read_source(self._workspace.root, path, max_bytes=self._workspace.max_bytes)
+        return isinstance(source, SourceFile) and source.digest == digest

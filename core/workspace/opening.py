@@ -1,0 +1,55 @@
+"""Opening a workspace: its folder, its settings, and where its index lies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keyhole.core.config import Settings, load_settings
+from keyhole.core.files.workspace import open_workspace
+from keyhole.core.index.location import INDEX_FILE, index_folder
+
+if TYPE_CHECKING:
+    from keyhole.core.index.embedder import Embedder
+    from keyhole.core.index.update import Request
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWorkspace:
+    """A folder that is explored; `folder` holds its index and its journal."""
+
+    root: Path
+    settings: Settings
+    folder: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", index_folder(self.settings.cache_dir, self.root))
+
+    @classmethod
+    def at(cls, path: Path, *, force: bool, flags: Mapping[str, object] | None) -> "OpenWorkspace":
+        """Open a folder, with its settings."""
+        root = open_workspace(path, force=force)
+        return cls(root, load_settings(root, flags))
+
+    @property
+    def index_file(self) -> Path:
+        """The index, whether it is there yet or not."""
+        return self.folder / INDEX_FILE
+
+    @property
+    def max_bytes(self) -> int:
+        """The size over which files are not indexed."""
+        return self.settings.index.max_file_bytes
+
+    def update_request(self, embedder: "Embedder | None", *, full: bool = False) -> "Request":
+        """Say what an update of the index is to read, and how."""
+        from keyhole.core.index.update import Request
+
+        return Request(
+            root=self.root,
+            folder=self.folder,
+            max_bytes=self.max_bytes,
+            workers=self.settings.index.workers,
+            embedder=embedder,
+            full=full,
+        )

@@ -1,0 +1,35 @@
+"""Importing fastmcp with our own settings: none from the user's variables, none from the folder it is started in."""
+
+import os
+import sys
+from threading import Lock
+
+_PREFIX = "FASTMCP_"
+_OURS = {
+    # The folder is not trusted, so neither is a file of settings in it.
+    "FASTMCP_ENV_FILE": os.devnull,
+    "FASTMCP_LOG_ENABLED": "false",
+    "FASTMCP_CHECK_FOR_UPDATES": "off",
+    # Nothing collects the spans, and making them takes a tenth of the time of a short call.
+    "FASTMCP_TELEMETRY_MODE": "propagation_only",
+}
+_lock = Lock()
+
+
+def import_fastmcp() -> None:
+    """Import fastmcp, which reads its settings once; the variables are afterwards as the user set them."""
+    with _lock:
+        if "fastmcp" in sys.modules:
+            return
+        theirs = {name: value for name, value in os.environ.items() if name.startswith(_PREFIX)}
+        _replace_variables(_OURS)
+        try:
+            import fastmcp  # noqa: F401  # its settings are made by the import
+        finally:
+            _replace_variables(theirs)
+
+
+def _replace_variables(variables: dict[str, str]) -> None:
+    for name in [name for name in os.environ if name.startswith(_PREFIX)]:
+        del os.environ[name]
+    os.environ.update(variables)
