@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from keyhole.core.cli.explore import start_server
+from keyhole.core.cli.open_explorer import start_server
 from keyhole.core.service import Service
 from keyhole.core.types import DEFAULT_PORT
 from keyhole.mcp_server.local import LocalTools
