@@ -11,7 +11,7 @@ from vault import write_vault
 
 from keyhole.core.service import Service
 from keyhole.tui.history import History, Place
-from keyhole.tui.screens.related import RelatedList, RelatedScreen
+from keyhole.tui.screens.related_screen import RelatedList, RelatedScreen
 from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.links_pane import LinksPane
 

@@ -40,11 +40,6 @@ class IndexRuns:
         self._again = False
         self._stopping = threading.Event()
 
-    @property
-    def is_running(self) -> bool:
-        """Whether a run is going on."""
-        return self._thread is not None
-
     def start(self) -> None:
         """Bring the index up to date, now or as soon as the present run ends."""
         if self._thread is not None:

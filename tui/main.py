@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from keyhole.mcp_server.embedded import EmbeddedServer
 
 EXIT_ERROR = 2
-DEFAULT_PORT = 7777
 
 
 def main() -> None:
@@ -35,7 +34,7 @@ def run(arguments: list[str]) -> int:
         return EXIT_ERROR
     if wanted and _is_at_terminal():
         from keyhole.mcp_server.local import LocalTools
-        from keyhole.tui.run import run_explorer
+        from keyhole.tui.run_explorer import run_explorer
         from keyhole.tui.serving import ServerSide
 
         server_side = ServerSide(_start_server, LocalTools())
@@ -97,7 +96,11 @@ def _explore_options(arguments: list[str]) -> "_Explore | str | None":
         return None
     if port is not None and not given["serve"]:
         return "--port goes with --serve"
-    return _Explore(Path(folder), given["force"], (DEFAULT_PORT if port is None else port) if given["serve"] else None)
+    if not given["serve"]:
+        return _Explore(Path(folder), given["force"], None)
+    from keyhole.core.config import DEFAULT_PORT  # with what checks settings, which takes its time
+
+    return _Explore(Path(folder), given["force"], DEFAULT_PORT if port is None else port)
 
 
 async def _start_server(service: "Service", port: int, told: "Callable[[str], None]") -> "EmbeddedServer":

@@ -82,7 +82,7 @@ class Answered(Message):
 
 
 @dataclass
-class Refused(Message):
+class SearchRefused(Message):
     """A search cannot be answered."""
 
     number: int
@@ -108,7 +108,7 @@ class Outlined(Message):
 
 
 @dataclass
-class Related(Message):
+class RelationAnswered(Message):
     """What was asked about links or related code: its answer in JSON, or why there is none."""
 
     request: "RelationRequest"

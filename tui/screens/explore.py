@@ -15,10 +15,10 @@ from keyhole.core.types import Inventory, SearchRequest
 from keyhole.tui.asking import Asking, Versus
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
-from keyhole.tui.query import Words
+from keyhole.tui.query_filters import Words
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, QueryScreen
+from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey
-from keyhole.tui.widgets.banner import Banner
 from keyhole.tui.widgets.bars import chooser, set_subtitle, set_title
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
@@ -28,7 +28,7 @@ from keyhole.tui.widgets.results import ResultList, paging
 if TYPE_CHECKING:
     from keyhole.tui.answer import Answer, Row
     from keyhole.tui.lens import Lens
-    from keyhole.tui.messages import Answered, Refused
+    from keyhole.tui.messages import Answered, SearchRefused
 
 DEBOUNCE_SECONDS = 0.12
 # While the index is being built, results grow; looking more often than this would only flicker.
@@ -153,7 +153,7 @@ class ExploreScreen(QueryScreen):
 
     def _answer(self, number: int, request: SearchRequest) -> None:
         from keyhole.tui.answer import answer
-        from keyhole.tui.messages import Answered, Refused
+        from keyhole.tui.messages import Answered, SearchRefused
 
         service = self.explorer.service
         if service is None:
@@ -162,7 +162,7 @@ class ExploreScreen(QueryScreen):
             found = answer(service, number, request, with_source=self.tab == PREVIEW)
             self.post_message(Answered(found))
         except KeyholeError as error:
-            self.post_message(Refused(number, error))
+            self.post_message(SearchRefused(number, error))
 
     def on_answered(self, message: "Answered") -> None:
         """Show the answer, unless something else has been asked since."""
@@ -173,7 +173,7 @@ class ExploreScreen(QueryScreen):
         self.show_problem("")
         self._show_answer(message.answer)
 
-    def on_refused(self, message: "Refused") -> None:
+    def on_search_refused(self, message: "SearchRefused") -> None:
         """Say what is wrong; what is on the screen stays."""
         self._is_searching = False
         if message.number != self._number:
@@ -340,7 +340,7 @@ class ExploreScreen(QueryScreen):
     def action_related(self) -> None:
         """Find code like the result under the cursor."""
         from keyhole.tui.history import Place
-        from keyhole.tui.screens.related import RelatedScreen
+        from keyhole.tui.screens.related_screen import RelatedScreen
 
         def go(place: Place | None) -> None:
             if place:

@@ -14,7 +14,7 @@ from keyhole.core.types import Format
 from keyhole.core.view.text import one_line
 from keyhole.tui.history import Place
 from keyhole.tui.link_rows import LinkRow, link_rows
-from keyhole.tui.messages import Related
+from keyhole.tui.messages import RelationAnswered
 from keyhole.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class LinksPane(RowList):
         place: Place
 
     @dataclass
-    class Refused(Message):
+    class NotFollowed(Message):
         """A link leads nowhere in the workspace; `address` is where it leads else."""
 
         problem: str
@@ -66,11 +66,11 @@ class LinksPane(RowList):
     def _answer(self, service: "Service", request: LinksRequest) -> None:
         asked = LinksRequest(request.path, request.category, offset=request.offset, format=Format.JSON)
         try:
-            self.post_message(Related(request, service.relation_view(asked).text))
+            self.post_message(RelationAnswered(request, service.relation_view(asked).text))
         except KeyholeError as error:
-            self.post_message(Related(request, error))
+            self.post_message(RelationAnswered(request, error))
 
-    def on_related(self, message: Related) -> None:
+    def on_relation_answered(self, message: RelationAnswered) -> None:
         """Show what was asked for last."""
         if message.request != self._wanted or not isinstance(message.request, LinksRequest):
             return
@@ -107,4 +107,4 @@ class LinksPane(RowList):
         elif row.place:
             self.post_message(self.Followed(row.place))
         else:
-            self.post_message(self.Refused(row.problem, row.address))
+            self.post_message(self.NotFollowed(row.problem, row.address))

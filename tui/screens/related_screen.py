@@ -14,7 +14,7 @@ from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.types import Format
 from keyhole.core.view.text import name_text
 from keyhole.tui.history import Place
-from keyhole.tui.messages import Related
+from keyhole.tui.messages import RelationAnswered
 from keyhole.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -67,11 +67,11 @@ class RelatedScreen(ModalScreen[Place | None]):
 
     def _answer(self, service: "Service") -> None:
         try:
-            self.post_message(Related(self._request, service.relation_view(self._request).text))
+            self.post_message(RelationAnswered(self._request, service.relation_view(self._request).text))
         except KeyholeError as error:
-            self.post_message(Related(self._request, error))
+            self.post_message(RelationAnswered(self._request, error))
 
-    def on_related(self, message: Related) -> None:
+    def on_relation_answered(self, message: RelationAnswered) -> None:
         """Show what was found."""
         rows = self.query_one(RelatedList)
         if isinstance(message.answer, KeyholeError):
