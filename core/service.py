@@ -20,6 +20,7 @@ from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable, scan
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.index.location import INDEX_FILE, LOCK_FILE, index_folder
+from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
 from keyhole.core.types import (
     Candidate,
     Explanation,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.search.engine import Engine
     from keyhole.core.view.lists.listing import ListView
+    from keyhole.core.view.lists.relation_view import Gathered
     from keyhole.core.view.writing import View
 
 # Files up to this size are mapped and read, whether they are indexed or not.
@@ -81,21 +83,24 @@ class Service:
         *,
         full: bool = False,
         on_progress: Callable[[Progress], None] = lambda _: None,
-        on_message: Callable[[str], None] = lambda _: None,
+        on_message: Callable[[IndexMessage], None] = lambda _: None,
     ) -> IndexReport:
         """Bring the index up to date."""
         from keyhole.core.index.update import Hooks, update_index
 
         if problem := self._fetch_model():
-            on_message(f"{problem}: indexing without vectors")
+            on_message(IndexMessage(IndexEvent.NO_VECTORS, f"{problem}: indexing without vectors"))
         return update_index(self._request(full=full), Hooks(on_progress, on_message))
 
     def search_view(self, request: SearchRequest) -> "ListView":
         """Answer a search with the text that every door gives out."""
         return self.search_page(request)[1]
 
-    def search_page(self, request: SearchRequest) -> "tuple[SearchResult, ListView]":
-        """Answer a search with that text, and with the hits it was written from."""
+    def search_page(self, request: SearchRequest, known: SearchResult | None = None) -> "tuple[SearchResult, ListView]":
+        """Answer a search with that text, and with the hits it was written from.
+
+        `known` is what an earlier search found: where it holds this answer too, nothing is searched again.
+        """
         from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
         from keyhole.core.view.lists.hit_text import needs_source
         from keyhole.core.view.lists.search_view import search_view, understand
@@ -108,41 +113,48 @@ class Service:
         if request.cursor:
             offset, generation = read_cursor(request.cursor, key)
             query = replace(query, offset=offset)
-        result = self.search(query, needs_source=lambda hit: needs_source(hit, shown))
+        result = self.search(query, needs_source=lambda hit: needs_source(hit, shown), known=known)
         if generation is not None:
-            check_generation(generation, result.generation)
+            check_generation(generation, result.index.generation)
         latency = (time.perf_counter() - started) * 1e3
         view = search_view(result, shown, project=self.root.name, request=key, latency_ms=latency)
         self.metrics.record("search_code", query.text, view.truncation)
         return result, view
 
-    def search(self, query: Query, *, needs_source: Callable[[Hit], bool] = lambda _: False) -> SearchResult:
+    def search(
+        self,
+        query: Query,
+        *,
+        needs_source: Callable[[Hit], bool] = lambda _: False,
+        known: SearchResult | None = None,
+    ) -> SearchResult:
         """Answer a query from files as they are now: hits in files that changed are looked up again."""
         from keyhole.core.index.trigrams import fill_trigrams
         from keyhole.core.index.update import refresh_files
         from keyhole.core.search.query import choose_mode
 
         with self._searching() as engine:
-            if choose_mode(query, has_vectors=False) == Mode.REGEX:
+            mode = choose_mode(query)
+            if mode == Mode.REGEX:
                 fill_trigrams(engine.store, self.root, self.folder, max_bytes=self.settings.index.max_file_bytes)
             for _ in range(_FRESHNESS_TRIES):
-                result, stale = self._search_once(engine, query, needs_source)
+                result, stale = self._search_once(engine, partial(_find, engine, query, mode, known), needs_source)
                 if not stale or not refresh_files(self._request(), stale):
                     break
             return _without(result, stale)
 
     def _search_once(
-        self, engine: "Engine", query: Query, needs_source: Callable[[Hit], bool]
+        self, engine: "Engine", find: Callable[[], SearchResult], needs_source: Callable[[Hit], bool]
     ) -> tuple[SearchResult, set[str]]:
         """Search, and tell which files of the hits are no longer as indexed."""
         from keyhole.core.search.passages import load_passages
 
         with engine.store.snapshot():
-            result = engine.search(query)
+            result = find()
             stale = self._stale_paths(engine.store, {hit.path for hit in result.hits})
             hits = [hit for hit in result.hits if needs_source(hit)]
             limit = self.settings.index.max_file_bytes
-            passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
+            passages, changed = load_passages(engine.store, self.root, hits, result.query.text, max_bytes=limit)
         return replace(result, passages=passages), stale | changed
 
     def map_view(self, request: MapRequest) -> "View":
@@ -169,7 +181,11 @@ class Service:
         return view
 
     def relation_view(self, request: "RelationRequest") -> "ListView":
-        """Answer a question about links, the tree or related code, from files as they are now."""
+        """Answer a question about links, the tree or related code with the text that every door gives out."""
+        return self.relation_page(request)[1]
+
+    def relation_page(self, request: "RelationRequest") -> "tuple[Gathered, ListView]":
+        """Answer it with that text, and with what it was written from; both are of the files as they are now."""
         from keyhole.core.index.update import refresh_files
         from keyhole.core.view.lists.relation_view import About, Where, gather, relation_view, understand_relation
 
@@ -186,7 +202,7 @@ class Service:
                     break
         view = relation_view(gathered, asked, about)
         self.metrics.record(asked.tool, asked.subject, view.truncation)
-        return view
+        return gathered, view
 
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:
         """Say why a file is where it is in the answer to a search, or why it is not there."""
@@ -392,10 +408,16 @@ class Service:
             return None, str(error)
 
 
+def _find(engine: "Engine", query: Query, mode: Mode, known: SearchResult | None) -> SearchResult:
+    """Search, unless what was found before holds the answer and the index is still the one that it was found in."""
+    found = known.answer_to(query) if known and known.index == engine.index_facts() else None
+    return found or engine.search(query, mode)
+
+
 def _without(result: SearchResult, stale: set[str]) -> SearchResult:
     """Leave out the hits in files that change faster than they can be read."""
     fresh = tuple(hit for hit in result.hits if hit.path not in stale)
     if len(fresh) == len(result.hits):
         return result
-    note = f"left out {len(result.hits) - len(fresh)} hits in files that are changing just now"
-    return replace(result, hits=fresh, notes=(*result.notes, note))
+    text = f"left out {len(result.hits) - len(fresh)} hits in files that are changing just now"
+    return replace(result, hits=fresh, notes=(*result.notes, Note(NoteKind.HITS_LEFT_OUT, text)))

@@ -53,11 +53,6 @@ class Asking:
         )
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to look for yet."""
-        return not read_query(self.line).query
-
-    @property
     def page(self) -> int:
         """Which page this is, from 1."""
         return len(self.offsets)

@@ -15,6 +15,7 @@ from textual.app import App
 from textual.reactive import reactive
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.notes import IndexEvent
 from keyhole.core.types import Inventory
 from keyhole.core.view.text import count_of
 from keyhole.tui.index_state import IndexState, Phase
@@ -228,12 +229,12 @@ class Explorer(App[None]):
         """Move the bar."""
         self.index_state = replace(self.index_state, phase=Phase.INDEXING, progress=message.progress)
 
-    def on_said(self, message: "Said") -> None:
+    def on_said(self, said: "Said") -> None:
         """Pass on what an index run says; that it waits is a state of its own."""
-        if "waiting for it" in message.text:
+        if said.message.event == IndexEvent.WAITING:
             self.index_state = replace(self.index_state, phase=Phase.WAITING)
         else:
-            self.notify(message.text, title="index", markup=False)
+            self.notify(said.message.text, title="index", markup=False)
 
     def on_indexed(self, message: "Indexed") -> None:
         """Say that the index is current; screens follow the inventory."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual.message_pump import MessagePump
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.notes import IndexMessage
 from keyhole.core.types import Progress
 from keyhole.tui.messages import FilesChanged, Indexed, Indexing, NotIndexed, NotWatching, Said
 
@@ -78,8 +79,8 @@ class IndexRuns:
         if progress.done % _TELL_EVERY == 0 or progress.done == progress.total:
             self._listener.post_message(Indexing(progress))
 
-    def _say(self, text: str) -> None:
-        self._listener.post_message(Said(text))
+    def _say(self, message: IndexMessage) -> None:
+        self._listener.post_message(Said(message))
 
 
 def _start_resource_tracker() -> None:

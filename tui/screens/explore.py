@@ -11,7 +11,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
-from keyhole.core.types import Inventory, SearchRequest
+from keyhole.core.types import Inventory, SearchRequest, SearchResult
 from keyhole.tui.asking import Asking, Versus
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
@@ -139,27 +139,28 @@ class ExploreScreen(QueryScreen):
 
     def _start_search(self) -> None:
         try:
-            if self.asking.is_empty:
-                self.show_problem("")
-                self._show_nothing_asked()
-                return
             request = self.asking.request
         except KeyholeError as error:
             self.show_problem(str(error))
             return
-        if self.explorer.service is not None:
+        if not request.query:
+            self.show_problem("")
+            self._show_nothing_asked()
+        elif self.explorer.service is not None:
             self._is_searching = True
-            self.run_worker(partial(self._answer, self._number, request), thread=True, name="search")
+            # Another detail, another budget: the results that are on the screen already may be the answer.
+            known = self.answer.result if self.answer else None
+            self.run_worker(partial(self._answer, self._number, request, known), thread=True, name="search")
 
-    def _answer(self, number: int, request: SearchRequest) -> None:
-        from keyhole.tui.answer import answer
+    def _answer(self, number: int, request: SearchRequest, known: SearchResult | None) -> None:
+        from keyhole.tui.answer import find_answer
         from keyhole.tui.messages import Answered, SearchRefused
 
         service = self.explorer.service
         if service is None:
             return
         try:
-            found = answer(service, number, request, with_source=self.tab == PREVIEW)
+            found = find_answer(service, number, request, known=known, with_source=self.tab == PREVIEW)
             self.post_message(Answered(found))
         except KeyholeError as error:
             self.post_message(SearchRefused(number, error))
@@ -270,7 +271,7 @@ class ExploreScreen(QueryScreen):
     def _on_inventory(self, inventory: Inventory) -> None:
         """Search again when the files have changed."""
         self.query_one(QueryLine).completion.words = Words.of(inventory)
-        if self.answer is None or self.answer.result.generation != inventory.generation:
+        if self.answer is None or self.answer.result.index.generation != inventory.generation:
             self._search()
 
     # Actions

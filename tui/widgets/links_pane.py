@@ -1,6 +1,5 @@
 """The links of the file that is open: a list to walk through."""
 
-import json
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,7 +9,6 @@ from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import LinksRequest
-from keyhole.core.types import Format
 from keyhole.core.view.text import one_line
 from keyhole.tui.history import Place
 from keyhole.tui.link_rows import LinkRow, link_rows
@@ -64,9 +62,8 @@ class LinksPane(RowList):
         self.run_worker(partial(self._answer, service, request), thread=True, name="links")
 
     def _answer(self, service: "Service", request: LinksRequest) -> None:
-        asked = LinksRequest(request.path, request.category, offset=request.offset, format=Format.JSON)
         try:
-            self.post_message(RelationAnswered(request, service.relation_view(asked).text))
+            self.post_message(RelationAnswered(request, service.relation_page(request)))
         except KeyholeError as error:
             self.post_message(RelationAnswered(request, error))
 
@@ -78,7 +75,8 @@ class LinksPane(RowList):
         if isinstance(message.answer, KeyholeError):
             self.rows = [LinkRow(f"✗ {one_line(str(message.answer))}", is_title=True)]
         else:
-            rows = link_rows(json.loads(message.answer), message.request.category)
+            gathered, view = message.answer
+            rows = link_rows(gathered.links, view, message.request.category)
             self.rows = rows or [LinkRow("no links from this file or to it", is_title=True)]
         titles = [Content(row.text) for row in self.rows if row.is_title and len(self.rows) > 1]
         self.border_title = Content(" · ").join([Content("links"), *titles])
