@@ -16,6 +16,7 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import PathError, StoreError
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.index.location import LOCK_FILE
+from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
 from keyhole.core.types import (
     Explanation,
     Hit,
@@ -75,7 +76,7 @@ class Service:
         *,
         full: bool = False,
         on_progress: Callable[[Progress], None] = lambda _: None,
-        on_message: Callable[[str], None] = lambda _: None,
+        on_message: Callable[[IndexMessage], None] = lambda _: None,
     ) -> IndexReport:
         """Bring the index up to date."""
         from keyhole.core.index.update import Hooks, update_index
@@ -85,7 +86,7 @@ class Service:
             # Readers that are open know of no model.
             self.close()
         if self._models.problem:
-            on_message(f"{self._models.problem}: indexing without vectors")
+            on_message(IndexMessage(IndexEvent.NO_VECTORS, f"{self._models.problem}: indexing without vectors"))
         return update_index(
             self._workspace.update_request(self._models.embedder, full=full), Hooks(on_progress, on_message)
         )
@@ -94,8 +95,11 @@ class Service:
         """Answer a search with the text that every door gives out."""
         return self.search_page(request)[1]
 
-    def search_page(self, request: SearchRequest) -> "tuple[SearchResult, ListView]":
-        """Answer a search with that text, and with the hits it was written from."""
+    def search_page(self, request: SearchRequest, known: SearchResult | None = None) -> "tuple[SearchResult, ListView]":
+        """Answer a search with that text, and with the hits it was written from.
+
+        `known` is what an earlier search found: where it holds this answer too, nothing is searched again.
+        """
         from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
         from keyhole.core.view.lists.hit_text import needs_source
         from keyhole.core.view.lists.search_view import search_view, understand
@@ -108,28 +112,35 @@ class Service:
         if request.cursor:
             offset, generation = read_cursor(request.cursor, key)
             query = replace(query, offset=offset)
-        result = self.search(query, needs_source=lambda hit: needs_source(hit, shown))
+        result = self.search(query, needs_source=lambda hit: needs_source(hit, shown), known=known)
         if generation is not None:
-            check_generation(generation, result.generation)
+            check_generation(generation, result.index.generation)
         latency = (time.perf_counter() - started) * 1e3
         view = search_view(result, shown, project=self.root.name, request=key, latency_ms=latency)
         self.metrics.record("search_code", query.text, view.truncation)
         return result, view
 
-    def search(self, query: Query, *, needs_source: Callable[[Hit], bool] = lambda _: False) -> SearchResult:
+    def search(
+        self,
+        query: Query,
+        *,
+        needs_source: Callable[[Hit], bool] = lambda _: False,
+        known: SearchResult | None = None,
+    ) -> SearchResult:
         """Answer a query from files as they are now: hits in files that changed are looked up again."""
         from keyhole.core.search.passages import load_passages
         from keyhole.core.search.query import choose_mode
 
+        mode = choose_mode(query)
+
         def attempt(engine: "Engine") -> tuple[SearchResult, set[str], set[str]]:
-            result = engine.search(query)
+            result = _find(engine, query, mode, known)
             hits = [hit for hit in result.hits if needs_source(hit)]
             limit = self._workspace.max_bytes
             passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
             return replace(result, passages=passages), {hit.path for hit in result.hits}, changed
 
-        is_regex = choose_mode(query, has_vectors=False) == Mode.REGEX
-        return _without(*self._fresh.answer(attempt, needs_trigrams=is_regex))
+        return _without(*self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX))
 
     def map_view(self, request: MapRequest) -> "View":
         """Show what a file defines, as it is now."""
@@ -155,7 +166,11 @@ class Service:
         return view
 
     def relation_view(self, request: "RelationRequest") -> "ListView":
-        """Answer a question about links, the tree or related code, from files as they are now."""
+        """Answer a question about links, the tree or related code with the text that every door gives out."""
+        return self.relation_page(request)[1]
+
+    def relation_page(self, request: "RelationRequest") -> "tuple[Gathered, ListView]":
+        """Answer it with that text, and with what it was written from; both are of the files as they are now."""
         from keyhole.core.view.lists.relation_view import About, Where, gather, relation_view, understand_relation
 
         started = time.perf_counter()
@@ -163,13 +178,13 @@ class Service:
 
         def attempt(engine: "Engine") -> "tuple[tuple[Gathered, About], set[str], set[str]]":
             gathered = gather(Where(engine, self.root, self._workspace.max_bytes), asked)
-            about = About(self.root.name, engine.index_facts(), started)
+            about = About(self.root.name, engine.index_version(), started)
             return (gathered, about), set(gathered.paths), set(gathered.changed)
 
         (gathered, about), _ = self._fresh.answer(attempt)
         view = relation_view(gathered, asked, about)
         self.metrics.record(asked.tool, asked.subject, view.truncation)
-        return view
+        return gathered, view
 
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:
         """Say why a file is where it is in the answer to a search, or why it is not there."""
@@ -263,10 +278,16 @@ class Service:
         return False
 
 
+def _find(engine: "Engine", query: Query, mode: Mode, known: SearchResult | None) -> SearchResult:
+    """Search, unless what was found before holds the answer and the index is still the one that it was found in."""
+    found = known.answer_to(query) if known and known.index == engine.index_version() else None
+    return found or engine.search(query, mode)
+
+
 def _without(result: SearchResult, stale: set[str]) -> SearchResult:
     """Leave out the hits in files that change faster than they can be read."""
     fresh = tuple(hit for hit in result.hits if hit.path not in stale)
     if len(fresh) == len(result.hits):
         return result
-    note = f"left out {len(result.hits) - len(fresh)} hits in files that are changing just now"
-    return replace(result, hits=fresh, notes=(*result.notes, note))
+    text = f"left out {len(result.hits) - len(fresh)} hits in files that are changing just now"
+    return replace(result, hits=fresh, notes=(*result.notes, Note(NoteKind.HITS_LEFT_OUT, text)))

@@ -6,8 +6,10 @@ and relative to the workspace root: everywhere.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from keyhole.core.notes import Note, NoteKind
 
 
 class SkipReason(StrEnum):
@@ -374,6 +376,22 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexVersion:
+    """Which index answers: its generation, how many files it still misses and how many it skips."""
+
+    generation: int
+    # None before the first files are in it.
+    pending: int | None = 0
+    skipped: int = 0
+    # Counts the indexes that this process has opened: numbers of chunks mean something in one of them only.
+    opening: int = 0
+
+    def for_json(self) -> dict[str, int]:
+        """Name the facts as answers do."""
+        return {"generation": self.generation, "stale": self.pending or 0, "skipped": self.skipped}
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """One page of hits, and what there is to say about it; `passages` are by chunk."""
 
@@ -381,11 +399,15 @@ class SearchResult:
     mode: Mode
     hits: tuple[Hit, ...]
     total: int
-    generation: int
-    pending: int
-    skipped: int = 0
-    notes: tuple[str, ...] = ()
+    index: IndexVersion
+    notes: tuple[Note, ...] = ()
     passages: Mapping[int, Passage] = field(default_factory=dict)
+
+    def answer_to(self, query: Query) -> "SearchResult | None":
+        """Return what a search would find in the same index, if this page has it all: the same hits, or the first."""
+        is_whole = all(note.kind != NoteKind.HITS_LEFT_OUT for note in self.notes)
+        has_enough = query.limit <= self.query.limit and replace(query, limit=self.query.limit) == self.query
+        return replace(self, query=query, hits=self.hits[: query.limit]) if is_whole and has_enough else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from keyhole.tui.app import KeyholeApp
 from keyhole.tui.screens import explore as explore_module
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
-from keyhole.tui.screens.stats import StatsScreen
+from keyhole.tui.screens.stats_screen import StatsScreen
 from keyhole.tui.screens.traffic import TrafficScreen
 from keyhole.tui.serving import Server, ServerSide
 from keyhole.tui.widgets.call_list import CallList

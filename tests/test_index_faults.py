@@ -20,6 +20,7 @@ from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
+from keyhole.core.notes import IndexEvent, IndexMessage
 
 KILLS = 25
 FILES = 120
@@ -29,6 +30,7 @@ INDEX_ONCE = """
 import sys
 from pathlib import Path
 from keyhole.core.index.update import Hooks, Request, update_index
+from keyhole.core.notes import IndexEvent, IndexMessage
 if __name__ == "__main__":
     root, folder, workers = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     print("started", flush=True)
@@ -264,14 +266,14 @@ def test_a_damaged_index_is_set_aside_and_rebuilt(root: Path, tmp_path: Path, da
         foreign = apsw.Connection(str(path))
         foreign.execute("CREATE TABLE other (x)")
         foreign.close()
-    messages: list[str] = []
+    messages: list[IndexMessage] = []
     write_files(root, 11)
     with pytest.raises(CorruptStoreError, match="run keyhole index"):
         read_everything(path)
     report = update_index(Request(root, folder, 1_000_000), Hooks(message=messages.append))
     assert report.files == FILES
-    assert len(messages) == 1
-    assert "damaged" in messages[0]
+    assert [message.event for message in messages] == [IndexEvent.DAMAGED]
+    assert "damaged" in messages[0].text
     assert len(list(folder.glob("damaged-*.db"))) == 1
     update_index(Request(root, tmp_path / "fresh", 1_000_000))
     assert dump_index(path) == dump_index(tmp_path / "fresh" / INDEX_FILE)

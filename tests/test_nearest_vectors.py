@@ -14,6 +14,7 @@ from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.rows import ChunkRow, ChunkScope, FileRows, Vector, WordColumns
 from keyhole.core.index.schema import VERSION
 from keyhole.core.index.store import Store, check_integrity
+from keyhole.core.notes import IndexMessage
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.service import Service
 from keyhole.core.types import Mode, Query
@@ -145,7 +146,7 @@ def test_where_sqlite_vec_cannot_read_the_old_signs_every_file_is_embedded_again
         without.setattr("sqlite_vec.loadable_path", lambda: "/nowhere/vec0")
         assert old_service.search(Query("backoff")).hits[0].path == "retry.py"
     old_service.close()
-    messages: list[str] = []
+    messages: list[IndexMessage] = []
     assert old_service.index(on_message=messages.append).changed == 2
-    assert messages[0].startswith("the model changed from none to keyhole-")
+    assert messages[0].text.startswith("the model changed from none to keyhole-")
     assert old_service.search(Query("sleep between retries", Mode.SEMANTIC)).hits[0].path == "retry.py"

@@ -130,12 +130,12 @@ def test_a_member_is_found_in_the_owner_it_is_asked_of(own: Service) -> None:
 
 
 def test_auto_says_what_it_chose_with_vectors(service: Service) -> None:
-    assert service.search(Query("retry")).notes[0] == "mode auto chose hybrid"
+    assert service.search(Query("retry")).notes[0].text == "mode auto chose hybrid"
 
 
 def test_auto_says_what_it_chose_without_vectors(own: Service) -> None:
-    assert own.search(Query("retry")).notes[0] == "mode auto chose keyword"
-    assert own.search(Query("/retry/")).notes[0] == "mode auto chose regex"
+    assert own.search(Query("retry")).notes[0].text == "mode auto chose keyword"
+    assert own.search(Query("/retry/")).notes[0].text == "mode auto chose regex"
 
 
 def test_a_hit_is_labelled_by_its_best_definition(service: Service) -> None:
@@ -330,9 +330,9 @@ def test_keyword_pages_go_on_beyond_the_pool(own: Service, monkeypatch: pytest.M
 def test_nothing_found_comes_with_a_suggestion(service: Service) -> None:
     result = service.search(Query("RetryyPoliicy", Mode.KEYWORD))
     assert result.total == 0
-    assert "the closest names are" in result.notes[-1]
-    assert "RetryPolicy" in result.notes[-1]
-    assert "other words" in service.search(Query("zzz qqq", Mode.KEYWORD)).notes[-1]
+    assert "the closest names are" in result.notes[-1].text
+    assert "RetryPolicy" in result.notes[-1].text
+    assert "other words" in service.search(Query("zzz qqq", Mode.KEYWORD)).notes[-1].text
 
 
 def test_a_mode_that_needs_vectors_says_so(own: Service) -> None:
@@ -375,13 +375,13 @@ def test_while_another_process_writes_stale_hits_are_left_out(own: Service) -> N
     with writer_lock(own.folder, wait=False):
         result = own.search(Query("next_delay", Mode.KEYWORD))
     assert "src/net/retry.py" not in paths(result)
-    assert "changing just now" in result.notes[-1]
+    assert "changing just now" in result.notes[-1].text
 
 
 def test_searching_during_the_first_index_says_how_much_is_missing(own: Service) -> None:
     with Store(own.folder / "index.db") as store, store.transaction():
         store.set_fact("pending", 41)
-    assert "41 files are still missing" in " ".join(own.search(Query("retry")).notes)
+    assert "41 files are still missing" in " ".join(note.text for note in own.search(Query("retry")).notes)
 
 
 # Regular expressions

@@ -22,7 +22,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Tree
 
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, SearchRequest
+from keyhole.core.types import Detail, Format, SearchRequest, SearchResult
 from keyhole.core.view.budget import limits
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.lists.hit_text import hit_text
@@ -69,9 +69,9 @@ def test_only_the_newest_question_is_answered(acme: Service, monkeypatch: pytest
     asked: list[str] = []
     search_page = Service.search_page
 
-    def slow(self: Service, request: SearchRequest) -> Any:
+    def slow(self: Service, request: SearchRequest, known: SearchResult | None) -> Any:
         asked.append(request.query)
-        return search_page(self, request)
+        return search_page(self, request, known)
 
     monkeypatch.setattr(Service, "search_page", slow)
 

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, SearchRequest
 from keyhole.tui.asking import Asking
-from keyhole.tui.widgets.banner import Banner
+from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.line_view import LineView
 

@@ -11,7 +11,7 @@ from vault import write_vault
 
 from keyhole.core.service import Service
 from keyhole.tui.history import History, Place
-from keyhole.tui.screens.related import RelatedList, RelatedScreen
+from keyhole.tui.screens.related_screen import RelatedList, RelatedScreen
 from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.links_pane import LinksPane
 
@@ -163,9 +163,9 @@ def test_code_like_a_result_can_be_gone_to(acme: Service) -> None:
         await ask(pilot, "handle_paid", "enter", "m")
         assert isinstance(pilot.app.screen, RelatedScreen)
         rows = pilot.app.screen.query_one(RelatedList)
-        assert "src/acme/handlers/paid.py" not in {result["file_path"] for result in rows.results}
+        assert "src/acme/handlers/paid.py" not in {hit.path for hit in rows.hits}
         assert "by shared words" in str(rows.border_subtitle)
-        place = rows.results[1]["file_path"]
+        place = rows.hits[1].path
         await press(pilot, "down", "enter")
         assert shown(pilot)[0] == place
 

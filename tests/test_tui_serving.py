@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 from keyhole.core.service import Service
 from keyhole.core.types import CallStatus
 from keyhole.tui.server_state import ServerPhase
-from keyhole.tui.widgets.banner import Banner
+from keyhole.tui.widgets.answer_banner import Banner
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search_code", {"query": "retry backoff", "max_tokens": 4_000}),

@@ -15,6 +15,7 @@ from textual.widgets import Input, Tree
 
 from keyhole.core.errors import StoreError
 from keyhole.core.index.lock import writer_lock
+from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Progress
 from keyhole.tui.app import KeyholeApp
@@ -244,7 +245,7 @@ def test_an_index_that_is_there_is_not_read_for_the_first_time(
             while app.index_state.phase == Phase.OPENING != phase:
                 await pilot.pause(0.01)
             if phase == Phase.WAITING:
-                app.post_message(Said("another process is indexing this workspace; waiting for it to end"))
+                app.post_message(Said(IndexMessage(IndexEvent.WAITING, "in whatever words")))
             await pilot.pause(0.05)
             assert app.index_state.phase == phase
             results = explore(pilot).query_one(ResultList)

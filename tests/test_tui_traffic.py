@@ -34,7 +34,7 @@ from keyhole.core.types import CallStatus, SearchRequest
 from keyhole.core.view.stats_text import stats_text
 from keyhole.tui.messages import Serves
 from keyhole.tui.screens.replay import ReplayScreen
-from keyhole.tui.screens.stats import StatsScreen
+from keyhole.tui.screens.stats_screen import StatsScreen
 from keyhole.tui.screens.traffic import SummaryLine, TrafficScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.call_list import CallList

@@ -20,6 +20,7 @@ from keyhole.core.index.model import NONE, StaticEmbedder, open_embedder
 from keyhole.core.index.model_folder import BUILTIN, open_once
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
+from keyhole.core.notes import IndexMessage
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.service import Service
 from keyhole.core.types import Mode, Query
@@ -38,11 +39,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def index(root: Path, embedder: StaticEmbedder | None) -> tuple[Store, list[str]]:
-    messages: list[str] = []
+    messages: list[IndexMessage] = []
     update_index(Request(root, root.parent / "cache", 1_000_000, embedder=embedder), Hooks(message=messages.append))
     store = Store(root.parent / "cache" / INDEX_FILE)
     store.load_vectors()
-    return store, messages
+    return store, [message.text for message in messages]
 
 
 def nearest(store: Store, embedder: StaticEmbedder, text: str) -> list[str]:
@@ -155,7 +156,7 @@ def test_meaning_works_as_soon_as_keyhole_is_installed(service: Service) -> None
     result = service.search(Query("pause longer after each failed try"))
     assert result.mode == Mode.HYBRID
     assert result.hits[0].path == "backoff.py"
-    assert not any("words only" in note for note in result.notes)
+    assert not any("words only" in note.text for note in result.notes)
 
 
 def test_the_shipped_model_is_small_and_readable_by_everyone() -> None:
@@ -172,7 +173,7 @@ def test_no_model_when_none_is_wanted(service: Service, monkeypatch: pytest.Monk
     assert without.index().model == ""
     result = without.search(Query("retry"))
     assert result.mode == Mode.KEYWORD
-    assert result.notes == ("mode auto chose keyword",)
+    assert [note.text for note in result.notes] == ["mode auto chose keyword"]
 
 
 def test_an_index_without_vectors_is_searched_by_words_and_says_so(
@@ -183,7 +184,7 @@ def test_an_index_without_vectors_is_searched_by_words_and_says_so(
         Service.open(service.root).index()
     result = service.search(Query("retry"))
     assert [hit.path for hit in result.hits] == ["a.py"]
-    assert "searched by words only: the index has no vectors of the model in use" in result.notes[-1]
+    assert "searched by words only: the index has no vectors of the model in use" in result.notes[-1].text
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
@@ -194,12 +195,12 @@ def test_without_the_files_of_the_model_words_still_find(
     shutil.copytree(model_folder, damaged)
     monkeypatch.setenv("KEYHOLE_INDEX_MODEL", str(damaged))
     (damaged / name).unlink()
-    broken, messages = Service.open(service.root), list[str]()
+    broken, messages = Service.open(service.root), list[IndexMessage]()
     assert broken.index(on_message=messages.append).model == ""
-    assert "indexing without vectors" in messages[-1]
+    assert "indexing without vectors" in messages[-1].text
     result = broken.search(Query("retry"))
     assert [hit.path for hit in result.hits] == ["a.py"]
-    assert "searched by words only" in result.notes[-1]
+    assert "searched by words only" in result.notes[-1].text
 
 
 def test_a_model_that_breaks_after_indexing_leaves_words(
@@ -214,7 +215,7 @@ def test_a_model_that_breaks_after_indexing_leaves_words(
     (copy / "tokenizer.json").write_text("{")
     result = Service.open(service.root).search(Query("retry"))
     assert [hit.path for hit in result.hits] == ["a.py"]
-    assert "searched by words only: the model in" in result.notes[-1]
+    assert "searched by words only: the model in" in result.notes[-1].text
     asked_for = Service.open(service.root).search(Query("retry", Mode.HYBRID))
     assert asked_for.mode == Mode.KEYWORD
     assert asked_for.notes == result.notes[-1:]
@@ -225,6 +226,7 @@ def test_a_model_that_breaks_after_indexing_leaves_words(
 def test_a_search_by_words_loads_no_model(service: Service) -> None:
     service.index()
     code = """import sys; from pathlib import Path; from keyhole.core.service import Service
+from keyhole.core.notes import IndexMessage
 from keyhole.core.types import Mode, Query
 service = Service.open(Path(sys.argv[1]))
 for mode in (Mode.KEYWORD, Mode.SYMBOL, Mode.REGEX):
@@ -307,7 +309,7 @@ def test_nonsense_finds_nothing(service: Service, mode: Mode) -> None:
     result = service.search(Query("zzzxqv", mode))
     assert result.hits == ()
     assert result.total == 0
-    assert "nothing found" in result.notes[-1]
+    assert "nothing found" in result.notes[-1].text
 
 
 def test_what_is_far_from_the_query_is_left_out(service: Service) -> None:

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types import (
     Detail,
     Format,
     Hit,
+    IndexVersion,
     Mode,
     Passage,
     Query,
@@ -83,7 +85,7 @@ PASSAGES = {
 def make_result(hits: tuple[Hit, ...] = HITS, *, total: int = 0, offset: int = 0, limit: int = 10) -> SearchResult:
     query = Query("compute", Mode.KEYWORD, limit=limit, offset=offset)
     passages = {hit.chunk_id: PASSAGES.get(hit.chunk_id, PASSAGE) for hit in hits}
-    return SearchResult(query, Mode.KEYWORD, hits, total or len(hits), 7, 0, 3, passages=passages)
+    return SearchResult(query, Mode.KEYWORD, hits, total or len(hits), IndexVersion(7, 0, 3), passages=passages)
 
 
 # The same bytes, always
@@ -173,7 +175,7 @@ shown = st.builds(
     st.sampled_from(Detail),
     st.sampled_from(Format),
     st.builds(Budget, st.integers(1_000, 25_000), st.sampled_from([4_000, EFFECTIVE_CHARACTERS])),
-    st.lists(texts, max_size=2).map(tuple),
+    st.lists(st.builds(Note, st.sampled_from(NoteKind), texts), max_size=2).map(tuple),
 )
 
 

@@ -6,12 +6,10 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import Detail, Format, Hit, Passage, SearchRequest, SearchResult
-from keyhole.core.view.budget.tokens import estimate_tokens
-from keyhole.core.view.lists.hit_text import hit_text, ladders
+from keyhole.core.types import Format, Hit, Passage, SearchRequest, SearchResult
+from keyhole.core.view.lists.hit_text import first_line, ladders
 from keyhole.core.view.lists.listing import ListView
 from keyhole.core.view.text import name_text
-from keyhole.core.view.writing import View
 from keyhole.tui.asking import Versus
 from keyhole.tui.sources import read_text
 
@@ -82,17 +80,24 @@ class Answer:
         return self.view.page.after(len(self.view.plan.levels))
 
 
-def answer(service: "Service", number: int, request: SearchRequest, *, with_source: bool = False) -> Answer:
-    """Search, and weigh every result of the page."""
-    result, view = service.search_page(request)
+def find_answer(
+    service: "Service",
+    number: int,
+    request: SearchRequest,
+    *,
+    known: SearchResult | None = None,
+    with_source: bool = False,
+) -> Answer:
+    """Answer a request, and weigh every result of the page; what is known already is not searched again."""
+    result, view = service.search_page(request, known)
     asked = [ladder[0] for ladder in ladders(request.detail_level, len(result.hits))]
     rows = []
     for position, hit in enumerate(result.hits):
+        # A result that was cut has no level of its own: it is weighed as it was asked for.
         is_cut = position >= len(view.plan.levels)
         level = asked[position] if is_cut else view.plan.levels[position]
-        passage = result.passages.get(hit.chunk_id)
-        tokens = estimate_tokens(hit_text(hit, passage, level))
-        rows.append(Row(hit, label_of(hit, passage), level, asked[position], tokens, is_cut))
+        label = label_of(hit, result.passages.get(hit.chunk_id))
+        rows.append(Row(hit, label, level, asked[position], view.size_of(position, level).tokens, is_cut))
     source = _source_of(service, rows[0]) if with_source and rows else None
     return Answer(number, request, result, view, tuple(rows), source)
 
@@ -106,8 +111,7 @@ def _source_of(service: "Service", row: Row) -> str | None:
 def label_of(hit: Hit, passage: Passage | None) -> Label:
     """Say on one line what a hit is, and its kind only once: `async method fetch(self)`, `class Client`."""
     if not hit.signature:
-        first_line = hit_text(hit, passage, Detail.COMPACT).partition("\n")[0]
-        return Label("", hit.kind, first_line.partition(") ")[2])
+        return Label("", hit.kind, first_line(passage))
     signature = name_text(hit.signature)
     words = signature.split(" ")
     for number, word in enumerate(words):
@@ -133,20 +137,24 @@ class Comparison:
         return f"{self.here:,} → {self.there:,} tokens ({self.there - self.here:+,})"
 
 
-def compare(service: "Service", request: SearchRequest, versus: Versus) -> Comparison:
+def compare(service: "Service", answer: Answer, versus: Versus) -> Comparison:
     """Write what changes when the same is asked another way."""
-    other = versus.of(request)
-    here, there = service.search_view(request), service.search_view(other)
-    lines = unified_diff(
-        here.text.splitlines(), there.text.splitlines(), _named(request), _named(other), lineterm="", n=_CONTEXT
-    )
+    other = versus.of(answer.request)
+    here, there = answer.view, _in_other_form(service, answer, other)
+    names = _named(answer.request), _named(other)
+    lines = unified_diff(here.text.splitlines(), there.text.splitlines(), *names, lineterm="", n=_CONTEXT)
     text = "\n".join(lines) or "Both say the same, byte for byte."
     return Comparison(f"{text}\n", here.truncation.estimated_tokens, there.truncation.estimated_tokens)
 
 
-def as_json(service: "Service", request: SearchRequest) -> View:
+def as_json(service: "Service", answer: Answer) -> ListView:
     """Write the same answer as JSON."""
-    return service.search_view(replace(request, format=Format.JSON))
+    return _in_other_form(service, answer, replace(answer.request, format=Format.JSON))
+
+
+def _in_other_form(service: "Service", answer: Answer, request: SearchRequest) -> ListView:
+    """Answer another request for the same results; the hits that are here already serve it, unless files changed."""
+    return service.search_page(request, answer.result)[1]
 
 
 def _named(request: SearchRequest) -> str:

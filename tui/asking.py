@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from keyhole.core.types import Detail, SearchRequest
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
-from keyhole.tui.query import read_query
+from keyhole.tui.query_filters import read_query
 
 DETAILS = (Detail.MINIMAL, Detail.COMPACT, Detail.RICH, Detail.AUTO)
 BUDGETS = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 15_000, 20_000, 25_000)
@@ -51,11 +51,6 @@ class Asking:
         return replace(
             read_query(self.line), detail_level=self.detail, max_tokens=self.max_tokens, offset=self.offsets[-1]
         )
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to look for yet."""
-        return not read_query(self.line).query
 
     @property
     def page(self) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual.message_pump import MessagePump
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.notes import IndexMessage
 from keyhole.core.types import Progress
 from keyhole.tui.messages import FilesChanged, Indexed, Indexing, NotIndexed, NotWatching, Said
 
@@ -39,11 +40,6 @@ class IndexRuns:
         self._thread: threading.Thread | None = None
         self._again = False
         self._stopping = threading.Event()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether a run is going on."""
-        return self._thread is not None
 
     def start(self) -> None:
         """Bring the index up to date, now or as soon as the present run ends."""
@@ -83,8 +79,8 @@ class IndexRuns:
         if progress.done % _TELL_EVERY == 0 or progress.done == progress.total:
             self._listener.post_message(Indexing(progress))
 
-    def _say(self, text: str) -> None:
-        self._listener.post_message(Said(text))
+    def _say(self, message: IndexMessage) -> None:
+        self._listener.post_message(Said(message))
 
 
 def _start_resource_tracker() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.notes import IndexMessage
 from keyhole.core.types import Explanation, IndexReport, Inventory, Outline, Progress, Status
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
+    from keyhole.core.view.lists.listing import ListView
+    from keyhole.core.view.lists.relation_view import Gathered
     from keyhole.tui.answer import Answer
 
 
@@ -43,7 +46,7 @@ class Indexing(Message):
 class Said(Message):
     """An index run has something to say."""
 
-    text: str
+    message: IndexMessage
 
 
 @dataclass
@@ -82,7 +85,7 @@ class Answered(Message):
 
 
 @dataclass
-class Refused(Message):
+class SearchRefused(Message):
     """A search cannot be answered."""
 
     number: int
@@ -108,11 +111,11 @@ class Outlined(Message):
 
 
 @dataclass
-class Related(Message):
-    """What was asked about links or related code: its answer in JSON, or why there is none."""
+class RelationAnswered(Message):
+    """What was asked about links or related code: what was found and its view, or why there is none."""
 
     request: "RelationRequest"
-    answer: str | KeyholeError
+    answer: "tuple[Gathered, ListView] | KeyholeError"
 
 
 @dataclass

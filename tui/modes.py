@@ -29,7 +29,7 @@ def traffic_screen() -> Screen[Any]:
 
 def stats_screen() -> Screen[Any]:
     """Make the screen of charts, when it is first asked for."""
-    from keyhole.tui.screens.stats import StatsScreen
+    from keyhole.tui.screens.stats_screen import StatsScreen
 
     return StatsScreen()
 

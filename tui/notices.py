@@ -1,5 +1,6 @@
 """What the Explore screen says when it has no results to show."""
 
+from keyhole.core.notes import NoteKind
 from keyhole.core.types import SearchResult, Status
 from keyhole.core.view.text import count_of
 from keyhole.tui.index_state import IndexState, Phase
@@ -41,7 +42,8 @@ def waiting_lines(state: IndexState) -> list[str]:
 
 def nothing_found_lines(result: SearchResult) -> list[str]:
     """Say that nothing was found, and what to try."""
-    notes = [f"· {note}" for note in result.notes if "mode auto" not in note]
+    # What mode was chosen explains results, and there are none.
+    notes = [f"· {note.text}" for note in result.notes if note.kind != NoteKind.MODE_CHOSEN]
     tips = [
         "· a part of a word finds nothing: mode:symbol and /regex/ do",
         "· fewer words, or fewer filters, find more",

@@ -59,7 +59,7 @@ def is_at_terminal() -> bool:
 def explore(request: ExploreRequest) -> int:
     """Run the explorer and return its exit code."""
     from keyhole.mcp_server.local import LocalTools
-    from keyhole.tui.run import run_explorer
+    from keyhole.tui.run_explorer import run_explorer
     from keyhole.tui.serving import ServerSide
 
     server_side = ServerSide(start_server, LocalTools())

@@ -72,7 +72,7 @@ def fail(message: str, code: int = EXIT_ERROR) -> int:
 def update_index(service: "Service", *, full: bool = False) -> "IndexReport":
     """Bring the index up to date, with a progress bar on stderr when that is a terminal."""
     if not sys.stderr.isatty():
-        return service.index(full=full, on_message=say)
+        return service.index(full=full, on_message=lambda message: say(message.text))
     from keyhole.core.cli.progress import show_progress
 
     with show_progress() as shown:

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, T
 from rich.progress import Progress as Bar
 from rich.text import Text
 
+from keyhole.core.notes import IndexMessage
 from keyhole.core.types import Progress
 
 _PATH_WIDTH = 40
@@ -41,7 +42,7 @@ class ShownProgress:
             path=escape(path),
         )
 
-    def say(self, message: str) -> None:
+    def say(self, message: IndexMessage) -> None:
         """Print a message above the bar."""
         self._console.print(f"keyhole: {message}", markup=False, highlight=False, soft_wrap=True)
 

@@ -21,6 +21,7 @@ from keyhole.core.index.prepare import Prepared, SkippedFile, Unchanged, prepare
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.rows import FileRows
 from keyhole.core.index.store import Store, is_sound
+from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.syntax.analyse import ANALYSIS_VERSION
 from keyhole.core.types import Candidate, IndexReport, Progress, Skip
 
@@ -36,7 +37,7 @@ class Hooks:
     """How an update reports: progress after each file, and messages for people."""
 
     progress: Callable[[Progress], None] = lambda _: None
-    message: Callable[[str], None] = lambda _: None
+    message: Callable[[IndexMessage], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ def update_index(request: Request, hooks: Hooks | None = None) -> IndexReport:
     hooks = hooks or Hooks()
 
     def on_wait() -> None:
-        hooks.message("another process is indexing this workspace; waiting for it to end")
+        text = "another process is indexing this workspace; waiting for it to end"
+        hooks.message(IndexMessage(IndexEvent.WAITING, text))
 
     with writer_lock(request.folder, wait=request.wait, on_wait=on_wait):
         try:
@@ -76,7 +78,8 @@ def update_index(request: Request, hooks: Hooks | None = None) -> IndexReport:
             if is_sound(request.folder / INDEX_FILE):
                 raise
             aside = set_aside(request.folder)
-            hooks.message(f"the index was damaged and is set aside as {aside}; building a new one")
+            text = f"the index was damaged and is set aside as {aside}; building a new one"
+            hooks.message(IndexMessage(IndexEvent.DAMAGED, text))
             return _update(request, hooks)
 
 
@@ -179,7 +182,7 @@ class _Update:
         try:
             self._embedder.load()
         except AssetError as error:
-            self._hooks.message(f"{error}: indexing without vectors")
+            self._say(IndexEvent.NO_VECTORS, f"{error}: indexing without vectors")
             self._record_model("", 0)
             self._embedder = None
 
@@ -195,7 +198,7 @@ class _Update:
         facts = self._store.facts()
         old = (facts.model, facts.dimension)
         if (self._embedder or old[0]) and not self._store.load_vectors():
-            self._hooks.message("sqlite-vec cannot be loaded here: indexing without vectors")
+            self._say(IndexEvent.NO_VECTORS, "sqlite-vec cannot be loaded here: indexing without vectors")
             self._embedder = None
         embedder = self._embedder
         new = (embedder.name, embedder.dimension) if embedder else ("", 0)
@@ -203,7 +206,8 @@ class _Update:
             return
         must_embed = embedder is not None and self._store.count_files() > 0
         if must_embed:
-            self._hooks.message(f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again")
+            text = f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again"
+            self._say(IndexEvent.MODEL_CHANGED, text)
         self._record_model(*new, must_embed=must_embed)
 
     def _record_model(self, name: str, dimension: int, *, must_embed: bool = False) -> None:
@@ -216,7 +220,7 @@ class _Update:
                 self._store.forget_digests()
 
     def _read_all_again(self) -> None:
-        self._hooks.message("reading every file again")
+        self._say(IndexEvent.READING_ALL, "reading every file again")
         with self._store.transaction():
             self._store.forget_digests()
 
@@ -291,6 +295,9 @@ class _Update:
         else:
             self._store.replace_file(prepared)
             self._counts["changed" if is_known else "added"] += 1
+
+    def _say(self, event: IndexEvent, text: str) -> None:
+        self._hooks.message(IndexMessage(event, text))
 
     def _tell(self, total: int, path: str) -> None:
         self._hooks.progress(Progress(self._done, total, self._counts["chunks"], path))

@@ -8,6 +8,7 @@ from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.index.words import stem
+from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.filters import chunk_scope, role_of
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import Vocabulary, WordSearch
@@ -27,15 +28,16 @@ from keyhole.core.search.regex import find_matches
 from keyhole.core.search.remembered import SharedCaches
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
-from keyhole.core.types import Hit, Mode, Query, SearchResult
+from keyhole.core.types import Hit, IndexVersion, Mode, Query, SearchResult
 
 
 class Ranking:
-    """Everything that matches, in order; `total` counts also what lies beyond the pool."""
+    """Everything that matches, in order; `total` counts also what lies beyond the pool, `wanted` is what was sought."""
 
-    def __init__(self, candidates: list[ChunkCandidate], total: int) -> None:
+    def __init__(self, candidates: list[ChunkCandidate], total: int, wanted: Wanted) -> None:
         self.candidates = candidates
         self.total = total
+        self.wanted = wanted
 
 
 class Engine:
@@ -57,9 +59,9 @@ class Engine:
         self._model = embedder if embedder and store.load_vectors() else None
         # Why there is no search by meaning, where one would be expected.
         self._problem = problem
-        caches = caches or SharedCaches()
-        self._names = Names(store, caches.names)
-        self.vocabulary = Vocabulary(store, caches.word_counts)
+        self._caches = caches or SharedCaches()
+        self._names = Names(store, self._caches.names)
+        self.vocabulary = Vocabulary(store, self._caches.word_counts)
         store.prepare_search()
 
     @property
@@ -77,9 +79,8 @@ class Engine:
             self._problem = str(error)
         return None
 
-    def _mode(self, query: Query) -> Mode:
-        """Settle `auto`; the model is looked at, and loaded, only when meaning could count."""
-        mode = choose_mode(query, has_vectors=True)
+    def _possible_mode(self, query: Query, mode: Mode) -> Mode:
+        """Do without meaning where there is none; the model is looked at, and loaded, only when meaning could count."""
         if mode == Mode.HYBRID and self._embedder is None and (query.mode == Mode.AUTO or self._problem):
             return Mode.KEYWORD
         return mode
@@ -89,19 +90,15 @@ class Engine:
         """Whether code can be found by meaning."""
         return self._embedder is not None
 
-    def index_facts(self) -> dict[str, int]:
-        """Tell which index answers: its generation, how many files it misses, and how many it passes over."""
+    def index_version(self) -> IndexVersion:
+        """Tell which index answers."""
         facts = self.store.facts()
-        return {
-            "generation": facts.generation,
-            "stale": facts.pending or 0,
-            "skipped": self.store.count_skips(),
-        }
+        return IndexVersion(facts.generation, facts.pending, self.store.count_skips(), self._caches.opening)
 
-    def search(self, query: Query) -> SearchResult:
-        """Answer a query with one page of hits."""
+    def search(self, query: Query, mode: Mode | None = None) -> SearchResult:
+        """Answer a query with one page of hits; who has chosen its mode already says so."""
         check_query(query)
-        mode = self._mode(query)
+        mode = self._possible_mode(query, mode or choose_mode(query))
         scope = chunk_scope(self.store, query)
         ranking = self.ranking(query, mode, scope)
         page = ranking.candidates[query.offset : query.offset + query.limit]
@@ -109,16 +106,14 @@ class Engine:
             start = max(0, query.offset - len(ranking.candidates))
             page += self._beyond_pool(query.text, scope, ranking, start, query.limit - len(page))
         top = ranking.candidates[0].score if ranking.candidates else 1.0
-        facts = self.store.facts()
+        index = self.index_version()
         return SearchResult(
             query=query,
             mode=mode,
-            hits=label_hits(self.store, page, top, _wanted(query.text)),
+            hits=label_hits(self.store, page, top, ranking.wanted),
             total=ranking.total,
-            generation=facts.generation,
-            pending=facts.pending or 0,
-            skipped=self.store.count_skips(),
-            notes=tuple(self._notes(query, mode, ranking, facts.pending)),
+            index=index,
+            notes=tuple(self._notes(query, mode, ranking, index.pending)),
         )
 
     def ranking(self, query: Query, mode: Mode, scope: ChunkScope, *, without: frozenset[str] = frozenset()) -> Ranking:
@@ -150,7 +145,7 @@ class Engine:
             pool[chunk_id].vector_rank = number
         wanted = _wanted(query.text)
         total = max(search.total(), len(pool)) if mode == Mode.KEYWORD else len(pool)
-        return Ranking(rank(list(pool.values()), wanted, without=without), total)
+        return Ranking(rank(list(pool.values()), wanted, without=without), total, wanted)
 
     def _defining_chunks(self, text: str, scope: ChunkScope) -> dict[int, bool]:
         """Find where a name is defined, however many other places use it, and whether in the owner it names."""
@@ -166,7 +161,7 @@ class Engine:
 
     def place(self, query: Query, path: str, line: int | None) -> tuple[int, int, Hit] | None:
         """Find a file's best chunk, or the one at a line, in the ranking: its rank, the total, and the hit."""
-        mode = self._mode(query)
+        mode = self._possible_mode(query, choose_mode(query))
         scope = chunk_scope(self.store, query)
         ranking = self.ranking(query, mode, scope)
         ordered = ranking.candidates
@@ -174,13 +169,13 @@ class Engine:
             ordered = ordered + self._beyond_pool(query.text, scope, ranking, 0, ranking.total)
         for number, candidate in enumerate(ordered, 1):
             if candidate.path == path and (line is None or candidate.start_line <= line <= candidate.end_line):
-                (hit,) = label_hits(self.store, [candidate], ordered[0].score, _wanted(query.text))
+                (hit,) = label_hits(self.store, [candidate], ordered[0].score, ranking.wanted)
                 return number, ranking.total, hit
         return None
 
     def _by_symbol(self, query: Query, scope: ChunkScope) -> Ranking:
         candidates = find_symbols(self.store, self._names, query.text, scope)
-        return Ranking(candidates, len(candidates))
+        return Ranking(candidates, len(candidates), _wanted(query.text))
 
     def _by_regex(self, query: Query, scope: ChunkScope) -> Ranking:
         pattern = pattern_of(query.text)
@@ -197,7 +192,7 @@ class Engine:
             if role != "source":
                 candidate.signals.append((role, -0.5, ""))
         candidates.sort(key=lambda c: (-c.score, c.path, c.start_line, c.chunk_id))
-        return Ranking(candidates, len(candidates))
+        return Ranking(candidates, len(candidates), _wanted(query.text))
 
     def _beyond_pool(
         self, text: str, scope: ChunkScope, ranking: Ranking, start: int, count: int
@@ -215,25 +210,24 @@ class Engine:
         """Load what ranking looks at."""
         return [ChunkCandidate(*place) for place in self.store.chunk_places(dict.fromkeys(chunk_ids))]
 
-    def _notes(self, query: Query, mode: Mode, ranking: Ranking, pending: int | None) -> Iterable[str]:
+    def _notes(self, query: Query, mode: Mode, ranking: Ranking, pending: int | None) -> Iterable[Note]:
         if query.mode == Mode.AUTO:
-            yield f"mode auto chose {mode}"
+            yield Note(NoteKind.MODE_CHOSEN, f"mode auto chose {mode}")
         if self._problem and mode == Mode.KEYWORD:
-            yield f"searched by words only: {self._problem}"
+            yield Note(NoteKind.WORDS_ONLY, f"searched by words only: {self._problem}")
         if pending is None:
-            yield "the index is being built: nothing is in it yet"
+            yield Note(NoteKind.INDEX_INCOMPLETE, "the index is being built: nothing is in it yet")
         elif pending:
-            yield f"the index is being built: {pending:,} files are still missing"
+            yield Note(NoteKind.INDEX_INCOMPLETE, f"the index is being built: {pending:,} files are still missing")
         if not ranking.total:
-            yield from self._suggestions(query, mode)
+            yield Note(NoteKind.NOTHING_FOUND, f"nothing found; {self._suggestion(query, mode)}")
 
-    def _suggestions(self, query: Query, mode: Mode) -> Iterable[str]:
+    def _suggestion(self, query: Query, mode: Mode) -> str:
         if mode != Mode.REGEX and (close := self._names.closest(query.text)):
-            yield f"nothing found; the closest names are {', '.join(close)}"
-        elif mode == Mode.SYMBOL:
-            yield "nothing found; mode=keyword looks in the text as well"
-        else:
-            yield "nothing found; try fewer or other words, or drop a filter"
+            return f"the closest names are {', '.join(close)}"
+        if mode == Mode.SYMBOL:
+            return "mode=keyword looks in the text as well"
+        return "try fewer or other words, or drop a filter"
 
 
 def _wanted(text: str) -> Wanted:

@@ -33,13 +33,11 @@ def check_query(query: Query) -> None:
         raise QueryError(f"offset must not be negative, not {query.offset}")
 
 
-def choose_mode(query: Query, *, has_vectors: bool) -> Mode:
+def choose_mode(query: Query) -> Mode:
     """Settle `auto` by the shape of the query."""
     if query.mode != Mode.AUTO:
         return query.mode
-    if _REGEX.match(query.text.strip()):
-        return Mode.REGEX
-    return Mode.HYBRID if has_vectors else Mode.KEYWORD
+    return Mode.REGEX if _REGEX.match(query.text.strip()) else Mode.HYBRID
 
 
 def is_identifier(text: str) -> bool:

@@ -69,6 +69,8 @@ class ChunkCandidate:
     coverage: float = 0.0
     in_owner: bool = False
     symbol_id: int = 0
+    # Its symbol is called what was asked for, but for upper case and underscores.
+    has_the_name: bool = False
     match_lines: tuple[int, ...] = ()
     score: float = 0.0
     signals: list[Effect] = field(default_factory=list)

@@ -1,6 +1,7 @@
 """Code like some other code: by vectors where the index has them, and else by the words they share."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from keyhole.core.errors import PathError, QueryError
@@ -23,9 +24,14 @@ _MOST_RELATED = 200
 _TELLING_WORDS = 10
 # A word in so many chunks is not too common, however few there are in all.
 _FEW = 20
-BY_VECTORS = "by meaning: the nearest vectors"
-BY_WORDS = "by shared words: this index has no vectors (index.model)"
 _UNLABELLED = Wanted(frozenset(), frozenset(), frozenset(), 1.0)
+
+
+class FoundBy(StrEnum):
+    """How code is found to be like other code."""
+
+    VECTORS = "vectors"
+    WORDS = "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class RelatedCode:
     total: int
     path: str
     line: int
-    how: str
+    how: FoundBy
     is_cut: bool
 
 
@@ -44,9 +50,9 @@ def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Sl
     """Return the chunks most like the one that is asked for, at most a few of each file."""
     chunk_id, path, line = _origin(engine, request)
     if engine.has_vectors:
-        scored, how = _by_vectors(engine, chunk_id), BY_VECTORS
+        scored, how = _by_vectors(engine, chunk_id), FoundBy.VECTORS
     else:
-        scored, how = _by_words(engine, chunk_id, path, root, max_bytes), BY_WORDS
+        scored, how = _by_words(engine, chunk_id, path, root, max_bytes), FoundBy.WORDS
     candidates = _spread(engine.candidates([id_ for id_, _ in scored if id_ != chunk_id]), scored)
     page = candidates[wanted.offset : wanted.offset + wanted.limit]
     top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
@@ -59,7 +65,7 @@ def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
     if request.symbol:
         query = Query(request.symbol, Mode.SYMBOL, path=request.path)
         found = engine.ranking(query, Mode.SYMBOL, chunk_scope(engine.store, query)).candidates
-        exact = [candidate for candidate in found if candidate.signals[0][0] in ("name: exact", "name: same letters")]
+        exact = [candidate for candidate in found if candidate.has_the_name]
         if not exact:
             raise QueryError(f"no symbol {request.symbol!r} is indexed; search_code mode=symbol finds similar names")
         return exact[0].chunk_id, exact[0].path, exact[0].start_line

@@ -1,6 +1,8 @@
 """What readers of one index remember together, so that memory does not grow with their number."""
 
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
@@ -30,3 +32,5 @@ class SharedCaches:
 
     names: Remembered[dict[str, str]] = field(default_factory=Remembered)
     word_counts: Remembered[dict[str, int]] = field(default_factory=Remembered)
+    # Counts the index files that this process has opened: numbers of chunks mean something in one of them only.
+    opening: int = field(default_factory=partial(next, count(1)))

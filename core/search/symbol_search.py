@@ -1,6 +1,7 @@
 """Search by name: exact, then by its start, then within it, then with a typo."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope
@@ -8,8 +9,25 @@ from keyhole.core.search.filters import role_of
 from keyhole.core.search.rank import ChunkCandidate, letters_of
 from keyhole.core.search.remembered import Remembered
 
+
+class NameMatch(StrEnum):
+    """How a name matches what was asked for; the value is what explanations say."""
+
+    EXACT = "exact"
+    SAME_LETTERS = "same letters"
+    START = "starts with it"
+    INSIDE = "contains it"
+    TYPO = "typo"
+
+
 # How good each way of matching is.
-_QUALITY = {"exact": 1.0, "same letters": 0.95, "starts with it": 0.75, "contains it": 0.55, "typo": 0.4}
+_QUALITY = {
+    NameMatch.EXACT: 1.0,
+    NameMatch.SAME_LETTERS: 0.95,
+    NameMatch.START: 0.75,
+    NameMatch.INSIDE: 0.55,
+    NameMatch.TYPO: 0.4,
+}
 _ROLE_FACTORS = {"test": 0.7, "vendored": 0.7, "example": 0.8}
 _MAX_TYPOS = 2
 _SHORTEST_TYPO = 4
@@ -31,7 +49,7 @@ class Names:
             letters = self._remembered.put(generation, {name: letters_of(name) for name in names})
         return letters
 
-    def matching(self, name: str) -> Iterator[tuple[str, str]]:
+    def matching(self, name: str) -> Iterator[tuple[str, NameMatch]]:
         """Yield names with the way they match, each once."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
@@ -45,7 +63,7 @@ class Names:
             close = process.extract(
                 name.lower(), letters.keys(), scorer=OSA.distance, processor=str.lower, limit=50, score_cutoff=cutoff
             )
-            yield from ((other, "typo") for other, _, _ in close if other not in containing)
+            yield from ((other, NameMatch.TYPO) for other, _, _ in close if other not in containing)
 
     def closest(self, text: str, *, limit: int = 3) -> list[str]:
         """Return names that look like the text, for a suggestion."""
@@ -94,15 +112,15 @@ def _is_inside(parent: str, owner: str) -> bool:
     return bool(owner) and parent.rsplit(".", maxsplit=1)[-1].lower() == owner
 
 
-def _way(name: str, wanted: str, other: str, letters: str) -> str:
+def _way(name: str, wanted: str, other: str, letters: str) -> NameMatch:
     if other == name:
-        return "exact"
+        return NameMatch.EXACT
     if letters == wanted:
-        return "same letters"
-    return "starts with it" if letters.startswith(wanted) else "contains it"
+        return NameMatch.SAME_LETTERS
+    return NameMatch.START if letters.startswith(wanted) else NameMatch.INSIDE
 
 
-def _judge(candidate: ChunkCandidate, way: str, *, is_owned: bool, is_exported: bool) -> None:
+def _judge(candidate: ChunkCandidate, way: NameMatch, *, is_owned: bool, is_exported: bool) -> None:
     role = role_of(candidate.path)
     factors = {
         "in the named owner": 1.3 if is_owned else 1.0,
@@ -110,6 +128,7 @@ def _judge(candidate: ChunkCandidate, way: str, *, is_owned: bool, is_exported: 
         role: _ROLE_FACTORS.get(role, 1.0),
     }
     score = _QUALITY[way]
+    candidate.has_the_name = way in (NameMatch.EXACT, NameMatch.SAME_LETTERS)
     candidate.signals = [(f"name: {way}", score, "")]
     for reason, factor in factors.items():
         if factor != 1.0:

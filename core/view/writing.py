@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from keyhole.core.notes import Note
 from keyhole.core.view.budget.sizes import Size, TruncationInfo, measure
 from keyhole.core.view.text import json_line, shorten
 
@@ -62,9 +63,9 @@ def head_text(banner: str, notes: Sequence[str]) -> str:
     return "\n".join([banner, *(f"Note: {note}." for note in notes)]) + "\n"
 
 
-def note_texts(*notes: str) -> list[str]:
+def note_texts(*notes: Note) -> list[str]:
     """Write notes so that none can break a budget."""
-    return [shorten(note, _LONGEST_NOTE) for note in notes]
+    return [shorten(note.text, _LONGEST_NOTE) for note in notes]
 
 
 def json_answer(

@@ -9,7 +9,7 @@ from textual.widgets import Static
 from keyhole.tui.widgets.bars import KeyBar, TopBar
 
 if TYPE_CHECKING:
-    from keyhole.tui.app import KeyholeApp
+    from keyhole.tui.explorer import Explorer
     from keyhole.tui.screens.jump import Target
 
 SMALLEST = (60, 16)
@@ -38,6 +38,6 @@ class KeyholeScreen(Screen[None]):
         return [Target(pane.region.offset + Offset(0, 1), pane.focus) for pane in self.focus_chain]
 
     @property
-    def explorer(self) -> "KeyholeApp":
+    def explorer(self) -> "Explorer":
         """The app, with all it knows about the workspace."""
-        return cast("KeyholeApp", self.app)
+        return cast("Explorer", self.app)

@@ -11,14 +11,14 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
-from keyhole.core.types import Inventory, SearchRequest
+from keyhole.core.types import Inventory, SearchRequest, SearchResult
 from keyhole.tui.asking import Asking, Versus
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
-from keyhole.tui.query import Words
+from keyhole.tui.query_filters import Words
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, QueryScreen
+from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey
-from keyhole.tui.widgets.banner import Banner
 from keyhole.tui.widgets.bars import chooser, set_subtitle, set_title
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
@@ -28,7 +28,7 @@ from keyhole.tui.widgets.results import ResultList, paging
 if TYPE_CHECKING:
     from keyhole.tui.answer import Answer, Row
     from keyhole.tui.lens import Lens
-    from keyhole.tui.messages import Answered, Refused
+    from keyhole.tui.messages import Answered, SearchRefused
 
 DEBOUNCE_SECONDS = 0.12
 # While the index is being built, results grow; looking more often than this would only flicker.
@@ -139,30 +139,31 @@ class ExploreScreen(QueryScreen):
 
     def _start_search(self) -> None:
         try:
-            if self.asking.is_empty:
-                self.show_problem("")
-                self._show_nothing_asked()
-                return
             request = self.asking.request
         except KeyholeError as error:
             self.show_problem(str(error))
             return
-        if self.explorer.service is not None:
+        if not request.query:
+            self.show_problem("")
+            self._show_nothing_asked()
+        elif self.explorer.service is not None:
             self._is_searching = True
-            self.run_worker(partial(self._answer, self._number, request), thread=True, name="search")
+            # Another detail, another budget: the results that are on the screen already may be the answer.
+            known = self.answer.result if self.answer else None
+            self.run_worker(partial(self._answer, self._number, request, known), thread=True, name="search")
 
-    def _answer(self, number: int, request: SearchRequest) -> None:
-        from keyhole.tui.answer import answer
-        from keyhole.tui.messages import Answered, Refused
+    def _answer(self, number: int, request: SearchRequest, known: SearchResult | None) -> None:
+        from keyhole.tui.answer import find_answer
+        from keyhole.tui.messages import Answered, SearchRefused
 
         service = self.explorer.service
         if service is None:
             return
         try:
-            found = answer(service, number, request, with_source=self.tab == PREVIEW)
+            found = find_answer(service, number, request, known=known, with_source=self.tab == PREVIEW)
             self.post_message(Answered(found))
         except KeyholeError as error:
-            self.post_message(Refused(number, error))
+            self.post_message(SearchRefused(number, error))
 
     def on_answered(self, message: "Answered") -> None:
         """Show the answer, unless something else has been asked since."""
@@ -173,7 +174,7 @@ class ExploreScreen(QueryScreen):
         self.show_problem("")
         self._show_answer(message.answer)
 
-    def on_refused(self, message: "Refused") -> None:
+    def on_search_refused(self, message: "SearchRefused") -> None:
         """Say what is wrong; what is on the screen stays."""
         self._is_searching = False
         if message.number != self._number:
@@ -270,7 +271,7 @@ class ExploreScreen(QueryScreen):
     def _on_inventory(self, inventory: Inventory) -> None:
         """Search again when the files have changed."""
         self.query_one(QueryLine).completion.words = Words.of(inventory)
-        if self.answer is None or self.answer.result.generation != inventory.generation:
+        if self.answer is None or self.answer.result.index.generation != inventory.generation:
             self._search()
 
     # Actions
@@ -340,7 +341,7 @@ class ExploreScreen(QueryScreen):
     def action_related(self) -> None:
         """Find code like the result under the cursor."""
         from keyhole.tui.history import Place
-        from keyhole.tui.screens.related import RelatedScreen
+        from keyhole.tui.screens.related_screen import RelatedScreen
 
         def go(place: Place | None) -> None:
             if place:

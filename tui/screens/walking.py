@@ -75,7 +75,7 @@ class WalkingScreen(PanesScreen):
         """Show the next page of a category."""
         self._ask(message.request)
 
-    def on_links_pane_refused(self, message: LinksPane.Refused) -> None:
+    def on_links_pane_not_followed(self, message: LinksPane.NotFollowed) -> None:
         """Say why a link cannot be followed; an address is copied."""
         if message.address:
             self.explorer.copy(message.address, "address")

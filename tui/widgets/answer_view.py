@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import SearchRequest, Status
+from keyhole.core.types import Status
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.asking import Versus
 from keyhole.tui.notices import overview
@@ -74,9 +74,9 @@ class AnswerView(LineView):
             self._show_source(key.row, answer.source)
         else:
             self._wanted = key
-            self.run_worker(partial(self._load, service, key, answer.request), thread=True, name="view")
+            self.run_worker(partial(self._load, service, key, answer), thread=True, name="view")
 
-    def _load(self, service: "Service", key: ViewKey, request: SearchRequest) -> None:
+    def _load(self, service: "Service", key: ViewKey, answer: "Answer") -> None:
         """Make the text for a tab, in a worker."""
         from keyhole.tui.answer import as_json, compare
         from keyhole.tui.messages import Loaded
@@ -85,11 +85,11 @@ class AnswerView(LineView):
             if key.row:
                 self.post_message(Loaded(key, read_text(service, key.row.hit.path)))
             elif key.versus:
-                compared = compare(service, request, key.versus)
-                note = f"{request.detail_level} → {key.versus}: {compared.difference} · v compares with another"
+                compared = compare(service, answer, key.versus)
+                note = f"{answer.request.detail_level} → {key.versus}: {compared.difference} · v compares with another"
                 self.post_message(Loaded(key, compared.text, note=note))
             else:
-                self.post_message(Loaded(key, as_json(service, request).text))
+                self.post_message(Loaded(key, as_json(service, answer).text))
         except KeyholeError as error:
             self.post_message(Loaded(key, f"✗ {error}\n", is_error=True))
 

@@ -1,6 +1,5 @@
 """The links of the file that is open: a list to walk through."""
 
-import json
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,11 +9,10 @@ from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import LinksRequest
-from keyhole.core.types import Format
 from keyhole.core.view.text import one_line
 from keyhole.tui.history import Place
 from keyhole.tui.link_rows import LinkRow, link_rows
-from keyhole.tui.messages import Related
+from keyhole.tui.messages import RelationAnswered
 from keyhole.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ class LinksPane(RowList):
         place: Place
 
     @dataclass
-    class Refused(Message):
+    class NotFollowed(Message):
         """A link leads nowhere in the workspace; `address` is where it leads else."""
 
         problem: str
@@ -64,13 +62,12 @@ class LinksPane(RowList):
         self.run_worker(partial(self._answer, service, request), thread=True, name="links")
 
     def _answer(self, service: "Service", request: LinksRequest) -> None:
-        asked = LinksRequest(request.path, request.category, offset=request.offset, format=Format.JSON)
         try:
-            self.post_message(Related(request, service.relation_view(asked).text))
+            self.post_message(RelationAnswered(request, service.relation_page(request)))
         except KeyholeError as error:
-            self.post_message(Related(request, error))
+            self.post_message(RelationAnswered(request, error))
 
-    def on_related(self, message: Related) -> None:
+    def on_relation_answered(self, message: RelationAnswered) -> None:
         """Show what was asked for last."""
         if message.request != self._wanted or not isinstance(message.request, LinksRequest):
             return
@@ -78,7 +75,8 @@ class LinksPane(RowList):
         if isinstance(message.answer, KeyholeError):
             self.rows = [LinkRow(f"✗ {one_line(str(message.answer))}", is_title=True)]
         else:
-            rows = link_rows(json.loads(message.answer), message.request.category)
+            gathered, view = message.answer
+            rows = link_rows(gathered.links, view, message.request.category)
             self.rows = rows or [LinkRow("no links from this file or to it", is_title=True)]
         titles = [Content(row.text) for row in self.rows if row.is_title and len(self.rows) > 1]
         self.border_title = Content(" · ").join([Content("links"), *titles])
@@ -107,4 +105,4 @@ class LinksPane(RowList):
         elif row.place:
             self.post_message(self.Followed(row.place))
         else:
-            self.post_message(self.Refused(row.problem, row.address))
+            self.post_message(self.NotFollowed(row.problem, row.address))

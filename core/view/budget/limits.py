@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from keyhole.core.errors import QueryError
+from keyhole.core.notes import Note, NoteKind
 
 # What a client takes, and the share of it that a view uses: room for what the client adds itself.
 CHARACTER_LIMIT = 100_000
@@ -45,7 +46,7 @@ LIMITS = {
 
 def clamp_limit(
     view: str, asked: int | None, default: int | None = None, *, name: str = "limit"
-) -> tuple[int, list[str]]:
+) -> tuple[int, list[Note]]:
     """Return the results on a page, and what to say when that is not what was asked for."""
     limit = LIMITS[view]
     if asked is None:
@@ -53,18 +54,20 @@ def clamp_limit(
     if asked < 1:
         raise QueryError(f"{name} must be from 1 to {limit.maximum}, not {asked}")
     if asked > limit.maximum:
-        return limit.maximum, [f"{name}={asked} is over the maximum; {name}={limit.maximum} is used"]
+        text = f"{name}={asked} is over the maximum; {name}={limit.maximum} is used"
+        return limit.maximum, [Note(NoteKind.LIMIT_LOWERED, text)]
     return asked, []
 
 
-def clamp_tokens(asked: int | None) -> tuple[int, list[str]]:
+def clamp_tokens(asked: int | None) -> tuple[int, list[Note]]:
     """Return the token budget, and what to say when that is not what was asked for."""
     if asked is None:
         return DEFAULT_TOKENS, []
     if asked < MIN_TOKENS:
         raise QueryError(f"max_tokens must be from {MIN_TOKENS:,} to {MAX_TOKENS:,}, not {asked:,}")
     if asked > MAX_TOKENS:
-        return MAX_TOKENS, [f"max_tokens={asked} is over the maximum; max_tokens={MAX_TOKENS} is used"]
+        text = f"max_tokens={asked} is over the maximum; max_tokens={MAX_TOKENS} is used"
+        return MAX_TOKENS, [Note(NoteKind.BUDGET_LOWERED, text)]
     return asked, []
 
 

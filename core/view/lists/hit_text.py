@@ -36,7 +36,7 @@ def hit_text(hit: Hit, passage: Passage | None, level: str) -> str:
     if level == LOCATION:
         return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
     label = name_text(hit.signature) if level != Detail.MINIMAL else _declared_name(hit)
-    label = label or _first_line(passage)
+    label = label or first_line(passage)
     lines = [f"{hit_place(hit)} ({hit.score:.2f})" + (f" {label}" if label else "")]
     if level != Detail.MINIMAL:
         lines += _what_it_is(hit)
@@ -54,7 +54,7 @@ def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object
         "language": hit.language,
         **place,
         "definitions": shorten(hit.definitions, _LONGEST_LIST),
-        "preview": _preview(passage),
+        "preview": preview_text(passage),
         "score": hit.score,
     }
     if level != Detail.MINIMAL:
@@ -86,7 +86,8 @@ def _declared_name(hit: Hit) -> str:
     return name_text(declared_name(hit.signature, hit.name))
 
 
-def _first_line(passage: Passage | None) -> str:
+def first_line(passage: Passage | None) -> str:
+    """Say in the words of its source what a hit without a signature is."""
     lines = passage.text.split("\n") if passage else []
     return next((shorten(line, _LONGEST_LINE) for line in lines if line.strip()), "")
 
@@ -108,7 +109,8 @@ def _source(hit: Hit, passage: Passage) -> str:
     return f"── lines {hit.start_line}-{hit.end_line}{around} ──\n{source}\n"
 
 
-def _preview(passage: Passage | None) -> str:
+def preview_text(passage: Passage | None) -> str:
+    """Give the first lines of a hit's source."""
     lines = [line.rstrip() for line in passage.text.split("\n") if line.strip()] if passage else []
     preview = "\n".join(lines[:_PREVIEW_LINES])
     return preview if len(preview) <= _LONGEST_PREVIEW else f"{preview[: _LONGEST_PREVIEW - 3]}..."

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
+from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types import Detail, Format
 from keyhole.core.view.budget.fitting import Fitting, Ladder, Plan
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo, measure
@@ -25,10 +26,11 @@ from keyhole.core.view.writing import (
 
 @dataclass(frozen=True, slots=True)
 class ListView(View):
-    """A page of a list, and how each result is shown."""
+    """A page of a list, and how each result is shown; `size_of` measures one at a level, written or left out."""
 
     page: Page
     plan: Plan
+    size_of: Callable[[int, str], Size] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,12 @@ class Shown:
     detail: Detail = Detail.COMPACT
     format: Format = Format.TEXT
     budget: Budget = field(default_factory=Budget)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def has_clamped_limit(self) -> bool:
         """Whether a page has fewer results than were asked for."""
-        return any(note.startswith("limit=") for note in self.notes)
+        return any(note.kind == NoteKind.LIMIT_LOWERED for note in self.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Listing:
     facts_of: Callable[[int, str], Mapping[str, object]]
     request: bytes
     generation: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     # How to see the first result when no budget holds it.
     otherwise: str = ""
     # What JSON tells besides.
@@ -71,7 +73,7 @@ def list_view(listing: Listing, shown: Shown) -> ListView:
     """Fit a page into its budget and write it."""
     writer = _Writer(listing, shown)
     text, info = settle(writer.writing(), partial(writer.truncation, writer.plan))
-    return ListView(text, writer.banner(writer.plan), info, listing.page, writer.plan)
+    return ListView(text, writer.banner(writer.plan), info, listing.page, writer.plan, writer.size_of)
 
 
 class _Writer:
@@ -88,7 +90,7 @@ class _Writer:
     def plan(self) -> Plan:
         """Which results are shown, and how."""
         ladders = self._listing.ladders(self._shown.detail)
-        return Fitting(ladders, self._size_of, self._frame, self._shown.budget).plan()
+        return Fitting(ladders, self.size_of, self._frame, self._shown.budget).plan()
 
     def writing(self) -> Writing:
         """Write the whole view."""
@@ -135,7 +137,8 @@ class _Writer:
             return 0
         return len(_Writer(self._listing, replace(self._shown, detail=Detail.MINIMAL)).plan.levels)
 
-    def _size_of(self, number: int, level: str) -> Size:
+    def size_of(self, number: int, level: str) -> Size:
+        """Measure one result."""
         return self._piece(number, level)[1]
 
     def _piece(self, number: int, level: str) -> tuple[str, Size]:

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.index.rows import Found, Slice
+from keyhole.core.links.link_types import Link
 from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
@@ -20,12 +21,13 @@ from keyhole.core.links.requests import (
     RelationRequest,
     TreeRequest,
 )
+from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
 from keyhole.core.search.passages import load_passages
-from keyhole.core.search.related_code import RelatedCode, find_related
+from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
-from keyhole.core.types import Detail, Hit, Passage
+from keyhole.core.types import Detail, Hit, IndexVersion, Passage
 from keyhole.core.view.budget.fitting import Ladder
 from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
@@ -50,6 +52,10 @@ Item = TypeVar("Item")
 
 _LONGEST_PROJECT = 30
 _LONGEST_PATH_IN_NOTE = 40
+HOW_FOUND = {
+    FoundBy.VECTORS: "by meaning: the nearest vectors",
+    FoundBy.WORDS: "by shared words: this index has no vectors (index.model)",
+}
 _TITLES = {
     Category.INTERNAL: "Outgoing, internal",
     Category.EXTERNAL: "Outgoing, external",
@@ -102,9 +108,13 @@ class Gathered:
     facts_of: Callable[[int, str], Mapping[str, object]]
     paths: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     sections: tuple[Section, ...] = ()
     ladders: Callable[[Detail, int], list[Ladder]] = _one_line_each
+    # What the results are made of, for who shows them in another way: the links by where they lead, or related code.
+    links: Mapping[Category, Found[Link]] = field(default_factory=dict)
+    related: RelatedCode | None = None
+    passages: Mapping[int, Passage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +122,7 @@ class About:
     """What an answer tells besides: the project, its index, and when it was asked for."""
 
     project: str
-    index: Mapping[str, int]
+    index: IndexVersion
     started: float
 
 
@@ -165,9 +175,9 @@ def gather(where: Where, asked: Asked) -> Gathered:
 def relation_view(gathered: Gathered, asked: Asked, about: About) -> ListView:
     """Write a page of what was found."""
     if asked.generation is not None:
-        check_generation(asked.generation, about.index["generation"])
-    missing = about.index["stale"]
-    building = (f"the index is being built: {missing:,} files are still missing",) if missing else ()
+        check_generation(asked.generation, about.index.generation)
+    missing = about.index.pending
+    building = f"the index is being built: {missing:,} files are still missing"
     listing = Listing(
         page=Page(asked.wanted.offset, asked.wanted.limit, gathered.total),
         count=gathered.count,
@@ -175,10 +185,10 @@ def relation_view(gathered: Gathered, asked: Asked, about: About) -> ListView:
         text_of=gathered.text_of,
         facts_of=gathered.facts_of,
         request=asked.key,
-        generation=about.index["generation"],
-        notes=(*gathered.notes, *building),
+        generation=about.index.generation,
+        notes=(*gathered.notes, *([Note(NoteKind.INDEX_INCOMPLETE, building)] if missing else [])),
         otherwise=f"max_tokens={MAX_TOKENS} shows it",
-        facts={"project": name_text(about.project, _LONGEST_PROJECT), "index": dict(about.index)},
+        facts={"project": name_text(about.project, _LONGEST_PROJECT), "index": about.index.for_json()},
         latency_ms=(time.perf_counter() - about.started) * 1e3,
         sections=gathered.sections,
     )
@@ -217,7 +227,7 @@ def _gather_tree(where: Where, asked: Asked) -> Gathered:
     first = nodes.items[0] if nodes.items else None
     # Where the line of its file is on the page before, a symbol does not say where it is.
     if first and first.start_line and first.path != request.path:
-        return replace(gathered, notes=(f"goes on inside {name_text(first.path)}",))
+        return replace(gathered, notes=(Note(NoteKind.INSIDE_FILE, f"goes on inside {name_text(first.path)}"),))
     return gathered
 
 
@@ -240,14 +250,17 @@ def _gather_related(where: Where, asked: Asked) -> Gathered:
         changed=frozenset(changed),
         notes=tuple(_related_notes(related)),
         ladders=ladders,
+        related=related,
+        passages=passages,
     )
 
 
-def _related_notes(related: RelatedCode) -> Iterator[str]:
+def _related_notes(related: RelatedCode) -> Iterator[Note]:
     # Two, and a path that leaves room, since a long note is cut.
-    yield f"code like {name_text(related.path, _LONGEST_PATH_IN_NOTE)}:{related.line}, {related.how}"
+    like = f"code like {name_text(related.path, _LONGEST_PATH_IN_NOTE)}:{related.line}, {HOW_FOUND[related.how]}"
+    yield Note(NoteKind.LIKE_WHAT, like)
     if related.is_cut:
-        yield f"only the nearest {related.total} are told"
+        yield Note(NoteKind.NEAREST_ONLY, f"only the nearest {related.total} are told")
 
 
 _GATHERERS: dict[type[object], Callable[[Where, Asked], Gathered]] = {
@@ -281,16 +294,19 @@ def _every_category(engine: Engine, path: str, wanted: Slice) -> Gathered:
         facts_of=facts_of,
         paths=frozenset([path, *(link.path for _, link in links), *(link.to for _, link in links if link.to_line)]),
         sections=tuple(Section(category.value, len(found.items), found.total) for category, found in parts),
+        links=dict(parts),
     )
 
 
 def _links(engine: Engine, path: str, category: Category, wanted: Slice) -> Gathered:
     found = links_of_file(engine.store, path, category, wanted)
     if category != Category.INCOMING:
-        return _lines(found, outgoing_text, link_facts, {path, *(link.to for link in found.items if link.to_line)})
+        paths = {path, *(link.to for link in found.items if link.to_line)}
+        return replace(_lines(found, outgoing_text, link_facts, paths), links={category: found})
     if not found.total:
         _check_known(engine, path)
-    return _lines(found, incoming_text, link_facts, {link.path for link in found.items})
+    paths = {link.path for link in found.items}
+    return replace(_lines(found, incoming_text, link_facts, paths), links={category: found})
 
 
 def _lines(

@@ -47,13 +47,13 @@ def search_view(
         text_of=lambda number, level: hit_text(*entry(number), level),
         facts_of=lambda number, level: hit_facts(*entry(number), level),
         request=request,
-        generation=result.generation,
+        generation=result.index.generation,
         notes=result.notes,
         otherwise=f"read_file start_line={hits[0].start_line} reads it" if hits else "",
         facts={
             "mode": result.mode,
             "project": name_text(project, _LONGEST_PROJECT),
-            "index": {"generation": result.generation, "stale": result.pending, "skipped": result.skipped},
+            "index": result.index.for_json(),
         },
         latency_ms=latency_ms,
     )

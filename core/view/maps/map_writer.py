@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from keyhole.core.notes import Note
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Format, MapLevel, Outline, SourceFile, Symbol
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
@@ -40,7 +41,7 @@ class MapShown:
     offset: int = 0
     format: Format = Format.TEXT
     budget: Budget = field(default_factory=Budget)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

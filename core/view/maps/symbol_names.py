@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from keyhole.core.errors import QueryError
+from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types import Outline, Symbol
 from keyhole.core.view.text import name_text
 
@@ -23,7 +24,7 @@ class SymbolNames:
             by_line.setdefault(str(symbol.start_line), []).append(symbol)
         self._tables: Sequence[Mapping[str, list[Symbol]]] = (by_dotted, by_name, by_line)
 
-    def find(self, reference: str, path: str) -> tuple[Symbol, list[str]]:
+    def find(self, reference: str, path: str) -> tuple[Symbol, list[Note]]:
         """Return the symbol that is meant, and what to say when there are several."""
         found = self._matches(reference)
         if not found:
@@ -33,8 +34,8 @@ class SymbolNames:
         if len(found) == 1:
             return found[0], []
         lines = ", ".join(str(symbol.start_line) for symbol in found[1 : _LINES_LISTED + 1])
-        note = f"{len(found):,} symbols are called that; the first is shown, symbol=LINE shows others, such as {lines}"
-        return found[0], [note]
+        text = f"{len(found):,} symbols are called that; the first is shown, symbol=LINE shows others, such as {lines}"
+        return found[0], [Note(NoteKind.SAME_NAME, text)]
 
     def reference(self, symbol: Symbol) -> str:
         """Name a symbol so that `find` returns it; empty when only its lines can."""

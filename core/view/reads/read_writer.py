@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from keyhole.core.notes import Note
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Format, Refusal
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
@@ -26,7 +27,7 @@ class ReadShown:
     max_lines: int
     format: Format
     budget: Budget
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Code like the result that one came from."""
 
-import json
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,10 +11,12 @@ from textual.screen import ModalScreen
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import RelatedRequest
-from keyhole.core.types import Format
+from keyhole.core.types import Hit, Passage
+from keyhole.core.view.lists.hit_text import preview_text
+from keyhole.core.view.lists.relation_view import HOW_FOUND
 from keyhole.core.view.text import name_text
 from keyhole.tui.history import Place
-from keyhole.tui.messages import Related
+from keyhole.tui.messages import RelationAnswered
 from keyhole.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -28,16 +30,17 @@ class RelatedList(RowList):
 
     def __init__(self) -> None:
         super().__init__(id="related")
-        self.results: list[dict[str, Any]] = []
+        self.hits: tuple[Hit, ...] = ()
+        self.passages: Mapping[int, Passage] = {}
 
     def draw(self, number: int, width: int) -> list[Content]:
         """Write a place on two lines, as results are."""
-        result = self.results[number]
-        score = f"  {result['score']:.2f}"
-        place = f"{name_text(result['file_path'])}:{result['start_line']}"
+        hit = self.hits[number]
+        score = f"  {hit.score:.2f}"
+        place = f"{name_text(hit.path)}:{hit.start_line}"
         first = Content.assemble((place, "bold")).truncate(width - len(score), ellipsis=True, pad=True)
-        label = result["signature"] or " ".join(result["preview"].split())
-        second = Content.assemble((f"  {result['kind']} ", "$secondary"), name_text(label))
+        label = name_text(hit.signature) or " ".join(preview_text(self.passages.get(hit.chunk_id)).split())
+        second = Content.assemble((f"  {hit.kind} ", "$secondary"), name_text(label))
         return [first + Content.styled(score, "$text-muted"), second.truncate(width, ellipsis=True, pad=True)]
 
 
@@ -51,7 +54,7 @@ class RelatedScreen(ModalScreen[Place | None]):
     def __init__(self, service: "Service", place: Place) -> None:
         super().__init__()
         self._service = service
-        self._request = RelatedRequest(place.path, place.line, format=Format.JSON)
+        self._request = RelatedRequest(place.path, place.line)
 
     def compose(self) -> ComposeResult:
         """Make the list."""
@@ -67,28 +70,29 @@ class RelatedScreen(ModalScreen[Place | None]):
 
     def _answer(self, service: "Service") -> None:
         try:
-            self.post_message(Related(self._request, service.relation_view(self._request).text))
+            self.post_message(RelationAnswered(self._request, service.relation_page(self._request)))
         except KeyholeError as error:
-            self.post_message(Related(self._request, error))
+            self.post_message(RelationAnswered(self._request, error))
 
-    def on_related(self, message: Related) -> None:
+    def on_relation_answered(self, message: RelationAnswered) -> None:
         """Show what was found."""
         rows = self.query_one(RelatedList)
         if isinstance(message.answer, KeyholeError):
             rows.say([f"✗ {Content(str(message.answer)).markup}"])
             return
-        answer = json.loads(message.answer)
-        rows.results = answer["results"]
-        # What it is like stands in the title already.
-        rows.border_subtitle = f"{answer['notes'][0].partition(', ')[2]} · ⏎ goes there · esc closes"
-        if rows.results:
-            rows.show_rows(len(rows.results), 0)
+        gathered, view = message.answer
+        if gathered.related:
+            rows.hits, rows.passages = gathered.related.hits[: len(view.plan.levels)], gathered.passages
+            # What it is like stands in the title already.
+            rows.border_subtitle = f"{HOW_FOUND[gathered.related.how]} · ⏎ goes there · esc closes"
+        if rows.hits:
+            rows.show_rows(len(rows.hits), 0)
         else:
             rows.say(["Nothing like it was found."])
 
     def on_row_list_selected(self) -> None:
         """Go to the place under the cursor."""
         rows = self.query_one(RelatedList)
-        if rows.highlighted is not None and rows.results:
-            result = rows.results[rows.highlighted]
-            self.dismiss(Place(result["file_path"], result["start_line"]))
+        if rows.highlighted is not None and rows.hits:
+            hit = rows.hits[rows.highlighted]
+            self.dismiss(Place(hit.path, hit.start_line))

@@ -1,0 +1,52 @@
+"""The layout itself: a name means one thing, and every module has its place among the layers."""
+
+import ast
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parent.parent
+PACKAGES = ("core", "tui", "mcp_server")
+
+
+def modules() -> list[Path]:
+    return [path for package in PACKAGES for path in sorted((REPOSITORY / package).rglob("*.py"))]
+
+
+def repeated(places: Iterator[tuple[str, Path]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, path in places:
+        found[name].append(str(path.relative_to(REPOSITORY)))
+    return {name: paths for name, paths in found.items() if len(paths) > 1}
+
+
+def test_no_two_modules_share_a_name() -> None:
+    assert len(modules()) > 100
+    assert repeated((path.name, path) for path in modules() if path.name != "__init__.py") == {}
+
+
+def test_no_two_classes_share_a_name() -> None:
+    def classes() -> Iterator[tuple[str, Path]]:
+        for path in modules():
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ClassDef):
+                    yield node.name, path
+
+    assert repeated(classes()) == {}
+
+
+def test_every_module_is_inside_a_layer() -> None:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (contract,) = [found for found in settings["contracts"] if found["type"] == "layers"]
+    layers = [name.strip() for layer in contract["layers"] for name in layer.split("|")]
+    for path in modules():
+        name = ".".join(("keyhole", *path.relative_to(REPOSITORY).with_suffix("").parts)).removesuffix(".__init__")
+        assert name == "keyhole.core" or any(f"{name}.".startswith(f"{layer}.") for layer in layers), name
+
+
+def test_all_of_the_core_but_the_command_line_is_held_to_be_headless() -> None:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (contract,) = [found for found in settings["contracts"] if found["name"] == "The core is headless"]
+    parts = {path.stem for path in (REPOSITORY / "core").iterdir() if not path.name.startswith("_")}
+    assert {f"keyhole.core.{part}" for part in parts} - {"keyhole.core.cli"} == set(contract["source_modules"])
