@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Semaphore
 
-from keyhole.core.errors import DeadlineError
+from keyhole.core.errors import DeadlineError, ErrorKind
 
 
 class Deadline:
@@ -31,10 +31,7 @@ class Deadline:
 
     def error(self) -> DeadlineError:
         """Say that it is over, and what to do."""
-        return DeadlineError(
-            f"no answer within {self.seconds:g} seconds; narrow it down with a path, a language or other words, "
-            "or try again: what was prepared so far makes the next try faster"
-        )
+        return DeadlineError(f"no answer within {self.seconds:g} seconds", ErrorKind.TOO_SLOW)
 
 
 _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
@@ -68,7 +65,7 @@ def turn_of(turns: Semaphore) -> Iterator[None]:
     """Wait for a turn as long as there is time, and give it back at the end."""
     deadline = _current.get()
     if not turns.acquire(timeout=deadline.remaining if deadline else None):
-        raise DeadlineError("other searches keep keyhole busy; ask again in a few seconds")
+        raise DeadlineError("keyhole is busy with other searches", ErrorKind.BUSY)
     try:
         yield
     finally:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from keyhole.core.errors import PortError
+from keyhole.core.errors import ErrorKind, PortError
 from keyhole.core.service import Service
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.run_server import UVICORN, client_setup, http_options, listen, quiet_libraries, verifier
@@ -68,7 +68,7 @@ class EmbeddedServer:
             raise
         if task.done():
             listener.close()
-            raise PortError(f"cannot serve on {address} ({task.exception()}); try another --port")
+            raise PortError(f"cannot serve on {address} ({task.exception()})", ErrorKind.TAKEN_PORT)
         started = cls(server, task, address, token)
         started._journal = journal
         return started

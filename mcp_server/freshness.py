@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 
-from keyhole.core.errors import KeyholeError, StoreError
+from keyhole.core.errors import ErrorKind, KeyholeError, StoreError
 from keyhole.core.service import Service
 from keyhole.core.types import Progress
 
@@ -47,7 +47,7 @@ class Freshness:
                 told = self._progress
                 await report(told)
         if not self._service.has_index():
-            raise self._failure or StoreError("the index is being built; ask again in a few seconds")
+            raise self._failure or StoreError("the index is being built", ErrorKind.BUILDING)
 
     def _update(self) -> None:
         self._failure = None

@@ -12,7 +12,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from keyhole.core.errors import PortError, WorkspaceError
+from keyhole.core.errors import ErrorKind, PortError, WorkspaceError
 from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.service import Service
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
@@ -39,7 +39,7 @@ def run_stdio(service: Service) -> None:
 def run_http(service: Service, host: str, port: int, token: str | None) -> None:
     """Serve until told to stop; no token means that anyone on this machine may ask."""
     if not is_loopback(host) and not token:
-        raise WorkspaceError(f"refusing to serve on {host} without a token: give --token, or stay on 127.0.0.1")
+        raise WorkspaceError(f"refusing to serve on {host} without a token", ErrorKind.NO_TOKEN)
     listener, address = listen(host, port)
     print(connect_text(address, token), flush=True)
     import_fastmcp()
@@ -133,7 +133,7 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
-        raise PortError(f"cannot listen on {host}:{port} ({error.strerror}); try another --port") from error
+        raise PortError(f"cannot listen on {host}:{port} ({error.strerror})", ErrorKind.TAKEN_PORT) from error
     # Accepted connections inherit this. asyncio sets it too, but not on a listener that was made without a protocol
     # number, and then every answer after the first waits 40 ms for the client to acknowledge the headers.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

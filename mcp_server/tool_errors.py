@@ -10,6 +10,7 @@ from pydantic import ValidationError as PydanticValidationError
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.view.text import visible
+from keyhole.mcp_server.agent_steps import AGENT_STEPS
 from keyhole.mcp_server.texts import TOOLS
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class ReadableErrors(Middleware):
 
     def readable(self, error: KeyholeError) -> str:
         """Write an error without the folders that are none of the agent's business."""
-        message = str(error)
+        message = error.worded(AGENT_STEPS)
         for folder in (self._service.folder, self._service.root):
             message = message.replace(f"{folder}/", "").replace(str(folder), folder.name)
         return visible(message)

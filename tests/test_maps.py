@@ -235,7 +235,7 @@ def test_a_symbol_is_found_by_name_dotted_name_or_line(service: Service) -> None
     assert (
         "Note: 2 symbols are called that; the first is shown, symbol=LINE shows others, such as 4.\n" in ambiguous.text
     )
-    with pytest.raises(QueryError, match=r"two\.py has no symbol 'walk'; map it without symbol to see what it has"):
+    with pytest.raises(QueryError, match=r"two\.py has no symbol 'walk'"):
         service.map_view(MapRequest(path, symbol="walk"))
 
 

@@ -11,6 +11,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from served import call, environment, over_stdio
 
+from keyhole.core.cli.shell_steps import SHELL_STEPS
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import (
     BacklinksRequest,
@@ -24,6 +25,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, ReadRequest, SearchRequest
+from keyhole.mcp_server.agent_steps import AGENT_STEPS
 
 pytestmark = pytest.mark.anyio
 
@@ -185,28 +187,29 @@ def is_subject(name: str, tool: str) -> bool:
 
 
 def from_service(service: Service, tool: str, arguments: dict[str, Any]) -> str:
-    """Ask the same of the service itself; an error is its message."""
+    """Ask the same of the service itself."""
     chosen = {name: CHOICES[name](value) if name in CHOICES else value for name, value in arguments.items()}
-    try:
-        if tool == "search_code":
-            return service.search_view(SearchRequest(**chosen)).text
-        if tool == "map_file":
-            return service.map_view(MapRequest(**chosen)).text
-        if tool in RELATION_REQUESTS:
-            return service.relation_view(RELATION_REQUESTS[tool](**chosen)).text
-        return service.read_view(ReadRequest((chosen.pop("path"),), **chosen)).text
-    except KeyholeError as error:
-        return str(error)
+    if tool == "search_code":
+        return service.search_view(SearchRequest(**chosen)).text
+    if tool == "map_file":
+        return service.map_view(MapRequest(**chosen)).text
+    if tool in RELATION_REQUESTS:
+        return service.relation_view(RELATION_REQUESTS[tool](**chosen)).text
+    return service.read_view(ReadRequest((chosen.pop("path"),), **chosen)).text
 
 
-async def test_every_door_gives_the_same_bytes(base: Path, service: Service) -> None:
+async def test_every_front_end_gives_the_same_bytes(base: Path, service: Service) -> None:
+    """An error says the same everywhere, and then each front end says what its own reader can do."""
     async with over_stdio(base) as client:
         for tool, arguments in REQUESTS:
             text, is_error = await call(client, tool, **arguments)
-            assert masked(from_service(service, tool, arguments)) == masked(text), arguments
             done = command_line(base, tool, arguments)
             if is_error:
+                with pytest.raises(KeyholeError) as raised:
+                    from_service(service, tool, arguments)
+                assert raised.value.worded(AGENT_STEPS) == text, arguments
                 assert (done.stdout, done.returncode) == ("", 2), arguments
-                assert done.stderr == f"keyhole: {text}\n", arguments
+                assert done.stderr == f"keyhole: {raised.value.worded(SHELL_STEPS)}\n", arguments
             else:
+                assert masked(from_service(service, tool, arguments)) == masked(text), arguments
                 assert masked(done.stdout) == masked(text), arguments

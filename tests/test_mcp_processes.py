@@ -98,7 +98,7 @@ async def test_without_any_index_yet_one_is_told_to_ask_again(
     async with Client(build_server(service)) as client:
         answer = await call(client, "search_code", query="one")
         going_on.set()
-    assert answer == ("the index is being built; ask again in a few seconds", True)
+    assert answer == ("the index is being built; try again in a few seconds; index_status shows the progress", True)
 
 
 def greet(process: subprocess.Popen[bytes]) -> dict[str, Any]:

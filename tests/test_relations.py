@@ -263,7 +263,7 @@ def test_names_that_could_act_on_a_terminal_are_shown(shop: Service) -> None:
         (LinksRequest("README.md", offset=3), QueryError, "go with category"),
         (BacklinksRequest("missing.md"), PathError, "not in the index"),
         (BacklinksRequest("docs/guide.md", limit=0), QueryError, "limit must be from 1"),
-        (BacklinksRequest("docs/guide.md", cursor="x"), CursorError, "without cursor"),
+        (BacklinksRequest("docs/guide.md", cursor="x"), CursorError, "not a cursor that keyhole gave out"),
         (BrokenLinksRequest(reason="ugly"), QueryError, "there are: missing file, missing anchor"),
         (BrokenLinksRequest("dcos"), QueryError, "did you mean docs"),
         (LinkSearchRequest(), QueryError, "has_links_to, linked_from"),

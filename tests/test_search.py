@@ -343,7 +343,7 @@ def test_a_mode_that_needs_vectors_says_so(own: Service) -> None:
 def test_a_workspace_without_an_index_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(StoreError, match="run keyhole index"):
+    with pytest.raises(StoreError, match="no index yet"):
         Service.open(tmp_path / "empty").search(Query("x"))
 
 

@@ -219,7 +219,7 @@ def test_a_model_that_breaks_after_indexing_leaves_words(
     asked_for = Service.open(service.root).search(Query("retry", Mode.HYBRID))
     assert asked_for.mode == Mode.KEYWORD
     assert asked_for.notes == result.notes[-1:]
-    with pytest.raises(QueryError, match=r"mode=semantic needs vectors, and the model in .* use mode=keyword"):
+    with pytest.raises(QueryError, match=r"mode=semantic needs vectors, and the model in "):
         Service.open(service.root).search(Query("retry", Mode.SEMANTIC))
 
 

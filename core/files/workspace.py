@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from keyhole.core.errors import WorkspaceError
+from keyhole.core.errors import ErrorKind, WorkspaceError
 
 
 def open_workspace(path: Path, *, force: bool = False) -> Path:
@@ -14,9 +14,7 @@ def open_workspace(path: Path, *, force: bool = False) -> Path:
     if not root.is_dir():
         raise WorkspaceError(f"{path} is not a folder; name the folder that holds it: {root.parent}")
     if not force and _is_too_wide(root):
-        raise WorkspaceError(
-            f"refusing to index {root}, which holds more than one project; name a project folder, or pass --force"
-        )
+        raise WorkspaceError(f"refusing to index {root}, which holds more than one project", ErrorKind.TOO_WIDE)
     return root
 
 

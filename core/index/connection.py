@@ -7,7 +7,14 @@ from pathlib import Path
 import apsw
 
 from keyhole.core.deadline import check_time, is_over
-from keyhole.core.errors import CorruptStoreError, FullStoreError, LockedStoreError, NewerStoreError, StoreError
+from keyhole.core.errors import (
+    CorruptStoreError,
+    ErrorKind,
+    FullStoreError,
+    LockedStoreError,
+    NewerStoreError,
+    StoreError,
+)
 from keyhole.core.index import schema
 
 _BUSY_MILLISECONDS = 10_000
@@ -50,15 +57,13 @@ def explained(path: Path) -> Iterator[None]:
         check_time()
         raise
     except (apsw.CorruptError, apsw.NotADBError, apsw.ConstraintError, UnicodeDecodeError) as error:
-        raise CorruptStoreError(f"the index {path} is damaged ({error}); run keyhole index to rebuild it") from error
+        raise CorruptStoreError(f"the index {path} is damaged ({error})", ErrorKind.DAMAGED_INDEX) from error
     except apsw.FullError as error:
-        raise FullStoreError(f"no room left to write the index {path}; free some space and run again") from error
+        raise FullStoreError(f"no room left to write the index {path}", ErrorKind.FULL_DISK) from error
     except (apsw.BusyError, apsw.LockedError) as error:
-        raise LockedStoreError(f"the index {path} is in use by another process; try again") from error
+        raise LockedStoreError(f"the index {path} is in use by another process", ErrorKind.LOCKED_INDEX) from error
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        raise StoreError(
-            f"cannot use the index {path} ({error}); check its folder, or set KEYHOLE_CACHE_DIR"
-        ) from error
+        raise StoreError(f"cannot use the index {path} ({error})", ErrorKind.UNUSABLE_FOLDER) from error
 
 
 def _prepare(db: apsw.Connection, path: Path) -> None:
@@ -71,11 +76,11 @@ def _prepare(db: apsw.Connection, path: Path) -> None:
     db.pragma("cache_size", -65_536)
     version = int(db.pragma("user_version"))
     if version and db.pragma("application_id") != schema.APPLICATION_ID:
-        raise CorruptStoreError(f"{path} is not an index; run keyhole index to rebuild it")
+        raise CorruptStoreError(f"{path} is not an index", ErrorKind.DAMAGED_INDEX)
     if version == schema.VERSION:
         return
     if version > schema.VERSION:
-        raise NewerStoreError(f"the index {path} was made by a newer keyhole; update keyhole, or run keyhole clear")
+        raise NewerStoreError(f"the index {path} was made by a newer keyhole", ErrorKind.NEWER_INDEX)
     with transaction(db):
         # Another process may have done it while this one waited.
         if db.pragma("user_version") == 0:
@@ -86,4 +91,4 @@ def _prepare(db: apsw.Connection, path: Path) -> None:
 
 def _refuse_foreign(db: apsw.Connection, path: Path) -> None:
     if db.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise CorruptStoreError(f"{path} is not an index; run keyhole index to rebuild it")
+        raise CorruptStoreError(f"{path} is not an index", ErrorKind.DAMAGED_INDEX)

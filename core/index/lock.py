@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from keyhole.core.errors import LockedStoreError, StoreError
+from keyhole.core.errors import ErrorKind, LockedStoreError, StoreError
 from keyhole.core.index.location import LOCK_FILE
 
 
@@ -20,14 +20,12 @@ def writer_lock(folder: Path, *, wait: bool, on_wait: Callable[[], None] | None 
             lock.acquire(timeout=0)
         except Timeout:
             if not wait:
-                raise LockedStoreError("another process is indexing this workspace; wait for it to end") from None
+                raise LockedStoreError("another process is indexing this workspace", ErrorKind.LOCKED_INDEX) from None
             if on_wait:
                 on_wait()
             lock.acquire()
     except OSError as error:
-        raise StoreError(
-            f"cannot write to {folder} ({error.strerror}); check the folder, or set KEYHOLE_CACHE_DIR"
-        ) from error
+        raise StoreError(f"cannot write to {folder} ({error.strerror})", ErrorKind.UNUSABLE_FOLDER) from error
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keyhole.core.errors import AssetError
+from keyhole.core.errors import AssetError, ErrorKind
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.model_folder import BUILTIN, ModelFolder, open_once, single_threaded
 
@@ -44,7 +44,7 @@ def _folder_from_hub(name: str, *, may_download: bool) -> Path:
         except LocalEntryNotFoundError as error:
             if may_download:
                 return Path(hf_hub_download(name, part))
-            raise AssetError(f"the model {name} is not here yet; keyhole index downloads it") from error
+            raise AssetError(f"the model {name} is not downloaded yet", ErrorKind.MISSING_MODEL) from error
 
     try:
         *_, model = [path_of(part) for part in ("config.json", "tokenizer.json", "model.safetensors")]

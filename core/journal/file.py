@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from keyhole.core.errors import LockedStoreError, NewerStoreError, StoreError
+from keyhole.core.errors import ErrorKind, LockedStoreError, NewerStoreError, StoreError
 from keyhole.core.index.connection import transaction
 from keyhole.core.index.location import JOURNAL_FILE, JOURNAL_LOCK_FILE
 from keyhole.core.types import Call
@@ -104,7 +104,7 @@ def _alone(folder: Path) -> Iterator[None]:
         with FileLock(folder / JOURNAL_LOCK_FILE, timeout=_PATIENCE):
             yield
     except Timeout:
-        raise LockedStoreError("the journal is being opened by another process; try again") from None
+        raise LockedStoreError("the journal is being opened by another process", ErrorKind.BUSY) from None
 
 
 def _opened(path: Path, busy_ms: int, *, is_writer: bool) -> apsw.Connection:
@@ -135,6 +135,6 @@ def _create(db: apsw.Connection) -> None:
 
 def _check(db: apsw.Connection, path: Path) -> None:
     if int(db.pragma("user_version")) > VERSION:
-        raise NewerStoreError(f"the journal {path} was made by a newer keyhole; update keyhole, or run keyhole clear")
+        raise NewerStoreError(f"the journal {path} was made by a newer keyhole", ErrorKind.NEWER_INDEX)
     if db.pragma("application_id") != APPLICATION_ID:
-        raise StoreError(f"{path} is not a journal; run keyhole clear")
+        raise StoreError(f"{path} is not a journal", ErrorKind.DAMAGED_JOURNAL)

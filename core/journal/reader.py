@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from keyhole.core.errors import StoreError
+from keyhole.core.errors import ErrorKind, StoreError
 from keyhole.core.journal.file import CALL_COLUMNS, Identity, identity, open_for_reading
 from keyhole.core.processes import is_running
 from keyhole.core.types import Call, CallStatus
@@ -158,10 +158,10 @@ class JournalReader:
         try:
             yield self._connected()
         except (apsw.BusyError, apsw.LockedError) as error:
-            raise StoreError("the journal is being written; try again") from error
+            raise StoreError("the journal is being written", ErrorKind.BUSY) from error
         except (apsw.Error, OSError, ValueError) as error:
             self.close()
-            raise StoreError(f"the journal cannot be read ({error}); keyhole clear deletes it") from error
+            raise StoreError(f"the journal cannot be read ({error})", ErrorKind.DAMAGED_JOURNAL) from error
 
     def _connected(self) -> apsw.Connection | None:
         now = identity(self._folder)

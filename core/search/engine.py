@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from keyhole.core.errors import AssetError, QueryError
+from keyhole.core.errors import AssetError, ErrorKind, QueryError
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
@@ -74,7 +74,7 @@ class Engine:
                 self._model.load()
                 self._problem = ""
                 return self._model
-            self._problem = "the index has no vectors of the model in use; keyhole index makes them"
+            self._problem = "the index has no vectors of the model in use"
         except AssetError as error:
             self._problem = str(error)
         return None
@@ -129,7 +129,7 @@ class Engine:
             embedder = self._embedder
             if embedder is None:
                 reason = self._problem or "this index has none"
-                raise QueryError(f"mode={mode} needs vectors, and {reason}; use mode=keyword")
+                raise QueryError(f"mode={mode} needs vectors, and {reason}", ErrorKind.NO_VECTORS)
             limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
             nearest = nearest_chunks(self.store, embedder, query.text, scope, limit=limit)
         defining = self._defining_chunks(query.text, scope) if mode != Mode.SEMANTIC else {}

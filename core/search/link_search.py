@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from keyhole.core.errors import PathError, QueryError
+from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.protocols import RelationStore
 from keyhole.core.index.rows import Found, Slice
 from keyhole.core.links.link_types import BROKEN, Link, LinkState
@@ -34,7 +34,7 @@ def links_of_file(store: RelationStore, path: str, category: Category, wanted: S
         return links_to(store, path, wanted)
     file_id = store.file_id(path)
     if file_id is None:
-        raise PathError(f"{path} is not indexed, so its links are not known; keyhole status tells why")
+        raise PathError(f"{path} is not indexed, so its links are not known", ErrorKind.NOT_INDEXED)
     found = store.links_from(file_id, _STATES[category], wanted)
     return Found(_at_headings(store, found.items), found.total)
 

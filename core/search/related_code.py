@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from keyhole.core.errors import PathError, QueryError
+from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.files.read import read_source
 from keyhole.core.index.rows import ChunkScope, Slice
 from keyhole.core.index.words import split_words
@@ -67,14 +67,14 @@ def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
         found = engine.ranking(query, Mode.SYMBOL, chunk_scope(engine.store, query)).candidates
         exact = [candidate for candidate in found if candidate.has_the_name]
         if not exact:
-            raise QueryError(f"no symbol {request.symbol!r} is indexed; search_code mode=symbol finds similar names")
+            raise QueryError(f"no symbol {request.symbol!r} is indexed", ErrorKind.UNKNOWN_SYMBOL)
         return exact[0].chunk_id, exact[0].path, exact[0].start_line
     if not request.path:
         raise QueryError("say what the code is to be like: path and line, or symbol")
     line = request.line
     chunk = engine.store.chunk_at(request.path, line)
     if chunk is None:
-        raise PathError(f"{request.path} is not indexed, or empty; keyhole status tells why")
+        raise PathError(f"{request.path} is not indexed, or empty", ErrorKind.NOT_INDEXED)
     if line > chunk.end_line:
         raise QueryError(f"{request.path} has {chunk.end_line:,} lines; line={line} is past its end")
     return chunk.chunk_id, request.path, line

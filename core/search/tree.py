@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from keyhole.core.errors import PathError, QueryError
+from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.protocols import RelationStore
 from keyhole.core.index.rows import Found, Slice, SymbolEntry
 from keyhole.core.links.requests import Relation, TreeRequest
@@ -51,7 +51,7 @@ class Tree:
         self._has_symbols = request.symbols
         self._symbols = _Symbols(store, request.path, request.symbol) if self._is_file() else None
         if request.symbol and self._symbols is None:
-            raise QueryError("symbol needs path to be a file; find_related and search_code find symbols anywhere")
+            raise QueryError("symbol needs path to be a file", ErrorKind.SYMBOL_WITHOUT_FILE)
 
     def walk(self, wanted: Slice) -> Found[TreeNode]:
         """Return the nodes in the direction that is asked for."""
@@ -69,7 +69,7 @@ class Tree:
         if self._store.file_id(self._path) is not None:
             return True
         if not self._store.count_files_in(self._path):
-            raise PathError(f"{self._path} is neither an indexed file nor a folder with any; keyhole tree shows all")
+            raise PathError(f"{self._path} is neither an indexed file nor a folder with any", ErrorKind.UNKNOWN_PATH)
         return False
 
     def _above(self) -> Iterator[TreeNode]:
@@ -199,7 +199,7 @@ class _Symbols:
         ]
         path = self._file.path
         if not numbers:
-            raise QueryError(f"{path} has no symbol {symbol!r}; map_file shows what it has")
+            raise QueryError(f"{path} has no symbol {symbol!r}", ErrorKind.NO_SYMBOL)
         if len(numbers) > 1:
             lines = ", ".join(str(self._entries[number].start_line) for number in numbers[:_LINES_LISTED])
             raise QueryError(f"{path} has {len(numbers)} symbols {symbol!r}; give symbol=LINE, one of {lines}")

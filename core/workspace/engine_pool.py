@@ -7,7 +7,7 @@ from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING
 
 from keyhole.core.deadline import turn_of
-from keyhole.core.errors import StoreError
+from keyhole.core.errors import ErrorKind, StoreError
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
 
@@ -67,7 +67,7 @@ class EnginePool:
         try:
             status = self._workspace.index_file.stat()
         except OSError:
-            raise StoreError("this workspace has no index yet; run keyhole index") from None
+            raise StoreError("this workspace has no index yet", ErrorKind.NO_INDEX) from None
         file = status.st_dev, status.st_ino
         with self._lock:
             # Another process may have put a new file in the place of a damaged one.

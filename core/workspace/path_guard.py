@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from keyhole.core.deadline import check_time
-from keyhole.core.errors import PathError
+from keyhole.core.errors import ErrorKind, PathError
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable
 from keyhole.core.types import Candidate, Refusal, SkipReason, SourceFile
@@ -32,9 +32,9 @@ class PathGuard:
         # Unlike Path.is_file, this never raises.
         is_file = os.path.isfile(self._root / inside)  # noqa: PTH113
         if must_exist and not is_file and self._is_indexed(inside.as_posix()):
-            raise PathError(f"{printable(path)} was deleted since it was indexed; run keyhole index, or search anew")
+            raise PathError(f"{printable(path)} was deleted since it was indexed", ErrorKind.DELETED_FILE)
         if inside.name in ("", "..") or (must_exist and not is_file):
-            raise PathError(f"{printable(path)} is not a file in the workspace; keyhole status lists what there is")
+            raise PathError(f"{printable(path)} is not a file in the workspace", ErrorKind.NOT_A_FILE)
         return inside.as_posix()
 
     def read(self, path: str) -> SourceFile:

@@ -5,9 +5,8 @@ import binascii
 import struct
 from hashlib import blake2b
 
-from keyhole.core.errors import CursorError
+from keyhole.core.errors import CursorError, ErrorKind
 
-_RESTART = "repeat the request without cursor, with offset=0 or the offset you want"
 # Request, generation, offset; then a checksum of those.
 _BODY = struct.Struct(">8sQI")
 _CHECK_BYTES = 4
@@ -33,16 +32,16 @@ def read_cursor(cursor: str, request: bytes) -> tuple[int, int]:
     except (binascii.Error, ValueError, struct.error):
         body, check = b"", b"?"
     if check != _checksum(body):
-        raise CursorError(f"this is not a cursor that keyhole gave out; {_RESTART}")
+        raise CursorError("this is not a cursor that keyhole gave out", ErrorKind.OLD_CURSOR)
     if made_for != request:
-        raise CursorError(f"this cursor belongs to another request; {_RESTART}")
+        raise CursorError("this cursor belongs to another request", ErrorKind.OLD_CURSOR)
     return offset, generation
 
 
 def check_generation(made_at: int, now: int) -> None:
     """Refuse a cursor when the index has changed since: the list may have moved."""
     if made_at != now:
-        raise CursorError(f"the index has changed since this cursor was given out; {_RESTART}")
+        raise CursorError("the index has changed since this cursor was given out", ErrorKind.OLD_CURSOR)
 
 
 def _checksum(body: bytes) -> bytes:

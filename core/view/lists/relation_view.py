@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from keyhole.core.errors import PathError, QueryError
+from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.rows import Found, Slice
 from keyhole.core.links.link_types import Link
 from keyhole.core.links.requests import (
@@ -328,7 +328,7 @@ def _lines(
 def _check_known(engine: Engine, path: str) -> None:
     """Refuse a path that nothing is known of, rather than say that nothing links to it."""
     if not engine.store.knows(path):
-        raise PathError(f"{path} is not in the index; keyhole tree shows what there is")
+        raise PathError(f"{path} is not in the index", ErrorKind.UNKNOWN_PATH)
 
 
 def _with_relative(request: RelationRequest, relative: Callable[[str], str]) -> RelationRequest:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from keyhole.core.errors import QueryError
+from keyhole.core.errors import ErrorKind, QueryError
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types import Outline, Symbol
 from keyhole.core.view.text import name_text
@@ -28,9 +28,7 @@ class SymbolNames:
         """Return the symbol that is meant, and what to say when there are several."""
         found = self._matches(reference)
         if not found:
-            raise QueryError(
-                f"{name_text(path)} has no symbol {name_text(reference)!r}; map it without symbol to see what it has"
-            )
+            raise QueryError(f"{name_text(path)} has no symbol {name_text(reference)!r}", ErrorKind.NO_SYMBOL)
         if len(found) == 1:
             return found[0], []
         lines = ", ".join(str(symbol.start_line) for symbol in found[1 : _LINES_LISTED + 1])
