@@ -268,7 +268,7 @@ def test_a_damaged_index_is_set_aside_and_rebuilt(root: Path, tmp_path: Path, da
         foreign.close()
     messages: list[IndexMessage] = []
     write_files(root, 11)
-    with pytest.raises(CorruptStoreError, match="is damaged|is not an index"):
+    with pytest.raises(CorruptStoreError, match=r"is damaged|is not an index"):
         read_everything(path)
     report = update_index(Request(root, folder, 1_000_000), Hooks(message=messages.append))
     assert report.files == FILES

@@ -299,7 +299,7 @@ def test_a_writer_that_cannot_keep_up_drops_calls(tmp_path: Path, caplog: pytest
 @pytest.mark.parametrize("damage", [b"not a database" * 1_000, b"SQLite format 3\0" + b"\xff" * 8_000])
 def test_a_damaged_journal_is_begun_anew(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / JOURNAL_FILE).write_bytes(damage)
-    with pytest.raises(StoreError, match="cannot be read|is not a journal"):
+    with pytest.raises(StoreError, match=r"cannot be read|is not a journal"):
         JournalReader(tmp_path).poll()
     write_calls(journal_in(tmp_path), 2)
     assert len(all_calls(tmp_path)) == 2
