@@ -9,9 +9,10 @@ run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
 
 # One process per core, and no more than eight. Each file of tests stays in one of them, so that what takes long to
-# set up (a wheel, the official clients, an indexed workspace) is set up once.
+# set up (a wheel, the official clients, an indexed workspace) is set up once. They run in the order of their names:
+# pytest-xdist would take files with few tests last, and some of those take longest.
 test: $(READY) lint
-	$(VENV)/bin/pytest -n auto --maxprocesses 8 --dist loadfile
+	$(VENV)/bin/pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 # What takes too long for every change, half an hour or so: more examples of every property, and the server under load.
 test-long: $(READY)

@@ -6,6 +6,7 @@ import pytest
 from discovery import LIMIT, put
 
 from keyhole.core.files.walk import Known, Scan, scan
+from keyhole.core.types import Skip, SkipReason
 
 
 def known_from(walked: Scan) -> Known:
@@ -76,3 +77,16 @@ def test_a_file_that_becomes_a_folder_or_a_link_is_looked_at_again(tmp_path: Pat
     again = scan(tmp_path, max_bytes=LIMIT, known=remembered)
     assert [candidate.path for candidate in again.candidates] == ["a.py/inside.py"]
     assert {"b/c.py", "b/d.log", "link"} == {skip.path for skip in again.skips}
+
+
+@pytest.mark.parametrize("rules_hold", [True, False])
+def test_rules_that_are_understood_otherwise_are_held_against_every_path(tmp_path: Path, *, rules_hold: bool) -> None:
+    put(tmp_path, ".gitignore", "src/*\n!src/a.py\n")
+    put(tmp_path, "src/a.py")
+    known = known_from(scan(tmp_path, max_bytes=LIMIT))
+    known.files.pop("src/a.py")
+    known.skips["src"] = Skip("src", SkipReason.IGNORED, "src/* (.gitignore:1)", is_dir=True), None
+    known.rules_hold = rules_hold
+    again = scan(tmp_path, max_bytes=LIMIT, known=known)
+    assert [candidate.path for candidate in again.candidates] == ([] if rules_hold else ["src/a.py"])
+    assert again.same_skips == (["src"] if rules_hold else [])

@@ -12,6 +12,9 @@ from keyhole.core.types import SkipReason
 IGNORE_FILES = (".gitignore", ".keyholeignore")
 # No rule of a workspace can bring these back: the workspace itself is not trusted with them.
 FINAL_REASONS = frozenset([SkipReason.SECRET, SkipReason.INTERNAL])
+# How patterns are understood; another number makes the next walk hold every path against the rules again.
+# 2: `a/*` no longer matches the folder `a` itself.
+_MEANING = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def load_default_rules() -> RuleFile:
 
 def rules_fingerprint(max_bytes: int) -> str:
     """Identify everything outside the workspace that decides what is passed over."""
-    return f"{_default_rules_digest()} {max_bytes}"
+    return f"{_default_rules_digest()} {max_bytes} {_MEANING}"
 
 
 @cache

@@ -78,6 +78,10 @@ def _without_accents(word: str) -> str:
 _split_known = _Splits()
 
 
+# Not Snowball's stemmer: its stems cannot be turned back into words, so they would have to be in the index too. With
+# each word of a query expanded to all words of its Snowball stem, the tune half of bench/quality.py gave NDCG@10 of
+# 0.620 by words (0.621 with these endings, 0.614 without any) and 0.683 hybrid (0.688, 0.672), and a word took 57 us
+# instead of 2 (snowballstemmer 3.1.1).
 def stem(word: str) -> str:
     """Cut a common English ending off, so that `computed` meets `compute`."""
     for ending in _ENDINGS:
