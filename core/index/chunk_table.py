@@ -11,7 +11,7 @@ class ChunkTable(Database):
     """Chunks, by number or by file."""
 
     def chunk_places(self, chunk_ids: Iterable[int]) -> list[ChunkPlace]:
-        """Return where some chunks are, in no order."""
+        """Return where these chunks are, in no order."""
         return self.rows(
             ChunkPlace,
             """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions
@@ -20,7 +20,7 @@ class ChunkTable(Database):
         )
 
     def chunk_sources(self, chunk_ids: Iterable[int]) -> list[ChunkSource]:
-        """Return where to read some chunks, those of a file together."""
+        """Return where to read these chunks, grouped by file."""
         return self.rows(
             ChunkSource,
             """SELECT chunk.id, file.path, digest, start, length FROM json_each(?) wanted
@@ -38,7 +38,7 @@ class ChunkTable(Database):
         )
 
     def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
-        """Return the chunk that a line is in, or the last one before it."""
+        """Return the chunk that holds a line, or else the last one before it."""
         found = self.rows(
             ChunkSpan,
             """SELECT chunk.id, start, length, start_line, end_line, definitions
@@ -50,7 +50,7 @@ class ChunkTable(Database):
         return found[0] if found else None
 
     def chunk_ids(self, scope: ChunkScope) -> list[int]:
-        """Return the numbers of all chunks inside a scope."""
+        """Return the ids of all chunks inside a scope."""
         condition, values = within(scope)
         return self.rows(int, f"SELECT id FROM chunk WHERE {condition}", *values)  # noqa: S608
 

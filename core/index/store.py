@@ -48,7 +48,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
             self.set_fact("generation", self.facts().generation + 1)
 
     def replace_file(self, rows: FileRows) -> None:
-        """Put a file's rows in the place of its old ones."""
+        """Replace a file's rows."""
         known_id = self.file_id(rows.path)
         is_new = known_id is None
         if known_id is not None:
@@ -65,7 +65,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._replace_links(file_id, rows, is_new=is_new)
 
     def remove_file(self, path: str) -> None:
-        """Take a file's rows out."""
+        """Delete a file's rows."""
         file_id = self.file_id(path)
         if file_id is None:
             return
@@ -77,7 +77,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._reopen_links_to(path)
 
     def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
-        """Record that a path is passed over, and take out what was indexed of it."""
+        """Record that a path is skipped, and delete what was indexed of it."""
         # A name that cannot be shown is written with escapes, which may be the name of another file.
         if skip.reason != SkipReason.BAD_NAME:
             self.remove_file(skip.path)
@@ -85,7 +85,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._put_skip(skip, stamp)
 
     def remove_skip(self, path: str) -> None:
-        """Forget that a path was passed over."""
+        """Forget that a path was skipped."""
         self._resolve_later("all")
         self._delete_skip(path)
 
@@ -115,7 +115,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         )
 
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
-        """Return the vectors of those of some chunks that have one."""
+        """Return the vectors of those of these chunks that have one."""
         return self.rows(
             StoredVector,
             "SELECT chunk_id, vector FROM json_each(?) near JOIN chunk_vector ON chunk_id = near.value",
@@ -123,7 +123,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         )
 
     def reset_vectors(self, dimension: int) -> None:
-        """Drop all vectors, and make room for new ones of this many numbers, if any."""
+        """Delete all vectors, and prepare for new ones of this dimension, if any."""
         self._db.execute("DELETE FROM chunk_vector")
         if self._has_vectors:
             self._db.execute("DROP TABLE IF EXISTS chunk_bits")
