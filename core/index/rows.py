@@ -116,7 +116,7 @@ class Found(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class ChunkScope:
-    """Which chunks a search considers: those of these files (None: all), with a definition of this kind (empty: any)."""
+    """Which chunks a search considers: those of these files (None: all) that define this kind (empty: any)."""
 
     file_ids: frozenset[int] | None = None
     kind: str = ""
