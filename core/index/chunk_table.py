@@ -58,6 +58,9 @@ class ChunkTable(Database):
         """Count all chunks."""
         return int(self.value("SELECT count(*) FROM chunk"))
 
+    def _delete_chunks(self, file_id: int) -> None:
+        self._db.execute("DELETE FROM chunk WHERE file_id = ?", (file_id,))
+
     def _insert_chunks(self, file_id: int, chunks: Sequence[ChunkRow]) -> int:
         """Add the chunks of a file, numbered one after the other; return the first number."""
         first = self._next_id("chunk")
@@ -79,6 +82,7 @@ def within(scope: ChunkScope) -> tuple[str, list[object]]:
         conditions.append("chunk.file_id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(sorted(scope.file_ids)))
     if scope.kind:
+        # Definitions are written as "class A, method b", so a kind follows a comma or starts the text.
         conditions.append("instr(', ' || chunk.definitions, ?) > 0")
         values.append(f", {scope.kind} ")
     return " AND ".join(conditions), values

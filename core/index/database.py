@@ -68,4 +68,5 @@ class Database:
 
 def json_ids(ids: Iterable[int]) -> str:
     """Write ids as the JSON list that `json_each` reads."""
+    # One value for any number of ids: the statement stays the same, so SQLite prepares it once.
     return f"[{','.join(map(str, ids))}]"

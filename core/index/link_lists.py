@@ -7,6 +7,7 @@ from keyhole.core.index.database import Database
 from keyhole.core.index.rows import Found, Slice
 from keyhole.core.links.link_types import Link, LinkState
 
+# CROSS JOIN makes SQLite start with the few links that answer, not with every file.
 _FROM = "link CROSS JOIN file ON file.id = file_id"
 _BY_LINE, _BY_PLACE = "line, link.id", "file.path, line, link.id"
 

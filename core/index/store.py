@@ -90,13 +90,14 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._delete_skip(path)
 
     def _remove_chunks(self, file_id: int) -> None:
-        """Take out a file's chunks, with everything that belongs to them, and its trigrams."""
+        """Delete a file's chunks, with everything that belongs to them, and its trigrams."""
+        # The chunks go last: the other tables find their rows by them.
+        self._delete_words(file_id)
         chunks = "SELECT id FROM chunk WHERE file_id = ?"
-        self._db.execute(f"DELETE FROM chunk_words WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
         if self._has_vectors and self.facts().dimension:
             self._db.execute(f"DELETE FROM chunk_bits WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
         self._db.execute(f"DELETE FROM chunk_vector WHERE chunk_id IN ({chunks})", (file_id,))  # noqa: S608
-        self._db.execute("DELETE FROM chunk WHERE file_id = ?", (file_id,))
+        self._delete_chunks(file_id)
         self._delete_trigrams(file_id)
 
     # Vectors

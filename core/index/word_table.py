@@ -68,6 +68,9 @@ class WordTable(Database):
         with explained(self.path), suppress(apsw.FullError):  # a disk with no room for it loses nothing
             self._db.execute("INSERT INTO chunk_words (chunk_words) VALUES ('optimize')")
 
+    def _delete_words(self, file_id: int) -> None:
+        self._db.execute("DELETE FROM chunk_words WHERE rowid IN (SELECT id FROM chunk WHERE file_id = ?)", (file_id,))
+
     def _insert_words(self, first: int, chunks: Sequence[ChunkRow]) -> None:
         self._db.executemany(
             f"INSERT INTO chunk_words (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?)",  # noqa: S608
