@@ -11,7 +11,7 @@ class ChunkTable(Database):
     """Chunks, by number or by file."""
 
     def chunk_places(self, chunk_ids: Iterable[int]) -> list[ChunkPlace]:
-        """Return where some chunks are, in no order."""
+        """Return where these chunks are, in no order."""
         return self.rows(
             ChunkPlace,
             """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions
@@ -20,7 +20,7 @@ class ChunkTable(Database):
         )
 
     def chunk_sources(self, chunk_ids: Iterable[int]) -> list[ChunkSource]:
-        """Return where to read some chunks, those of a file together."""
+        """Return where to read these chunks, grouped by file."""
         return self.rows(
             ChunkSource,
             """SELECT chunk.id, file.path, digest, start, length FROM json_each(?) wanted
@@ -38,7 +38,7 @@ class ChunkTable(Database):
         )
 
     def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
-        """Return the chunk that a line is in, or the last one before it."""
+        """Return the chunk that holds a line, or else the last one before it."""
         found = self.rows(
             ChunkSpan,
             """SELECT chunk.id, start, length, start_line, end_line, definitions
@@ -52,6 +52,9 @@ class ChunkTable(Database):
     def count_chunks(self) -> int:
         """Count all chunks."""
         return int(self.value("SELECT count(*) FROM chunk"))
+
+    def _delete_chunks(self, file_id: int) -> None:
+        self._db.execute("DELETE FROM chunk WHERE file_id = ?", (file_id,))
 
     def _insert_chunks(self, file_id: int, chunks: Sequence[ChunkRow]) -> int:
         """Add the chunks of a file, numbered one after the other; return the first number."""
@@ -74,6 +77,7 @@ def within(scope: ChunkScope) -> tuple[str, list[object]]:
         conditions.append("chunk.file_id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(sorted(scope.file_ids)))
     if scope.kind:
+        # Definitions are written as "class A, method b", so a kind follows a comma or starts the text.
         conditions.append("instr(', ' || chunk.definitions, ?) > 0")
         values.append(f", {scope.kind} ")
     return " AND ".join(conditions), values

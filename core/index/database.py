@@ -1,4 +1,4 @@
-"""The open file of an index: statements go in, rows of named types come out, and SQLite's errors become ours."""
+"""An open index file: runs statements, returns rows as named types, and turns SQLite's errors into ours."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -45,16 +45,16 @@ class Database:
                     self._db.execute("ROLLBACK")
 
     def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return rows as they are; only table modules know what each cell is."""
+        """Return rows as plain tuples; only table modules may rely on what each cell means."""
         with explained(self.path):
             return list(self._db.execute(sql, values))
 
     def rows(self, kind: Callable[..., Row], sql: str, *values: object) -> list[Row]:
-        """Return a thing of one kind for each row, made from its cells in order."""
+        """Return each row as an instance of `kind`, made from its cells in order."""
         return list(starmap(kind, self.query(sql, *values)))
 
     def column(self, sql: str, *values: object) -> list[str]:
-        """Return the first cell of each row, a text."""
+        """Return the first cell of each row, which is text."""
         return [row[0] for row in self.query(sql, *values)]
 
     def value(self, sql: str, *values: object) -> Any:
@@ -68,4 +68,5 @@ class Database:
 
 def json_ids(ids: Iterable[int]) -> str:
     """Write ids as the JSON list that `json_each` reads."""
+    # One value for any number of ids: the statement stays the same, so SQLite prepares it once.
     return f"[{','.join(map(str, ids))}]"

@@ -1,4 +1,4 @@
-"""The tables `file`, `skip` and `rule_file`: what a walk found, and what it passed over."""
+"""The tables `file`, `skip` and `rule_file`: what a walk found and what it skipped."""
 
 import json
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class FileTable(Database):
         )
 
     def file_id(self, path: str) -> int | None:
-        """Return the number of a file; None when it is not indexed."""
+        """Return the id of a file; None when it is not indexed."""
         found: int | None = self.value("SELECT id FROM file WHERE path = ?", path)
         return found
 
@@ -54,7 +54,7 @@ class FileTable(Database):
         return self.rows(FileId, "SELECT id, path FROM file WHERE ? IN ('', language)", language)
 
     def files_at(self, paths: Iterable[str]) -> list[IndexedFile]:
-        """Return those of some files that are indexed, in no order."""
+        """Return those of these paths that are indexed, in no order."""
         return self.rows(
             IndexedFile,
             "SELECT file.path, language, lines FROM json_each(?) asked JOIN file ON file.path = asked.value",
@@ -87,28 +87,28 @@ class FileTable(Database):
         return int(self.value("SELECT count(*) FROM file WHERE path > ? AND path < ?", *inside(folder)))
 
     def knows(self, path: str) -> bool:
-        """Tell whether a path is a file, a folder with files, or one that is passed over."""
+        """Tell whether a path is a file, a folder with files, or a skipped path."""
         known = """SELECT 1 FROM file WHERE path = ? OR (path > ? AND path < ?)
             UNION SELECT 1 FROM skip WHERE path = ? LIMIT 1"""
         return bool(self.query(known, path, *inside(path), path))
 
     def skips(self) -> list[Skip]:
-        """Return every path that is passed over, in order."""
+        """Return every skipped path, in order."""
         return self.rows(_skip, "SELECT path, reason, detail, is_dir FROM skip ORDER BY path")
 
     def skip_of(self, path: str) -> Skip | None:
-        """Return why a path is passed over, if it is."""
+        """Return why a path is skipped, if it is."""
         found = self.rows(_skip, "SELECT path, reason, detail, is_dir FROM skip WHERE path = ?", path)
         return found[0] if found else None
 
     def count_skips(self) -> int:
-        """Count the paths that are passed over."""
+        """Count the skipped paths."""
         return int(self.value("SELECT count(*) FROM skip"))
 
     # Writing
 
     def restamp_file(self, path: str, stamp: Stamp) -> None:
-        """Record a new time for a file whose content is the same."""
+        """Record a new time for a file whose content has not changed."""
         self._db.execute("UPDATE file SET size = ?, mtime_ns = ? WHERE path = ?", (*stamp, path))
 
     def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
@@ -120,7 +120,7 @@ class FileTable(Database):
         )
 
     def forget_digests(self) -> None:
-        """Make the next walk read every file again; until then the old rows serve."""
+        """Make the next walk read every file again; searches use the old rows until then."""
         self._db.execute("UPDATE file SET digest = '', mtime_ns = ?", (UNKNOWN_TIME,))
         self._db.execute("DELETE FROM skip WHERE size IS NOT NULL")
 

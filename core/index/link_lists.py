@@ -7,6 +7,7 @@ from keyhole.core.index.database import Database
 from keyhole.core.index.rows import Found, Slice
 from keyhole.core.links.link_types import Link, LinkState
 
+# CROSS JOIN makes SQLite start with the few links that answer, not with every file.
 _FROM = "link CROSS JOIN file ON file.id = file_id"
 _BY_LINE, _BY_PLACE = "line, link.id", "file.path, line, link.id"
 
@@ -15,16 +16,16 @@ class LinkLists(Database):
     """Links by the file they stand in, by where they lead, and by what is wrong with them."""
 
     def links_from(self, file_id: int, states: Sequence[LinkState], wanted: Slice) -> Found[Link]:
-        """Return the links of a file that have one of some states, by line."""
+        """Return the links of a file that are in one of these states, by line."""
         return self._links(f"file_id = ? AND state IN ({_marks(states)})", [file_id, *states], wanted, _BY_LINE)
 
     def links_to(self, places: Sequence[str], besides: str, wanted: Slice) -> Found[Link]:
-        """Return what leads to one of some paths, from any file but one."""
+        """Return the links to any of these paths, from every file but one."""
         elsewhere = "file_id IS NOT (SELECT id FROM file WHERE path = ?)"
         return self._links(f"{_leads_to(places)} AND {elsewhere}", [*places, besides], wanted, _BY_PLACE)
 
     def broken_links(self, reasons: Sequence[str], file_ids: frozenset[int] | None, wanted: Slice) -> Found[Link]:
-        """Return the links that lead nowhere for one of some reasons, in some files (None: in all)."""
+        """Return the links that are broken for one of these reasons, in these files (None: in all)."""
         condition, values = _is_broken(reasons), list[object](reasons)
         if file_ids is not None:
             condition += " AND file_id IN (SELECT value FROM json_each(?))"
@@ -32,11 +33,11 @@ class LinkLists(Database):
         return self._links(condition, values, wanted, _BY_PLACE)
 
     def count_links_to(self, places: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links that lead to one of some paths."""
+        """Count, by file, the links to any of these paths."""
         return self._counts(_leads_to(places), places)
 
     def count_links_from(self, path: str) -> dict[str, int]:
-        """Count the links of a file by the path they lead to."""
+        """Count the links of a file by target path."""
         rows = self.query(
             """SELECT path, count(*) FROM link
                 WHERE file_id = (SELECT id FROM file WHERE path = ?) AND state = 'internal' GROUP BY path""",
@@ -45,13 +46,13 @@ class LinkLists(Database):
         return dict(rows)
 
     def count_links_outside(self, sites: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links that lead to a domain or package, or to a domain below it."""
+        """Count, by file, the links to any of these packages, or domains and their subdomains."""
         condition = " OR ".join(["site = ? COLLATE NOCASE OR site LIKE ? ESCAPE '\\'"] * len(sites))
         values = [value for site in sites for value in (site, f"%.{_escaped(site)}")]
         return self._counts(f"site <> '' AND state = 'external' AND ({condition})", values)
 
     def count_broken_links(self, reasons: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links that lead nowhere for one of some reasons."""
+        """Count, by file, the links that are broken for one of these reasons."""
         return self._counts(_is_broken(reasons), reasons)
 
     def _links(self, condition: str, values: Sequence[object], wanted: Slice, order: str) -> Found[Link]:
@@ -71,7 +72,7 @@ class LinkLists(Database):
         return dict(self.query(sql, *values))
 
 
-# The index of each column leaves out what is empty, and is used only where a condition says so as well.
+# The SQL indexes on these columns leave out empty values, and SQLite uses them only where a condition does too.
 
 
 def _leads_to(places: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ def resolve_links(store: WriterStore) -> None:
     is_all = which == "all"
     links = store.links_to_resolve(every=is_all)
     if links:
-        # One look at all anchors costs less than one for each note, unless few links are open.
+        # Reading all anchors at once is cheaper than reading them note by note, unless only a few links are open.
         store.put_resolutions(_changes(links, _resolver(store, store.anchors().get if is_all else store.anchors_of)))
     store.set_fact("links", "")
 

@@ -17,7 +17,7 @@ class LinkTable(MetaTable):
     # Resolving
 
     def links_to_resolve(self, *, every: bool) -> list[StoredLink]:
-        """Return the links that nobody has resolved yet, or every one that other files decide; by file."""
+        """Return the links that are not resolved yet, or all that depend on other files; grouped by file."""
         # What is external by its own text alone stays so.
         condition = "NOT is_fixed" if every else "state IS NULL"
         return self.rows(
@@ -27,14 +27,14 @@ class LinkTable(MetaTable):
         )
 
     def put_resolutions(self, changes: Iterable[tuple[int, Resolution]]) -> None:
-        """Write where links lead, each with its number."""
+        """Record where links lead, by the id of each link."""
         self._db.executemany(
             "UPDATE link SET state = ?, path = ?, reason = ?, site = ? WHERE id = ?",
             ((*found, link_id) for link_id, found in changes),
         )
 
     def declarations(self) -> list[tuple[str, Declared]]:
-        """Return what files declare, anchors aside, each with the file's path."""
+        """Return what files declare, except anchors, each with the file's path."""
         rows = self.query(
             """SELECT path, kind, name, value FROM declared JOIN file ON file.id = file_id
                 WHERE kind <> 'anchor' ORDER BY path, declared.id"""
@@ -50,7 +50,7 @@ class LinkTable(MetaTable):
         return {path: tuple(names) for path, names in found.items()}
 
     def anchors_of(self, path: str) -> tuple[str, ...] | None:
-        """Return the headings and other anchors of one note; None for what is no note."""
+        """Return the headings and other anchors of one note; None when the path is not a note."""
         rows = self.query(f"{_ANCHORS} AND file.path = ?", path)
         is_note = rows or self.query("SELECT 1 FROM file WHERE path = ? AND language = 'markdown'", path)
         return tuple(name for _, name in rows) if is_note else None

@@ -12,7 +12,7 @@ class MetaTable(Database):
     """Facts by name."""
 
     def facts(self) -> IndexFacts:
-        """Return what is known of the index."""
+        """Return the facts about the whole index."""
         known = {name: value for name, value in self.query("SELECT key, value FROM meta") if name in _NAMES}
         return IndexFacts(**known)
 

@@ -25,10 +25,10 @@ _environment = RLock()
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Keep libraries that are loaded inside from starting threads, unless the user has said how many.
+    """Keep libraries loaded inside this block from starting threads, unless the user has chosen a number.
 
-    They only listen to variables: BLAS when it is loaded, the tokenizer with each batch. Other programs that are
-    started later must not inherit these, so they are gone afterwards.
+    They only read environment variables: BLAS when it is loaded, the tokenizer for each batch. Programs that are
+    started later ($EDITOR) must not inherit them, so they are removed afterwards.
     """
     with _environment:
         added = [name for name in _SINGLE_THREADED if name not in os.environ]

@@ -39,7 +39,7 @@ class SkippedFile:
 
     @property
     def path(self) -> str:
-        """The path that is passed over."""
+        """The path that is skipped."""
         return self.skip.path
 
 

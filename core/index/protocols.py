@@ -1,6 +1,6 @@
-"""The boundary of the store: what writing, searching and relations ask of an index, whatever engine keeps it.
+"""The boundary of the store: what writing, search and relations need from an index, whichever engine keeps it.
 
-`Store` keeps it in SQLite. No table, column or statement is known beyond this line.
+`Store` implements it with SQLite. Nothing outside `core/index` knows a table, a column or a statement.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,13 +36,13 @@ from keyhole.core.types import IndexedFile, Skip
 
 
 class FactStore(Protocol):
-    """What everyone asks."""
+    """What writing, search and relations all need."""
 
     def facts(self) -> IndexFacts:
-        """Return what is known of the index as a whole."""
+        """Return the facts about the whole index."""
 
     def file_id(self, path: str) -> int | None:
-        """Return the number of a file; None when it is not indexed."""
+        """Return the id of a file; None when it is not indexed."""
 
     def files_in(self, language: str = "") -> list[FileId]:
         """Return every file, or those in one language."""
@@ -54,14 +54,14 @@ class FactStore(Protocol):
         """Count all chunks."""
 
     def count_skips(self) -> int:
-        """Count the paths that are passed over."""
+        """Count the skipped paths."""
 
     def load_vectors(self) -> bool:
-        """Make the vectors usable; False where that cannot be done."""
+        """Make the vectors usable; return False where that is not possible."""
 
 
 class WriterStore(FactStore, Protocol):
-    """What bringing an index up to date needs; all but reading happens inside a transaction."""
+    """What updating an index needs; every write happens inside a transaction."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """Write all or nothing, and count a new generation."""
@@ -79,62 +79,62 @@ class WriterStore(FactStore, Protocol):
         """Count all files."""
 
     def replace_file(self, rows: FileRows) -> None:
-        """Put a file's rows in the place of its old ones."""
+        """Replace a file's rows."""
 
     def remove_file(self, path: str) -> None:
-        """Take a file's rows out."""
+        """Delete a file's rows."""
 
     def restamp_file(self, path: str, stamp: Stamp) -> None:
-        """Record a new time for a file whose content is the same."""
+        """Record a new time for a file whose content has not changed."""
 
     def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
-        """Record that a path is passed over, and take out what was indexed of it."""
+        """Record that a path is skipped, and delete what was indexed of it."""
 
     def remove_skip(self, path: str) -> None:
-        """Forget that a path was passed over."""
+        """Forget that a path was skipped."""
 
     def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
         """Record the ignore files of the last walk."""
 
     def forget_digests(self) -> None:
-        """Make the next walk read every file again; until then the old rows serve."""
+        """Make the next walk read every file again; searches use the old rows until then."""
 
     def reset_vectors(self) -> None:
         """Drop all vectors."""
 
     def merge_words(self) -> None:
-        """Put in order what was written bit by bit, for queries to take less time."""
+        """Merge the parts in which the words were written, so that queries take less time."""
 
     def files_without_trigrams(self) -> list[FileDigest]:
         """Return the files whose trigrams are not recorded yet."""
 
     def add_trigrams(self, file: FileDigest, text: str) -> None:
-        """Record which three-letter sequences a file has, unless it has changed or has them by now."""
+        """Record the trigrams of a file, unless it has changed or has them already."""
 
     def skips(self) -> list[Skip]:
-        """Return every path that is passed over, in order."""
+        """Return every skipped path, in order."""
 
     def links_to_resolve(self, *, every: bool) -> list[StoredLink]:
-        """Return the links that nobody has resolved yet, or every one that other files decide; by file."""
+        """Return the links that are not resolved yet, or all that depend on other files; grouped by file."""
 
     def put_resolutions(self, changes: Iterable[tuple[int, Resolution]]) -> None:
-        """Write where links lead, each with its number."""
+        """Record where links lead, by the id of each link."""
 
     def declarations(self) -> list[tuple[str, Declared]]:
-        """Return what files declare, anchors aside, each with the file's path."""
+        """Return what files declare, except anchors, each with the file's path."""
 
     def anchors(self) -> dict[str, tuple[str, ...]]:
         """Return the headings and other anchors of every note."""
 
     def anchors_of(self, path: str) -> tuple[str, ...] | None:
-        """Return the headings and other anchors of one note; None for what is no note."""
+        """Return the headings and other anchors of one note; None when the path is not a note."""
 
 
 class SearchStore(FactStore, Protocol):
     """What search needs."""
 
     def prepare_search(self) -> None:
-        """Make ready to be searched."""
+        """Prepare the open index for searching."""
 
     def languages(self) -> list[str]:
         """Return every language that a file is in."""
@@ -143,34 +143,34 @@ class SearchStore(FactStore, Protocol):
         """Return every kind of symbol there is."""
 
     def skip_of(self, path: str) -> Skip | None:
-        """Return why a path is passed over, if it is."""
+        """Return why a path is skipped, if it is."""
 
     def file_stamps(self, paths: Iterable[str]) -> dict[str, FileStamp]:
         """Return size, time and hash of those paths that are indexed."""
 
     def files_with_trigrams(self, trigrams: Sequence[str]) -> list[FileDigest]:
-        """Return the files that can contain all of some trigrams, by path."""
+        """Return the files that can contain all these trigrams, by path."""
 
     def chunk_places(self, chunk_ids: Iterable[int]) -> list[ChunkPlace]:
-        """Return where some chunks are, in no order."""
+        """Return where these chunks are, in no order."""
 
     def chunk_sources(self, chunk_ids: Iterable[int]) -> list[ChunkSource]:
-        """Return where to read some chunks, those of a file together."""
+        """Return where to read these chunks, grouped by file."""
 
     def chunks_of_file(self, file_id: int) -> list[ChunkSpan]:
         """Return the chunks of a file, in order."""
 
     def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
-        """Return the chunk that a line is in, or the last one before it."""
+        """Return the chunk that holds a line, or else the last one before it."""
 
     def word_counts(self, words: Iterable[str]) -> dict[str, int]:
-        """Count the chunks that have each word; a word that no chunk has is not there."""
+        """Count the chunks that have each word; words that no chunk has are left out."""
 
     def words_in(self, path: str) -> set[str]:
-        """Return every word that stands in a file."""
+        """Return every word in a file."""
 
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
-        """Return the chunks that BM25 puts first."""
+        """Return the best chunks by BM25."""
 
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
         """Count every chunk that `word_matches` could return."""
@@ -185,26 +185,26 @@ class SearchStore(FactStore, Protocol):
         """Return every name that is defined, once."""
 
     def symbols_named(self, names: Iterable[str]) -> list[NamedSymbol]:
-        """Return the symbols of exactly these names; one on a line that several chunks share comes once for each."""
+        """Return the symbols with exactly these names, once for each chunk that holds the line of the name."""
 
     def defining_chunks(self, name: str, limit: int) -> list[DefiningChunk]:
-        """Return the chunks in which a name is defined, in upper or lower case."""
+        """Return the chunks that define a name, ignoring case."""
 
     def symbols_in_chunks(self, chunk_ids: Iterable[int]) -> list[SymbolLabel]:
-        """Return the symbols whose names stand in some chunks."""
+        """Return the symbols whose names are in these chunks."""
 
     def methods_of(self, file_id: int, owner: SymbolLabel, limit: int) -> list[str]:
-        """Name the first methods of a class, the exported ones before the others."""
+        """Return the names of the first methods of a class, exported ones first."""
 
 
 class RelationStore(FactStore, Protocol):
     """What links and the tree need."""
 
     def knows(self, path: str) -> bool:
-        """Tell whether a path is a file, a folder with files, or one that is passed over."""
+        """Tell whether a path is a file, a folder with files, or a skipped path."""
 
     def files_at(self, paths: Iterable[str]) -> list[IndexedFile]:
-        """Return those of some files that are indexed, in no order."""
+        """Return those of these paths that are indexed, in no order."""
 
     def paths_in(self, folder: str) -> list[str]:
         """Return the paths of all files inside a folder, in order."""
@@ -213,44 +213,44 @@ class RelationStore(FactStore, Protocol):
         """Count the files inside a folder, at any depth."""
 
     def symbols_of_file(self, path: str, max_depth: int = ..., wanted: Slice = ...) -> list[SymbolEntry]:
-        """Return the symbols of a file that lie less deep than this, in order."""
+        """Return the symbols of a file above a depth, in order."""
 
     def symbols_of_files(self, asked: Sequence[tuple[str, int]]) -> dict[str, list[SymbolEntry]]:
-        """Return the symbols of several files, each down to a depth of its own."""
+        """Return the symbols of several files, each with its own depth limit."""
 
     def count_symbols_in(self, folder: str, max_depth: int) -> dict[str, int]:
-        """Count the symbols of each file in a folder, without reading them; deeper folders show fewer levels."""
+        """Count the symbols of each file in a folder, down to a depth that is measured from the root."""
 
     def headings_of(self, notes: Sequence[str]) -> list[Heading]:
-        """Return the headings of some notes, in order."""
+        """Return the headings of these notes, in order."""
 
     def links_from(self, file_id: int, states: Sequence[LinkState], wanted: Slice) -> Found[Link]:
-        """Return the links of a file that have one of some states, by line."""
+        """Return the links of a file that are in one of these states, by line."""
 
     def links_to(self, places: Sequence[str], besides: str, wanted: Slice) -> Found[Link]:
-        """Return what leads to one of some paths, from any file but one."""
+        """Return the links to any of these paths, from every file but one."""
 
     def broken_links(self, reasons: Sequence[str], file_ids: frozenset[int] | None, wanted: Slice) -> Found[Link]:
-        """Return the links that lead nowhere for one of some reasons, in some files (None: in all)."""
+        """Return the links that are broken for one of these reasons, in these files (None: in all)."""
 
     def count_links_to(self, places: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links that lead to one of some paths."""
+        """Count, by file, the links to any of these paths."""
 
     def count_links_from(self, path: str) -> dict[str, int]:
-        """Count the links of a file by the path they lead to."""
+        """Count the links of a file by target path."""
 
     def count_links_outside(self, sites: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links that lead to a domain or package, or to a domain below it."""
+        """Count, by file, the links to any of these packages, or domains and their subdomains."""
 
     def count_broken_links(self, reasons: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links that lead nowhere for one of some reasons."""
+        """Count, by file, the links that are broken for one of these reasons."""
 
 
 class IndexStore(WriterStore, SearchStore, RelationStore, Protocol):
-    """All of it, as one open index offers it; and what lists of everything need."""
+    """Everything an open index offers: the three above, and the lists of the whole index."""
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Read everything inside from one state of the index, whatever another process writes meanwhile."""

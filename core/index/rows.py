@@ -1,4 +1,4 @@
-"""What crosses the boundary of the store: the rows that a writer hands in, and those that readers get back.
+"""What crosses the boundary of the store: the rows that a writer passes in, and the rows that readers get back.
 
 Whatever engine keeps the index, these stay the same. There are tens of thousands of most of them, so they are named
 tuples, which cost less than dataclasses.
@@ -16,7 +16,7 @@ Vector = tuple[bytes, bytes]
 FactName = Literal["generation", "pending", "updated", "model", "dimension", "rules", "analysis", "links"]
 
 
-# What a writer hands in
+# What a writer passes in
 
 
 class SymbolRow(NamedTuple):
@@ -37,7 +37,7 @@ class SymbolRow(NamedTuple):
 
 
 class WrittenLink(NamedTuple):
-    """A link as its file has it; one whose text alone says where it leads is fixed, and has its state and site."""
+    """A link as written; if its text alone says where it leads, it is fixed and already has a state and a site."""
 
     line: int
     kind: str
@@ -49,7 +49,7 @@ class WrittenLink(NamedTuple):
 
 
 class DeclaredRow(NamedTuple):
-    """What a file declares that the links of others are resolved by."""
+    """A fact that a file declares, used to resolve the links of other files."""
 
     kind: str
     name: str
@@ -57,7 +57,7 @@ class DeclaredRow(NamedTuple):
 
 
 class WordColumns(NamedTuple):
-    """The words of a chunk, split already, by where they stand."""
+    """The words of a chunk, already split, by where they come from."""
 
     path: str
     definitions: str
@@ -116,14 +116,14 @@ class Found(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class ChunkScope:
-    """The chunks that a search looks at: those of some files (None: of all), with a definition of some kind."""
+    """Which chunks a search considers: those of these files (None: all) that define this kind (empty: any)."""
 
     file_ids: frozenset[int] | None = None
     kind: str = ""
 
     @property
     def is_open(self) -> bool:
-        """Whether everything is inside."""
+        """Whether every chunk is inside."""
         return self.file_ids is None and not self.kind
 
     def admits_file(self, file_id: int) -> bool:
@@ -137,9 +137,9 @@ class ChunkScope:
 
 @dataclass(frozen=True, slots=True)
 class WordQuery:
-    """Words to look for: a chunk has to have a rare one or a phrase; common ones only count in its score.
+    """Words to look for: a chunk must have a rare word or a phrase; common words only add to its score.
 
-    `weights` say what a word counts in the path, among the definitions, and in the text.
+    `weights` say how much a word counts in the path, in the definitions and in the text.
     """
 
     rare: tuple[str, ...]
@@ -153,7 +153,7 @@ class WordQuery:
 
 @dataclass(frozen=True, slots=True)
 class IndexFacts:
-    """What is known of an index as a whole; None is what no run has recorded yet.
+    """Facts about a whole index; None when no run has recorded one yet.
 
     `generation` grows with every transaction, `pending` counts the files that a run has still to take in, `rules` and
     `analysis` say by which rules files were chosen and how they were read, and `links` says which links are to be
@@ -171,7 +171,7 @@ class IndexFacts:
 
 
 class FileId(NamedTuple):
-    """A file, by the number and the path it has."""
+    """The id and the path of a file."""
 
     id: int
     path: str
@@ -194,7 +194,7 @@ class FileStamp(NamedTuple):
 
 
 class LanguageTotals(NamedTuple):
-    """What the files of one language add up to."""
+    """Totals over the files of one language."""
 
     language: str
     files: int
@@ -216,7 +216,7 @@ class ChunkPlace(NamedTuple):
 
 
 class ChunkSpan(NamedTuple):
-    """Which characters and lines of its file a chunk is."""
+    """The characters and lines of a file that a chunk covers."""
 
     chunk_id: int
     start: int
@@ -227,7 +227,7 @@ class ChunkSpan(NamedTuple):
 
 
 class ChunkSource(NamedTuple):
-    """Where to read a chunk, and the hash that its file has to have for it."""
+    """Where to read a chunk, and the content hash that its file must still have."""
 
     chunk_id: int
     path: str
@@ -237,7 +237,7 @@ class ChunkSource(NamedTuple):
 
 
 class WordRow(NamedTuple):
-    """A chunk with some of the words; `matched` has a 1 or 0 for each of the rare, the common and the phrases."""
+    """A chunk with some of the words; `matched` has a 1 or a 0 for each rare word, each common word and each phrase."""
 
     chunk_id: int
     matched: str
@@ -267,7 +267,7 @@ class DefiningChunk(NamedTuple):
 
 
 class SymbolLabel(NamedTuple):
-    """A symbol whose name stands in a chunk, with what a hit says of it."""
+    """A symbol whose name is in a chunk, with what a hit shows of it."""
 
     chunk_id: int
     symbol_id: int
@@ -283,7 +283,7 @@ class SymbolLabel(NamedTuple):
 
 
 class NamedSymbol(NamedTuple):
-    """A symbol that was looked for by name, and the chunk its name stands in."""
+    """A symbol found by name, and the chunk that holds its name."""
 
     symbol_id: int
     name: str
@@ -315,7 +315,7 @@ class Heading(NamedTuple):
 
 
 class StoredLink(NamedTuple):
-    """A link that is to be resolved, and where it led so far; `state` is None while that is not known."""
+    """A link to resolve, and where it led before; `state` is None when it has not been resolved yet."""
 
     id: int
     origin: str

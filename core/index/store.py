@@ -44,7 +44,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
             self.set_fact("generation", self.facts().generation + 1)
 
     def replace_file(self, rows: FileRows) -> None:
-        """Put a file's rows in the place of its old ones."""
+        """Replace a file's rows."""
         known_id = self.file_id(rows.path)
         is_new = known_id is None
         if known_id is not None:
@@ -61,7 +61,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._replace_links(file_id, rows, is_new=is_new)
 
     def remove_file(self, path: str) -> None:
-        """Take a file's rows out."""
+        """Delete a file's rows."""
         file_id = self.file_id(path)
         if file_id is None:
             return
@@ -73,7 +73,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._reopen_links_to(path)
 
     def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
-        """Record that a path is passed over, and take out what was indexed of it."""
+        """Record that a path is skipped, and delete what was indexed of it."""
         # A name that cannot be shown is written with escapes, which may be the name of another file.
         if skip.reason != SkipReason.BAD_NAME:
             self.remove_file(skip.path)
@@ -81,16 +81,17 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._put_skip(skip, stamp)
 
     def remove_skip(self, path: str) -> None:
-        """Forget that a path was passed over."""
+        """Forget that a path was skipped."""
         self._resolve_later("all")
         self._delete_skip(path)
 
     def _remove_chunks(self, file_id: int) -> None:
-        """Take out a file's chunks, with everything that belongs to them, and its trigrams."""
+        """Delete a file's chunks, with everything that belongs to them, and its trigrams."""
+        # The chunks go last: the other tables find their rows by them.
+        self._delete_words(file_id)
         chunks = "SELECT id FROM chunk WHERE file_id = ?"
-        self._db.execute(f"DELETE FROM chunk_words WHERE rowid IN ({chunks})", (file_id,))  # noqa: S608
         self._delete_vectors(file_id)
-        self._db.execute("DELETE FROM chunk WHERE file_id = ?", (file_id,))
+        self._delete_chunks(file_id)
         self._delete_trigrams(file_id)
 
 

@@ -42,7 +42,8 @@ class SymbolTable(Database):
         return self.column("SELECT kind FROM symbol GROUP BY kind ORDER BY count(*) DESC, kind")
 
     def symbols_named(self, names: Iterable[str]) -> list[NamedSymbol]:
-        """Return the symbols of exactly these names; one on a line that several chunks share comes once for each."""
+        """Return the symbols with exactly these names, once for each chunk that holds the line of the name."""
+        # The index on names ignores case: it finds the rows, and the second comparison keeps the exact ones.
         rows = self.query(
             f"""SELECT symbol.id, name, kind, symbol.parent, exported, name_line,
                     chunk.id, chunk.file_id, file.path, language, chunk.start_line, chunk.end_line, definitions
@@ -58,7 +59,7 @@ class SymbolTable(Database):
         ]
 
     def defining_chunks(self, name: str, limit: int) -> list[DefiningChunk]:
-        """Return the chunks in which a name is defined, in upper or lower case."""
+        """Return the chunks that define a name, ignoring case."""
         return self.rows(
             DefiningChunk,
             f"""SELECT chunk.id, chunk.file_id, definitions, parent FROM symbol JOIN chunk ON {_CHUNK_OF_NAME}
@@ -68,7 +69,7 @@ class SymbolTable(Database):
         )
 
     def symbols_in_chunks(self, chunk_ids: Iterable[int]) -> list[SymbolLabel]:
-        """Return the symbols whose names stand in some chunks."""
+        """Return the symbols whose names are in these chunks."""
         return self.rows(
             SymbolLabel,
             f"""SELECT chunk.id, symbol.id, name, kind, signature, doc, returns, name_line, symbol.start_line,
@@ -79,7 +80,7 @@ class SymbolTable(Database):
         )
 
     def methods_of(self, file_id: int, owner: SymbolLabel, limit: int) -> list[str]:
-        """Name the first methods of a class, the exported ones before the others."""
+        """Return the names of the first methods of a class, exported ones first."""
         return self.column(
             """SELECT DISTINCT name FROM symbol WHERE file_id = ? AND kind IN ('method', 'function', 'constructor')
                 AND parent = ? AND start_line BETWEEN ? AND ? ORDER BY exported DESC, id LIMIT ?""",
@@ -91,7 +92,7 @@ class SymbolTable(Database):
         )
 
     def symbols_of_file(self, path: str, max_depth: int = _DEEPEST, wanted: Slice = _ALL) -> list[SymbolEntry]:
-        """Return the symbols of a file that lie less deep than this, in order."""
+        """Return the symbols of a file above a depth, in order."""
         return self.rows(
             SymbolEntry,
             f"""SELECT {_ENTRY} FROM symbol JOIN file ON file.id = file_id
@@ -103,7 +104,7 @@ class SymbolTable(Database):
         )
 
     def symbols_of_files(self, asked: Sequence[tuple[str, int]]) -> dict[str, list[SymbolEntry]]:
-        """Return the symbols of several files, each down to a depth of its own."""
+        """Return the symbols of several files, each with its own depth limit."""
         rows = self.query(
             f"""SELECT file.path, {_ENTRY} FROM json_each(?) asked
                 JOIN file ON file.path = asked.value ->> 0 JOIN symbol ON file_id = file.id
@@ -116,7 +117,8 @@ class SymbolTable(Database):
         return found
 
     def count_symbols_in(self, folder: str, max_depth: int) -> dict[str, int]:
-        """Count the symbols of each file in a folder, without reading them; deeper folders show fewer levels."""
+        """Count the symbols of each file in a folder, down to a depth that is measured from the root."""
+        # CROSS JOIN keeps SQLite to this order: paths from their index, then depths from theirs, and no row is read.
         rows = self.query(
             """SELECT path, count(*) FROM file CROSS JOIN symbol ON file_id = file.id
                 AND depth < ? - length(path) + length(replace(path, '/', ''))
@@ -127,7 +129,7 @@ class SymbolTable(Database):
         return dict(rows)
 
     def headings_of(self, notes: Sequence[str]) -> list[Heading]:
-        """Return the headings of some notes, in order."""
+        """Return the headings of these notes, in order."""
         return self.rows(
             Heading,
             """SELECT file.path, name, start_line FROM json_each(?)

@@ -10,7 +10,7 @@ class TrigramTable(Database):
     """The three-letter sequences of files; a file may have none yet, and can contain anything then."""
 
     def files_with_trigrams(self, trigrams: Sequence[str]) -> list[FileDigest]:
-        """Return the files that can contain all of some trigrams, by path."""
+        """Return the files that can contain all these trigrams, by path."""
         if not trigrams:
             return self.rows(FileDigest, "SELECT id, path, digest FROM file ORDER BY path")
         return self.rows(
@@ -25,7 +25,7 @@ class TrigramTable(Database):
         return self.rows(FileDigest, "SELECT id, path, digest FROM file WHERE NOT has_trigrams")
 
     def add_trigrams(self, file: FileDigest, text: str) -> None:
-        """Record which three-letter sequences a file has, unless it has changed or has them by now."""
+        """Record the trigrams of a file, unless it has changed or has them already."""
         lacking = "SELECT digest FROM file WHERE id = ? AND NOT has_trigrams"
         if self._db.execute(lacking, (file.id,)).get == file.digest:
             self._db.execute("INSERT INTO file_trigrams (rowid, content) VALUES (?, ?)", (file.id, text))

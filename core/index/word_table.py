@@ -26,14 +26,14 @@ class WordTable(Database):
             self._db.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, chunk_words, instance)")
 
     def word_counts(self, words: Iterable[str]) -> dict[str, int]:
-        """Count the chunks that have each word; a word that no chunk has is not there."""
+        """Count the chunks that have each word; words that no chunk has are left out."""
         rows = self.query(
             "SELECT term, doc FROM json_each(?) JOIN vocabulary ON term = value", json.dumps(sorted(words))
         )
         return dict(rows)
 
     def words_in(self, path: str) -> set[str]:
-        """Return every word that stands in a file."""
+        """Return every word in a file."""
         return set(
             self.column(
                 """SELECT DISTINCT term FROM instances WHERE doc IN
@@ -43,10 +43,10 @@ class WordTable(Database):
         )
 
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
-        """Return the chunks that BM25 puts first."""
+        """Return the best chunks by BM25."""
         source, values = _source(query, scope)
         weights = ", ".join(map(str, query.weights))
-        # What is asked for beside common words stands twice in the expression; the second time is the one to count.
+        # With common words, the expression names each rare word twice; only the second mention is reported.
         repeated = len(query.rare) if query.common else 0
         return self.rows(
             WordRow,
@@ -67,6 +67,9 @@ class WordTable(Database):
         """Merge the parts in which the words were written; queries take a third less time for it."""
         with explained(self.path), suppress(apsw.FullError):  # a disk with no room for it loses nothing
             self._db.execute("INSERT INTO chunk_words (chunk_words) VALUES ('optimize')")
+
+    def _delete_words(self, file_id: int) -> None:
+        self._db.execute("DELETE FROM chunk_words WHERE rowid IN (SELECT id FROM chunk WHERE file_id = ?)", (file_id,))
 
     def _insert_words(self, first: int, chunks: Sequence[ChunkRow]) -> None:
         self._db.executemany(

@@ -25,7 +25,7 @@ _EXAMPLE_FOLDERS = frozenset(
     ["example", "examples", "demo", "demos", "sample", "samples", "doc", "docs", "benchmark", "benchmarks", "bench"]
 )
 _LOCALE_FOLDERS = frozenset(["locale", "locales", "i18n", "translations"])
-# What is kept for older versions is ranked as translations are: there, but rarely what is looked for.
+# Code kept for older versions ranks like translations: it matches often, but is rarely what people look for.
 _OLD_CODE_FOLDERS = frozenset(["legacy", "compat"])
 
 
@@ -46,7 +46,7 @@ def role_of(path: str) -> str:
 
 
 def chunk_scope(store: SearchStore, query: Query) -> ChunkScope:
-    """Settle which chunks a query admits; an unknown language, kind or path is refused with the nearest ones."""
+    """Decide which chunks a query admits; raise QueryError for an unknown language, kind or path."""
     language = _known_language(store, query.language)
     kind = _known_kind(store, query.kind)
     if not (query.path or language or not query.include_tests):
@@ -60,7 +60,7 @@ def chunk_scope(store: SearchStore, query: Query) -> ChunkScope:
 
 
 def files_matching(store: FactStore, path: str) -> frozenset[int]:
-    """Return the files below a folder, or that match a glob; refuse what matches none."""
+    """Return the ids of the files in a folder, or that match a glob; raise QueryError when there are none."""
     admits = _path_test(path)
     files = frozenset(file.id for file in store.files_in() if admits(file.path))
     if not files:
@@ -102,7 +102,7 @@ def _nearest(given: str, names: Iterable[str], present: Iterable[str]) -> str:
 
 
 def _check_path(store: FactStore, pattern: str) -> None:
-    """Refuse a path that no file in any language matches."""
+    """Raise QueryError when no file in any language matches a path."""
     paths = store.paths()
     if any(map(_path_test(pattern), paths)):
         return
