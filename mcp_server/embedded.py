@@ -103,7 +103,8 @@ def _uvicorn_server(service: Service, token: str, journal: "Journal | None", tol
     from keyhole.mcp_server.server import build_server
 
     quiet_libraries()
-    app = build_server(service, verifier(token), journal).http_app(**http_options(told))
+    server = build_server(service, verifier(token), journal)
+    app = server.http_app(**http_options(server, told))
 
     class QuietServer(uvicorn.Server):
         """Leaves signals to the program it lives in."""
