@@ -1,10 +1,12 @@
 """Eight agents at once, over HTTP and over stdio, on one workspace whose files change meanwhile.
 
-    .venv/bin/python bench/load.py [--calls 2000] [--clients 8] [--record [NAME]]
+    .venv/bin/python bench/load.py [--calls 2000] [--clients 8] [--before REVISION] [--record [NAME]]
 
 Counts errors, wrong or stale pages and answers above their budget, all of which must be none, and compares the memory
 of the last quarter of the calls with that of the first. Over stdio each agent has a server of its own; over HTTP all
-share one. The clients are written out here: a client library would take more of the processor than the server does.
+share one. With --before, servers of that revision and of this one take turns over HTTP, so that what else the machine
+does weighs on both. The clients are written out here: a client library would take more of the processor than the server
+does.
 """
 
 import argparse
@@ -18,19 +20,21 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from load_workspace import Question, Workspace, judge, questions, settle
-from record import save_record
+from record import HERE, save_record
 
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 
-KEYHOLE = "from keyhole.core.cli.main import main; main()"
+THIS_TREE = HERE.parent
 PROTOCOL = "2025-11-25"
 HELLO: dict[str, object] = {
     "protocolVersion": PROTOCOL,
@@ -39,6 +43,8 @@ HELLO: dict[str, object] = {
 }
 # Calls of each agent before anything is counted: caches fill, modules are imported.
 WARM_UP = 25
+# How many turns each of two servers has; an even number, so that a drift of the machine weighs on both alike.
+TURNS = 4
 # What is counted, and the most it may be.
 TARGETS = {"errors": 0, "wrong or stale": 0, "above budget": 0, "memory, last quarter against first": 1.10}
 
@@ -65,16 +71,55 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--calls", type=int, default=2_000, help="counted calls over each transport")
     options.add_argument("--clients", type=int, default=8, help="agents that ask at the same time")
+    options.add_argument("--before", metavar="REVISION", help="compare with the server of a revision, in turns")
     options.add_argument("--record", nargs="?", const="load", help="store the result under bench/records, by this name")
     chosen = options.parse_args()
     figures: dict[str, float] = {"calls": chosen.calls, "clients": chosen.clients}
     for transport, connect in (("http", over_http), ("stdio", over_stdio)):
         with tempfile.TemporaryDirectory() as scratch:
             figures |= report(transport, run(Path(scratch).resolve(), connect, chosen.calls, chosen.clients))
+    if chosen.before:
+        figures |= compare(chosen.before, chosen.calls, chosen.clients)
     if chosen.record:
         print("recorded as", save_record(chosen.record, figures))
     if any(figure > TARGETS.get(name.partition(", ")[2], figure) for name, figure in figures.items()):
         raise SystemExit(1)
+
+
+def compare(revision: str, calls: int, clients: int) -> dict[str, float]:
+    """Let servers of a revision and of this tree take turns, and return what each answered in a second."""
+    tallies: dict[Path, list[Tally]] = {}
+    with checked_out(revision) as before:
+        for tree in (before, THIS_TREE, THIS_TREE, before) * (TURNS // 2):
+            with tempfile.TemporaryDirectory() as scratch:
+                tally = run(Path(scratch).resolve(), partial(over_http, tree=tree), calls // TURNS, clients)
+            tallies.setdefault(tree, []).append(tally)
+    then, now = (
+        sum(len(tally.seconds) for tally in tallies[tree]) / sum(tally.elapsed for tally in tallies[tree])
+        for tree in (before, THIS_TREE)
+    )
+    figures = {
+        f"turns, calls per second at {revision}": then,
+        "turns, calls per second now": now,
+        "turns, now against before": now / then,
+        "turns, errors": float(sum(len(tally.errors + tally.wrong + tally.above) for tally in tallies[THIS_TREE])),
+    }
+    for name, figure in figures.items():
+        print(f"{name:<50}{figure:>12,.2f}")
+    return figures
+
+
+@contextmanager
+def checked_out(revision: str) -> Iterator[Path]:
+    """Have a revision in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder).resolve() / "tree"
+        git = ["git", "-C", str(THIS_TREE), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), revision], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
 
 
 def report(transport: str, tally: Tally) -> dict[str, float]:
@@ -170,7 +215,7 @@ def note_memory(tally: Tally, processes: list[int], lock: threading.Lock) -> Non
 
 def over_stdio(root: Path, variables: dict[str, str], clients: int) -> Iterator[tuple[list[Ask], list[int]]]:
     """Start a server for each agent."""
-    command = [sys.executable, "-c", KEYHOLE, "mcp", str(root)]
+    command = [sys.executable, "-c", entry_of(THIS_TREE), "mcp", str(root)]
     pipe = subprocess.PIPE
     with ExitStack() as stack:
         servers = [
@@ -208,10 +253,20 @@ def say(server: subprocess.Popen[bytes], message: dict[str, object]) -> None:
         server.stdin.flush()
 
 
-def over_http(root: Path, variables: dict[str, str], clients: int) -> Iterator[tuple[list[Ask], list[int]]]:
-    """Start one server for all agents."""
-    command = [sys.executable, "-c", KEYHOLE, "mcp", str(root), "--http", "--port", "0"]
-    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE) as server:
+def entry_of(tree: Path) -> str:
+    """Write what the console script of a tree runs."""
+    scripts = tomllib.loads((tree / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, function = scripts["keyhole"].partition(":")
+    return f"from {module} import {function}; {function}()"
+
+
+def over_http(
+    root: Path, variables: dict[str, str], clients: int, tree: Path = THIS_TREE
+) -> Iterator[tuple[list[Ask], list[int]]]:
+    """Start one server for all agents, of this tree or of another."""
+    command = [sys.executable, "-c", entry_of(tree), "mcp", str(root), "--http", "--port", "0"]
+    own = {**variables, "PYTHONPATH": str(tree / ".src")}
+    with subprocess.Popen(command, env=own, stdout=subprocess.PIPE) as server:
         printed = ""
         while server.stdout and not printed.endswith("}\n}\n"):
             printed += server.stdout.readline().decode()

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from load import TARGETS, over_http, over_stdio, report, run
-from record import HERE, save_record
+from record import HERE, refuse_changes, save_record
 
 CLIENTS = 8
 
@@ -28,6 +28,7 @@ def main() -> None:
     which.add_argument("--examples-only", action="store_true")
     which.add_argument("--load-only", action="store_true")
     chosen = options.parse_args()
+    refuse_changes()
     figures: dict[str, object] = {}
     if not chosen.load_only:
         figures |= explore_properties()

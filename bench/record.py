@@ -29,12 +29,13 @@ def fetch_sdist(name: str, release: str) -> Path:
 
 def save_record(name: str, figures: Mapping[str, object]) -> Path:
     """Store figures with what is needed to judge them: command, commit, versions, machine."""
+    refuse_changes()
     now = datetime.now(UTC)
     record = {
         "benchmark": name,
         "date": now.isoformat(timespec="seconds"),
         "command": " ".join(["python", *sys.argv]),
-        "commit": _git("rev-parse", "--short", "HEAD") + ("+changes" if _git("status", "--porcelain") else ""),
+        "commit": _git("rev-parse", "--short", "HEAD"),
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {platform.system()}",
         "versions": {package: version(package) for package in PACKAGES},
@@ -44,6 +45,14 @@ def save_record(name: str, figures: Mapping[str, object]) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(record, indent=2) + "\n")
     return path.relative_to(HERE.parent)
+
+
+def refuse_changes() -> None:
+    """End the program when files differ from the commit that a record would name; records themselves may be new."""
+    if changed := _git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/records"):
+        raise SystemExit(
+            f"not recorded, because these files differ from the last commit; commit them first:\n{changed}"
+        )
 
 
 def _git(*arguments: str) -> str:

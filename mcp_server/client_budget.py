@@ -1,10 +1,12 @@
 """The budget of an answer when the agent names none: what its client delivers whole."""
 
-from typing import Any
-
-from fastmcp.server.middleware import Middleware
+from fastmcp import Context
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools.base import ToolResult
+from mcp.types import CallToolRequestParams
 
 from keyhole.core.clients import default_budget
+from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.mcp_server.recording import client_of
 from keyhole.mcp_server.texts import TOOLS
 
@@ -14,12 +16,20 @@ _PARAMETER = "max_tokens"
 class ClientBudget(Middleware):
     """Fills in the budget by the name of the client."""
 
-    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[CallToolRequestParams],
+        call_next: CallNext[CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
         """Run a tool."""
         tool, arguments = TOOLS.get(context.message.name), context.message.arguments or {}
         if tool and _PARAMETER in tool.parameters and _PARAMETER not in arguments:
-            budget = default_budget(client_of(context.fastmcp_context)[0])
-            if budget is not None:
-                filled = context.message.model_copy(update={"arguments": {**arguments, _PARAMETER: budget}})
-                context = context.copy(message=filled)
+            budget = budget_of(context.fastmcp_context)
+            filled = context.message.model_copy(update={"arguments": {**arguments, _PARAMETER: budget}})
+            context = context.copy(message=filled)
         return await call_next(context)
+
+
+def budget_of(context: Context | None) -> int:
+    """Return the budget of an answer to the client that asks."""
+    return default_budget(client_of(context)[0]) or DEFAULT_TOKENS

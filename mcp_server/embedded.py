@@ -13,7 +13,7 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from keyhole.core.errors import ErrorKind, PortError
 from keyhole.core.service import Service
@@ -21,6 +21,8 @@ from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.run_server import UVICORN, client_setup, http_options, listen, quiet_libraries, verifier
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from keyhole.core.journal.writer import Journal
     from keyhole.mcp_server.refusals import Told
 
@@ -31,7 +33,7 @@ _POLL = 0.02
 class EmbeddedServer:
     """One running server."""
 
-    def __init__(self, server: Any, task: "asyncio.Task[None]", address: str, token: str) -> None:
+    def __init__(self, server: "uvicorn.Server", task: "asyncio.Task[None]", address: str, token: str) -> None:
         self.address = address
         self.token = token
         self._server = server
@@ -83,7 +85,7 @@ class EmbeddedServer:
             await asyncio.to_thread(self._journal.close)
 
 
-async def _serve(server: Any, listener: socket.socket) -> None:
+async def _serve(server: "uvicorn.Server", listener: socket.socket) -> None:
     try:
         await server.serve(sockets=[listener])
     except SystemExit as error:
@@ -93,7 +95,7 @@ async def _serve(server: Any, listener: socket.socket) -> None:
         listener.close()
 
 
-def _uvicorn_server(service: Service, token: str, journal: "Journal | None", told: "Told") -> Any:
+def _uvicorn_server(service: Service, token: str, journal: "Journal | None", told: "Told") -> "uvicorn.Server":
     """Make the server; runs in a thread, for what it imports."""
     import_fastmcp()
     import uvicorn
@@ -101,7 +103,8 @@ def _uvicorn_server(service: Service, token: str, journal: "Journal | None", tol
     from keyhole.mcp_server.server import build_server
 
     quiet_libraries()
-    app = build_server(service, verifier(token), journal).http_app(**http_options(told))
+    server = build_server(service, verifier(token), journal)
+    app = server.http_app(**http_options(server, told))
 
     class QuietServer(uvicorn.Server):
         """Leaves signals to the program it lives in."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from inspect import Parameter, Signature, signature
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypedDict, TypeVar
 
 from fastmcp import Context
 
@@ -14,14 +14,24 @@ DetailName = Literal["minimal", "compact", "rich", "auto"]
 Request = TypeVar("Request")
 
 
+class Paging(TypedDict):
+    """The parameters of pages as a request takes them."""
+
+    limit: int
+    offset: int
+    cursor: str
+    max_tokens: int
+    format: Format
+
+
 def paged(
     make: Callable[..., Request], limit: int, ask: Callable[[Context, Request], Awaitable[str]]
 ) -> Callable[..., Awaitable[str]]:
     """Make a tool of what makes its request, which takes the parameters of pages as `**paging`."""
     *own, _ = signature(make).parameters.values()
 
-    async def tool(context: Context, **given: Any) -> str:
-        return await ask(context, make(**given | {"format": Format(given["format"])}))
+    async def tool(context: Context, **given: object) -> str:
+        return await ask(context, make(**given | {"format": Format(str(given["format"]))}))
 
     shown = Signature([_parameter("context", Context), *own, *_paging(limit)], return_annotation=str)
     tool.__name__ = make.__name__

@@ -5,10 +5,14 @@ import time
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from fastmcp import Context
+from fastmcp.resources.base import ResourceResult
 from fastmcp.server.dependencies import get_http_headers
-from fastmcp.server.middleware import Middleware
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools.base import ToolResult
+from mcp.types import CallToolRequestParams, ReadResourceRequestParams
 
 from keyhole.core.journal.writer import Ended, Journal, Started
 from keyhole.core.types import CANCELLED, CallStatus
@@ -30,14 +34,22 @@ class Recording(Middleware):
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[CallToolRequestParams],
+        call_next: CallNext[CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
         """Run a tool."""
-        call = _started(context, str(context.message.name), context.message.arguments or {})
+        call = _started(context.fastmcp_context, str(context.message.name), context.message.arguments or {})
         return await self._recorded(call, lambda: call_next(context), _tool_text)
 
-    async def on_read_resource(self, context: Any, call_next: Any) -> Any:
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[ReadResourceRequestParams],
+        call_next: CallNext[ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
         """Read a resource."""
-        call = _started(context, READ_RESOURCE, {"uri": str(context.message.uri)})
+        call = _started(context.fastmcp_context, READ_RESOURCE, {"uri": str(context.message.uri)})
         return await self._recorded(call, lambda: call_next(context), _resource_text)
 
     async def _recorded(
@@ -63,10 +75,11 @@ class Recording(Middleware):
         return answer
 
 
-def _started(context: Any, tool: str, arguments: Mapping[str, object]) -> Started:
-    name, version = client_of(context.fastmcp_context)
+def _started(context: Context | None, tool: str, arguments: Mapping[str, object]) -> Started:
+    name, version = client_of(context)
+    transport = context.transport if context else None
     return Started(
-        transport="http" if get_http_headers() else context.fastmcp_context.transport or "memory",
+        transport="http" if get_http_headers() else transport or "memory",
         client=name_text(name, _LONGEST_NAME),
         client_version=name_text(version, _LONGEST_NAME),
         tool=name_text(tool, _LONGEST_NAME),
@@ -74,7 +87,7 @@ def _started(context: Any, tool: str, arguments: Mapping[str, object]) -> Starte
     )
 
 
-def client_of(context: Any) -> tuple[str, str]:
+def client_of(context: Context | None) -> tuple[str, str]:
     """Tell the name and version of the client that asks."""
     parameters = context.session.client_params if context and context.request_context else None
     if parameters:
@@ -100,9 +113,9 @@ def _ended(status: CallStatus, text: str, milliseconds: float, seen: list[Trunca
     )
 
 
-def _tool_text(answer: Any) -> str:
+def _tool_text(answer: ToolResult) -> str:
     return "".join(getattr(block, "text", "") for block in answer.content)
 
 
-def _resource_text(answer: Any) -> str:
+def _resource_text(answer: ResourceResult) -> str:
     return "".join(str(part.content) for part in answer.contents)

@@ -1,14 +1,13 @@
 """Requests that are turned away for want of the right token: their client is told what to do, and so is who serves."""
 
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 Told = Callable[[str], None]
-_Message = MutableMapping[str, Any]
-_Scope = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
 
 _UNAUTHORIZED = 401
 NO_TOKEN, WRONG_TOKEN = "no token", "a wrong token"
@@ -21,15 +20,15 @@ class Refusals:
     The library's words are about logging in anew, which there is nothing of here.
     """
 
-    def __init__(self, app: Callable[[_Scope, _Receive, _Send], Awaitable[None]], told: Told) -> None:
+    def __init__(self, app: "ASGIApp", told: Told) -> None:
         self._app = app
         self._told = told
 
-    async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Pass on everything but refusals."""
         refused = False
 
-        async def send_or_refuse(message: _Message) -> None:
+        async def send_or_refuse(message: "Message") -> None:
             nonlocal refused
             if message["type"] == "http.response.start" and message["status"] == _UNAUTHORIZED:
                 refused = True
@@ -43,7 +42,7 @@ class Refusals:
         await self._app(scope, receive, send_or_refuse)
 
 
-def _refusal(reason: str) -> tuple[_Message, _Message]:
+def _refusal(reason: str) -> "tuple[Message, Message]":
     """Make the two parts of the answer."""
     # Who sent no token may not know that one is needed, and is given no error code: RFC 6750, section 3.1.
     error = {"error": "invalid_token"} if reason == WRONG_TOKEN else {}

@@ -1,7 +1,7 @@
 """The tools about links, the tree and related code."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 from fastmcp import Context
 
@@ -18,7 +18,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.types import Detail
 from keyhole.core.view.budget.limits import LIMITS
-from keyhole.mcp_server.paged import DetailName, paged
+from keyhole.mcp_server.paged import DetailName, Paging, paged
 
 Ask = Callable[[Context, RelationRequest], Awaitable[str]]
 
@@ -35,20 +35,20 @@ def get_tree(
     relation: Literal["children", "parents", "descendants"] = "children",
     max_depth: int = 3,
     symbols: bool = False,
-    **paging: Any,
+    **paging: Unpack[Paging],
 ) -> RelationRequest:
     """Ask for what is inside or around a place."""
     return TreeRequest(path, symbol, Relation(relation), max_depth, symbols, **paging)
 
 
 def get_links(
-    path: str, category: Literal["", "internal", "external", "incoming"] = "", **paging: Any
+    path: str, category: Literal["", "internal", "external", "incoming"] = "", **paging: Unpack[Paging]
 ) -> RelationRequest:
     """Ask for the links of a file, both ways."""
     return LinksRequest(path, Category(category) if category else None, **paging)
 
 
-def get_backlinks(path: str, **paging: Any) -> RelationRequest:
+def get_backlinks(path: str, **paging: Unpack[Paging]) -> RelationRequest:
     """Ask for what links to a file or folder."""
     return BacklinksRequest(path, **paging)
 
@@ -58,21 +58,23 @@ def search_by_links(
     linked_from: str = "",
     external_domains: list[str] = [],  # noqa: B006  # never changed, and what a schema can tell
     broken: bool = False,
-    **paging: Any,
+    **paging: Unpack[Paging],
 ) -> RelationRequest:
     """Ask for files by their links."""
     return LinkSearchRequest(has_links_to, linked_from, tuple(external_domains), broken, **paging)
 
 
 def find_broken_links(
-    path: str = "", reason: Literal["", "missing file", "missing anchor", "missing module"] = "", **paging: Any
+    path: str = "",
+    reason: Literal["", "missing file", "missing anchor", "missing module"] = "",
+    **paging: Unpack[Paging],
 ) -> RelationRequest:
     """Ask for links that lead nowhere."""
     return BrokenLinksRequest(path, reason, **paging)
 
 
 def find_related(
-    path: str = "", line: int = 1, symbol: str = "", detail_level: DetailName = "compact", **paging: Any
+    path: str = "", line: int = 1, symbol: str = "", detail_level: DetailName = "compact", **paging: Unpack[Paging]
 ) -> RelationRequest:
     """Ask for code like that at a place."""
     return RelatedRequest(path, line, symbol, Detail(detail_level), **paging)

@@ -16,9 +16,11 @@ from keyhole.core.errors import ErrorKind, PortError, WorkspaceError
 from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.service import Service
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
+from keyhole.mcp_server.plain_answers import PlainAnswers
 from keyhole.mcp_server.refusals import Refusals, Told
 
 if TYPE_CHECKING:
+    from fastmcp import FastMCP
     from fastmcp.server.auth import TokenVerifier
 
     from keyhole.core.journal.writer import Journal
@@ -54,18 +56,20 @@ def run_http(service: Service, host: str, port: int, token: str | None) -> None:
             port=listener.getsockname()[1],
             sockets=[listener],
             uvicorn_config=UVICORN,
-            **http_options(),
+            **http_options(server),
         ),
         journal,
     )
 
 
-def http_options(told: Told = lambda _: None) -> dict[str, Any]:
+def http_options(server: "FastMCP", told: Told = lambda _: None) -> dict[str, Any]:
     """How HTTP is served, wherever the server lives; `told` hears of each request without the right token, and why."""
     from starlette.middleware import Middleware
 
-    refusals = Middleware(Refusals, told=told)
-    return {"path": ENDPOINT, "stateless_http": True, "host_origin_protection": True, "middleware": [refusals]}
+    # The guard of hosts and origins stands around both applications.
+    plain = server.http_app(path=ENDPOINT, stateless_http=True, json_response=True, host_origin_protection=False)
+    around = [Middleware(Refusals, told=told), Middleware(PlainAnswers, plain=plain)]
+    return {"path": ENDPOINT, "stateless_http": True, "host_origin_protection": True, "middleware": around}
 
 
 def is_loopback(host: str) -> bool:

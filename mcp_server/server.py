@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypeVar, Unpack
 
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ResourceError
@@ -23,10 +23,10 @@ from keyhole.core.view.status_text import status_facts, status_text
 from keyhole.core.view.text import json_text
 from keyhole.core.view.writing import View
 from keyhole.mcp_server import texts
-from keyhole.mcp_server.client_budget import ClientBudget
+from keyhole.mcp_server.client_budget import ClientBudget, budget_of
 from keyhole.mcp_server.freshness import Freshness
 from keyhole.mcp_server.in_time import in_time
-from keyhole.mcp_server.paged import DetailName, FormatName, paged
+from keyhole.mcp_server.paged import DetailName, FormatName, Paging, paged
 from keyhole.mcp_server.recording import Recording
 from keyhole.mcp_server.relation_tools import relation_tools
 from keyhole.mcp_server.tool_errors import ReadableErrors
@@ -37,6 +37,7 @@ STATUS_ADDRESS = "keyhole://status"
 
 ModeName = Literal["auto", "hybrid", "semantic", "keyword", "regex", "symbol"]
 LevelName = Literal["auto", "full", "compact", "minimal", "outline", "truncated"]
+Request = TypeVar("Request")
 
 
 def build_server(service: Service, auth: AuthProvider | None = None, journal: Journal | None = None) -> FastMCP:
@@ -70,7 +71,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         kind: str = "",
         include_tests: bool = True,  # agents give every argument by its name
         detail_level: DetailName = "compact",
-        **paging: Any,
+        **paging: Unpack[Paging],
     ) -> SearchRequest:
         return SearchRequest(
             query, Mode(mode), path, language, kind, include_tests, detail_level=Detail(detail_level), **paging
@@ -141,7 +142,7 @@ def _status_text(service: Service, form: Format) -> str:
     return json_text(status_facts(found)) + "\n" if form == Format.JSON else status_text(found)
 
 
-async def _text(view_of: Callable[[Any], View], request: object) -> str:
+async def _text(view_of: Callable[[Request], View], request: Request) -> str:
     return (await in_time(view_of, request)).text
 
 
@@ -154,24 +155,24 @@ def _reporter(context: Context) -> Callable[[Progress], Awaitable[None]]:
 
 
 def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) -> None:
-    async def served(text_of: Callable[[Any], Any], request: object) -> str:
+    async def served(text_of: Callable[[Request], View | str], request: Request) -> str:
         try:
             found = await in_time(text_of, request)
         except KeyholeError as error:
             raise ResourceError(errors.readable(error)) from None
-        return found.text if isinstance(found, View) else str(found)
+        return found.text if isinstance(found, View) else found
 
     @server.resource(FILE_ADDRESS, name="file", title="A file", description="A file of the workspace, first page.")
-    async def file(path: str) -> str:
-        return await served(service.read_view, ReadRequest((path,)))
+    async def file(path: str, context: Context) -> str:
+        return await served(service.read_view, ReadRequest((path,), max_tokens=budget_of(context)))
 
     @server.resource(MAP_ADDRESS, name="map", title="The map of a file", description="What a file defines, and where.")
-    async def map_(path: str) -> str:
-        return await served(service.map_view, MapRequest(path))
+    async def map_(path: str, context: Context) -> str:
+        return await served(service.map_view, MapRequest(path, max_tokens=budget_of(context)))
 
     @server.resource(STATUS_ADDRESS, name="status", title="Index status", description="What the index holds.")
     async def status() -> str:
-        return await served(lambda form: _status_text(service, form), Format.TEXT)
+        return await served(partial(_status_text, service), Format.TEXT)
 
 
 def _add_prompt(server: FastMCP) -> None:

@@ -2,10 +2,12 @@
 
 import logging
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
-from fastmcp.server.middleware import Middleware
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools.base import ToolResult
+from mcp.types import CallToolRequestParams
 from pydantic import ValidationError as PydanticValidationError
 
 from keyhole.core.errors import KeyholeError
@@ -14,6 +16,8 @@ from keyhole.mcp_server.agent_steps import AGENT_STEPS
 from keyhole.mcp_server.texts import TOOLS
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from keyhole.core.service import Service
 
 log = logging.getLogger("keyhole.mcp")
@@ -25,7 +29,11 @@ class ReadableErrors(Middleware):
     def __init__(self, service: "Service") -> None:
         self._service = service
 
-    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[CallToolRequestParams],
+        call_next: CallNext[CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
         """Run a tool."""
         name = str(context.message.name)
         try:
@@ -61,7 +69,7 @@ def _wrong_arguments(tool: str, cause: BaseException | None) -> str:
     return f"wrong arguments for {tool}: {'; '.join(problems)}"
 
 
-def _problem(tool: str, problem: Any) -> str:
+def _problem(tool: str, problem: "ErrorDetails") -> str:
     name = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "unexpected_keyword_argument":
         return f"unknown argument {visible(name)!r}, {_nearest(name, list(TOOLS[tool].parameters))}"

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,10 +27,12 @@ from keyhole.core.clients import (
     profile_named,
     profiles,
 )
+from keyhole.core.config import load_settings
 from keyhole.core.errors import QueryError
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, ReadRequest, SearchRequest
+from keyhole.core.types import Detail, MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, MAX_TOKENS, MIN_TOKENS
+from keyhole.core.view.budget.sizes import measure
 from keyhole.mcp_server.definitions import ToolDefinition, definition_cost, definitions
 from keyhole.mcp_server.server import build_server
 
@@ -204,6 +207,20 @@ async def test_the_budget_follows_the_client(acme: Service, name: str, budget: i
         asked = await client.call_tool_mcp("search_code", {"query": "retry", "format": "json", "max_tokens": 3_000})
     assert json.loads(result.content[0].text)["truncation_info"]["limit_tokens"] == budget
     assert json.loads(asked.content[0].text)["truncation_info"]["limit_tokens"] == 3_000
+
+
+@pytest.mark.parametrize(("name", "budget"), [("Visual Studio Code", 1_600), ("codex-mcp-client", 10_000)])
+async def test_resources_keep_the_budget_of_the_client(tmp_path: Path, name: str, budget: int) -> None:
+    """A resource has no parameters, so the name of the client alone says how much it may return."""
+    body = "".join(f"def function_{number}(first, second):\n    return first\n\n\n" for number in range(3_000))
+    (tmp_path / "long.py").write_text(body)
+    service = Service(tmp_path, load_settings(tmp_path, {"cache_dir": tmp_path.parent / "cache"}))
+    async with Client(build_server(service), client_info=Implementation(name=name, version="1")) as client:
+        read, mapped = [(await client.read_resource(f"keyhole://{what}/long.py"))[0].text for what in ("file", "map")]
+    assert read == service.read_view(ReadRequest(("long.py",), max_tokens=budget)).text
+    assert mapped == service.map_view(MapRequest("long.py", max_tokens=budget)).text
+    assert max(measure(read).tokens, measure(mapped).tokens) <= budget
+    assert read != service.read_view(ReadRequest(("long.py",))).text
 
 
 async def test_tools_declare_how_much_they_may_return(acme: Service) -> None:

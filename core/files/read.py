@@ -51,12 +51,11 @@ def _read_once(full_path: str, path: str, max_bytes: int) -> tuple[bytes, os.sta
         return _unreadable(path, error)
     try:
         status = os.fstat(descriptor)
-        if refused := _refused(full_path, path, status, max_bytes):
+        if refused := _refused(full_path, path, descriptor, status, max_bytes):
             return refused
         if not os.path.samestat(os.lstat(full_path), status):
             return None
-        with os.fdopen(descriptor, "rb", closefd=False) as stream:
-            content = stream.read(max_bytes + 1)
+        content = _read_up_to(descriptor, status.st_size, max_bytes + 1)
     except (OSError, ValueError) as error:
         return _unreadable(path, error)
     finally:
@@ -64,14 +63,35 @@ def _read_once(full_path: str, path: str, max_bytes: int) -> tuple[bytes, os.sta
     return (content, status) if len(content) <= max_bytes else too_large(path, len(content), max_bytes)
 
 
-def _refused(full_path: str, path: str, opened: os.stat_result, max_bytes: int) -> Skip | None:
+def _read_up_to(descriptor: int, expected: int, most: int) -> bytes:
+    """Read until the end, or until there is so much; what a file has gained since it was opened counts too."""
+    content = b""
+    while len(content) < most:
+        wanted = expected + 1 if len(content) <= expected else most
+        part = os.read(descriptor, wanted - len(content))
+        if not part:
+            break
+        content += part
+    return content
+
+
+def _refused(full_path: str, path: str, descriptor: int, opened: os.stat_result, max_bytes: int) -> Skip | None:
     """Say why a file that is open already is not to be read."""
     if not stat.S_ISREG(opened.st_mode):
         return Skip(path, SkipReason.SPECIAL, "not a regular file")
     # The root is a real path, so the way to a file below it is real as well, or leads elsewhere.
-    if os.path.realpath(full_path) != os.path.normpath(full_path):
+    real = os.path.normpath(full_path)
+    if _system_path(descriptor) != real and os.path.realpath(full_path) != real:
         return Skip(path, SkipReason.SYMLINK, "there is a link on the way to it")
     return too_large(path, opened.st_size, max_bytes) if opened.st_size > max_bytes else None
+
+
+def _system_path(descriptor: int) -> str:
+    """Ask the system which file is open; only Linux tells, and it spares a look at every folder on the way."""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115  # a Path costs more than the look
+    except OSError:
+        return ""
 
 
 def too_large(path: str, size: int, max_bytes: int) -> Skip:

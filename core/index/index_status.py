@@ -59,5 +59,12 @@ def count_changes(known: Known, found: Scan) -> int:
 
 
 def _size_on_disk(path: Path) -> int:
-    parts = [path.with_name(path.name + suffix) for suffix in ("", "-wal")]
-    return sum(part.stat().st_size for part in parts if part.exists())
+    return sum(_file_size(path.with_name(path.name + suffix)) for suffix in ("", "-wal"))
+
+
+def _file_size(path: Path) -> int:
+    """Return the size of a file; 0 for the log, which goes whenever the last process closes the index."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -89,7 +89,6 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         """Delete a file's chunks, with everything that belongs to them, and its trigrams."""
         # The chunks go last: the other tables find their rows by them.
         self._delete_words(file_id)
-        chunks = "SELECT id FROM chunk WHERE file_id = ?"
         self._delete_vectors(file_id)
         self._delete_chunks(file_id)
         self._delete_trigrams(file_id)
