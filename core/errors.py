@@ -46,7 +46,11 @@ class DeadlineError(KeyholeError):
 
 
 class PortError(KeyholeError):
-    """Nothing can be served at a port."""
+    """Nothing can be served at a port; `problem` is what is wrong, without what to do at the command line."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem}; try another --port")
+        self.problem = problem
 
 
 class AssetError(KeyholeError):

@@ -422,7 +422,7 @@ class Explanation:
     hit: Hit | None = None
 
 
-# The note of a call whose client gave up before there was an answer.
+# The note of a call whose client gave up before there was an answer; old journals have it too.
 CANCELLED = "cancelled"
 
 
@@ -458,7 +458,7 @@ class Call:
     budget: int = 0
     utilisation: float = 0.0
     response_bytes: int = 0
-    # Why an answer was cut, or why there is none.
+    # A code: why an answer was cut, as `truncation_info` names it, or CANCELLED. Never a sentence.
     note: str = ""
 
     @property

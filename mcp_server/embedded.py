@@ -67,7 +67,7 @@ class EmbeddedServer:
             raise
         if task.done():
             listener.close()
-            raise PortError(f"cannot serve on {address} ({task.exception()}); try another --port")
+            raise PortError(f"cannot serve on {address} ({task.exception()})")
         started = cls(server, task, address, token)
         started._journal = journal
         return started

@@ -140,7 +140,7 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
-        raise PortError(f"cannot listen on {host}:{port} ({error.strerror}); try another --port") from error
+        raise PortError(f"cannot listen on {host}:{port} ({error.strerror})") from error
     shown = f"[{host}]" if ":" in host else host
     return listener, f"http://{shown}:{listener.getsockname()[1]}{ENDPOINT}"
 

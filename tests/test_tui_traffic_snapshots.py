@@ -44,7 +44,7 @@ from keyhole.tui.widgets.charts import Chart
 from keyhole.tui.widgets.lens_line import LensLine
 
 ADDRESS = "http://127.0.0.1:7777/mcp"
-TAKEN = PortError("cannot listen on 127.0.0.1:7777 (Address already in use); try another --port")
+TAKEN = PortError("cannot listen on 127.0.0.1:7777 (Address already in use)")
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.reactive import reactive
 
-from keyhole.core.errors import KeyholeError
+from keyhole.core.errors import KeyholeError, PortError
 from keyhole.core.notes import IndexEvent
 from keyhole.core.types import Inventory
 from keyhole.core.view.text import count_of
@@ -199,8 +199,8 @@ class Explorer(App[None]):
             self.server_state = ServerState()
             return
         # What the command line would do about it is one key here.
-        problem = f"{str(message.error).partition(';')[0]}: s serves on any free port instead"
-        self.server_state = ServerState(ServerPhase.FAILED, problem=problem)
+        problem = message.error.problem if isinstance(message.error, PortError) else str(message.error)
+        self.server_state = ServerState(ServerPhase.FAILED, problem=f"{problem}: s serves on any free port instead")
         if self.current_mode != "traffic":
             self.notify(f"{message.error}; 3 Traffic shows more", severity="error", markup=False)
 
