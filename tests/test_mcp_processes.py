@@ -52,9 +52,11 @@ async def test_a_first_search_indexes_with_progress(base: Path, tmp_path: Path) 
     async def hear(_: float, __: float | None, message: str | None) -> None:
         told.append(message or "")
 
+    # On a busy machine an index takes longer than a first search waits for it: this one waits.
+    patient = f"import keyhole.mcp_server.freshness as freshness; freshness.FIRST_PATIENCE = 300; {KEYHOLE}"
     transport = StdioTransport(
         sys.executable,
-        ["-c", KEYHOLE, "mcp", str(tmp_path)],
+        ["-c", patient, "mcp", str(tmp_path)],
         env={**environment(base), "KEYHOLE_CACHE_DIR": str(tmp_path.parent / "cache-of-first")},
         keep_alive=False,
         log_file=base / "log.txt",
