@@ -425,7 +425,7 @@ class Explanation:
 # Where agents find a server over HTTP when nothing else is said.
 DEFAULT_PORT = 7777
 
-# The note of a call whose client gave up before there was an answer.
+# The note of a call whose client gave up before there was an answer; old journals have it too.
 CANCELLED = "cancelled"
 
 
@@ -461,7 +461,7 @@ class Call:
     budget: int = 0
     utilisation: float = 0.0
     response_bytes: int = 0
-    # Why an answer was cut, or why there is none.
+    # A code: why an answer was cut, as `truncation_info` names it, or CANCELLED. Never a sentence.
     note: str = ""
 
     @property

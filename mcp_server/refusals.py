@@ -2,16 +2,25 @@
 
 import json
 from collections.abc import Callable
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-Told = Callable[[str], None]
 
 _UNAUTHORIZED = 401
-NO_TOKEN, WRONG_TOKEN = "no token", "a wrong token"
 _ADVICE = "Keyhole makes a new token for each run; put the configuration that this run shows into the client again."
+
+
+class TokenProblem(StrEnum):
+    """Why a request is turned away; the value is what people are told."""
+
+    MISSING = "no token"
+    WRONG = "a wrong token"
+
+
+Told = Callable[[TokenProblem], None]
 
 
 class Refusals:
@@ -33,8 +42,9 @@ class Refusals:
             if message["type"] == "http.response.start" and message["status"] == _UNAUTHORIZED:
                 refused = True
                 has_token = any(name == b"authorization" for name, _ in scope["headers"])
-                self._told(WRONG_TOKEN if has_token else NO_TOKEN)
-                for part in _refusal(WRONG_TOKEN if has_token else NO_TOKEN):
+                problem = TokenProblem.WRONG if has_token else TokenProblem.MISSING
+                self._told(problem)
+                for part in _refusal(problem):
                     await send(part)
             elif not refused:
                 await send(message)
@@ -42,11 +52,11 @@ class Refusals:
         await self._app(scope, receive, send_or_refuse)
 
 
-def _refusal(reason: str) -> "tuple[Message, Message]":
+def _refusal(problem: TokenProblem) -> "tuple[Message, Message]":
     """Make the two parts of the answer."""
     # Who sent no token may not know that one is needed, and is given no error code: RFC 6750, section 3.1.
-    error = {"error": "invalid_token"} if reason == WRONG_TOKEN else {}
-    body = json.dumps({**error, "error_description": f"This request has {reason}. {_ADVICE}"}).encode()
+    error = {"error": "invalid_token"} if problem == TokenProblem.WRONG else {}
+    body = json.dumps({**error, "error_description": f"This request has {problem}. {_ADVICE}"}).encode()
     challenge = b'Bearer error="invalid_token"' if error else b"Bearer"
     headers = [
         (b"content-type", b"application/json"),

@@ -141,11 +141,16 @@ def text_of(pilot: Pilot[None]) -> str:
 
 
 async def wait_until(pilot: Pilot[None], is_true: Callable[[Pilot[None]], object]) -> None:
-    """Wait for what happens in other threads and processes."""
-    for _ in range(2_000):
+    """Wait for what happens in other threads and processes, and until it is on the screen."""
+    await wait_for(pilot, is_true)
+    await settle(pilot)
+
+
+async def wait_for(pilot: Pilot[None], is_true: Callable[[Pilot[None]], object]) -> None:
+    """Wait for what happens in other threads and processes; the explorer may go on with it."""
+    for _ in range(6_000):
         await pilot.pause(0.005)
         if is_true(pilot):
-            await settle(pilot)
             return
     raise TimeoutError("it does not happen")
 

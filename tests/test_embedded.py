@@ -153,8 +153,9 @@ async def test_a_call_that_runs_does_not_hold_up_the_end(
     async with connected(server) as client:
         call = asyncio.create_task(client.call_tool_mcp("search_code", {"query": "backoff"}))
         reader = service.journal_reader()
-        while not reader.calls():
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(30):
+            while not reader.calls():
+                await asyncio.sleep(0.01)
         await server.stop()
         assert not server.is_running
         with pytest.raises(Exception):  # noqa: B017, PT011  # whatever the client makes of it

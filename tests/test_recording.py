@@ -82,13 +82,15 @@ async def test_a_cancelled_call_is_recorded_as_one(service: Service, monkeypatch
     async with Client(build_server(service, journal=journal)) as client:
         call = asyncio.create_task(client.call_tool_mcp("search_code", {"query": "backoff"}))
         reader = service.journal_reader()
-        while not reader.calls():
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(30):
+            while not reader.calls():
+                await asyncio.sleep(0.01)
         assert [call.status for call in reader.calls()] == ["pending"]
         assert not is_lost(reader.calls()[0])
         call.cancel()
-        while reader.calls()[0].status == "pending":
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(30):
+            while reader.calls()[0].status == "pending":
+                await asyncio.sleep(0.01)
     (recorded,) = reader.calls()
     assert (recorded.status, recorded.note, recorded.tokens) == ("error", "cancelled", 0)
 

@@ -17,6 +17,7 @@ from driving import (
     press,
     results_of,
     settle,
+    wait_for,
 )
 from textual.pilot import Pilot
 from textual.widgets import Input, Tree
@@ -277,17 +278,11 @@ def test_changed_files_are_noticed(tmp_path: Path) -> None:
 
     async def steps() -> None:
         async with app.run_test(size=(120, 36)) as pilot:
-            for _ in range(500):
-                await pilot.pause(0.01)
-                if app.index_state.phase == Phase.CURRENT:
-                    break
+            await wait_for(pilot, lambda _: app.index_state.phase == Phase.CURRENT)
             assert app.index_state.is_watching
             explore(pilot).query_one(QueryLine).value = "second"
             (root / "b.py").write_text("def second(): pass\n")
-            for _ in range(1_000):
-                await pilot.pause(0.01)
-                if results_of(pilot).rows:
-                    break
+            await wait_for(pilot, lambda pilot: results_of(pilot).rows)
             assert [row.hit.path for row in results_of(pilot).rows] == ["b.py"]
 
     asyncio.run(steps())
@@ -299,8 +294,7 @@ def test_a_workspace_that_cannot_be_opened_ends_with_a_message(tmp_path: Path) -
 
     async def steps() -> None:
         async with app.run_test() as pilot:
-            while app.return_code is None:
-                await pilot.pause(0.01)
+            await wait_for(pilot, lambda _: app.return_code is not None)
 
     asyncio.run(steps())
     assert app.return_code == 2

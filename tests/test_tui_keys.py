@@ -2,9 +2,23 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from driving import answer_of, ask, drive, explore, explorer, files, make_app, press, results_of, settle
+from driving import (
+    answer_of,
+    ask,
+    drive,
+    explore,
+    explorer,
+    files,
+    make_app,
+    make_service,
+    press,
+    results_of,
+    settle,
+    wait_for,
+)
 from textual.dom import DOMNode
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
@@ -14,7 +28,6 @@ from keyhole.core.service import Service
 from keyhole.core.types import Detail, MapLevel
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.asking import Asking
-from keyhole.tui.index_state import Phase
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.screens.help import HelpScreen
@@ -58,7 +71,6 @@ EXPLORE: dict[str, Row] = {
     "left_square_bracket": lambda pilot: explore(pilot).tab == "Diff",
     "v": lambda pilot: explore(pilot).tab == "Diff",
     "z": lambda pilot: not explore(pilot).query_one(LineView).display,
-    "r": lambda pilot: explorer(pilot).index_state.phase == Phase.CURRENT,
     "escape": doing("enter", then=lambda pilot: results_of(pilot).has_focus),
     "enter": lambda pilot: explore(pilot).query_one(LineView).has_focus,
     "j": lambda pilot: results_of(pilot).highlighted == 1,
@@ -95,7 +107,6 @@ FILES: dict[str, Row] = {
     "equals_sign": lambda pilot: (files(pilot).tab, files(pilot).max_tokens) == ("Map", 25_000),
     "y": lambda pilot: pilot.app.clipboard.startswith('"""Retries with growing delays."""'),
     "z": lambda pilot: not files(pilot).query_one(Tree).display,
-    "r": lambda pilot: explorer(pilot).index_state.phase == Phase.CURRENT,
     "escape": lambda pilot: files(pilot).query_one(Tree).has_focus,
     "j": lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 1,
     "k": doing("j", "j", then=lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 1),
@@ -103,7 +114,7 @@ FILES: dict[str, Row] = {
     "g": doing("G", then=lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 0),
 }
 # Tested on their own: here, in test_tui.py or test_tui_links.py, or through a terminal.
-ELSEWHERE = {"e", "q", "ctrl+c", "l", "m", "less_than_sign", "greater_than_sign"}
+ELSEWHERE = {"e", "q", "ctrl+c", "l", "m", "r", "less_than_sign", "greater_than_sign"}
 LINE = {"enter", "tab", "down", "up"}
 
 
@@ -140,6 +151,27 @@ def test_every_key_in_files(acme: Service) -> None:
             await press_and_check(pilot, key, row)
 
     drive(make_app(acme), steps, size=(100, 20))
+
+
+@pytest.mark.parametrize("mode", ["1", "2"])
+def test_r_finds_what_has_changed(tmp_path: Path, mode: str) -> None:
+    """Nobody watches the files here: only an index run can know of the second one."""
+    root = tmp_path / "still"
+    root.mkdir()
+    (root / "first.py").write_text("x = 1\n")
+
+    def known(pilot: Pilot[None]) -> list[str]:
+        return [file.path for file in explorer(pilot).inventory.files]
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await press(pilot, "escape", mode)
+        (root / "second.py").write_text("x = 2\n")
+        await press(pilot, "j")
+        assert known(pilot) == ["first.py"]
+        await pilot.press("r")
+        await wait_for(pilot, lambda pilot: known(pilot) == ["first.py", "second.py"])
+
+    drive(make_app(make_service(root)), steps)
 
 
 async def start_over(pilot: Pilot[None]) -> None:

@@ -9,7 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LARGE, MIDDLE, SMALL, ask, explore, explorer, files, make_app, make_service, press, settle
+from driving import (
+    LARGE,
+    MIDDLE,
+    SMALL,
+    ask,
+    explore,
+    explorer,
+    files,
+    make_app,
+    make_service,
+    press,
+    results_of,
+    settle,
+    wait_for,
+)
 from textual.pilot import Pilot
 from textual.widgets import Input, Tree
 
@@ -222,11 +236,10 @@ def test_first_run(tmp_path: Path, snap_compare: Compare, monkeypatch: pytest.Mo
     app = make_app(service)
 
     async def run_before(pilot: Pilot[None]) -> None:
-        while app.index_state.phase != Phase.INDEXING:
-            await pilot.pause(0.01)
+        await wait_for(pilot, lambda _: app.index_state.phase == Phase.INDEXING)
         app.post_message(Indexing(Progress(120, 340, 900, "src/acme/retry.py")))
-        await pilot.pause(0.05)
-        assert app.index_state.progress.done == 120
+        await wait_for(pilot, lambda _: app.index_state.progress.done == 120)
+        await pilot.pause()
 
     with released(gate):
         assert snap_compare(app, terminal_size=LARGE, run_before=run_before)
@@ -242,10 +255,10 @@ def test_an_index_that_is_there_is_not_read_for_the_first_time(
 
     async def look() -> str:
         async with app.run_test(size=LARGE) as pilot:
-            while app.index_state.phase == Phase.OPENING != phase:
-                await pilot.pause(0.01)
+            await wait_for(pilot, lambda _: phase == Phase.OPENING or app.index_state.phase != Phase.OPENING)
             if phase == Phase.WAITING:
                 app.post_message(Said(IndexMessage(IndexEvent.WAITING, "in whatever words")))
+            await wait_for(pilot, lambda _: app.index_state.phase == phase)
             await pilot.pause(0.05)
             assert app.index_state.phase == phase
             results = explore(pilot).query_one(ResultList)
@@ -297,11 +310,9 @@ def test_an_index_that_another_process_is_writing(tmp_path: Path, snap_compare: 
     app = make_app(service)
 
     async def run_before(pilot: Pilot[None]) -> None:
-        while app.index_state.phase != Phase.WAITING:
-            await pilot.pause(0.01)
+        await wait_for(pilot, lambda _: app.index_state.phase == Phase.WAITING)
         explore(pilot).query_one(QueryLine).value = "first"
-        while not explore(pilot).query_one(ResultList).rows or not explore(pilot).is_settled:
-            await pilot.pause(0.01)
+        await wait_for(pilot, lambda pilot: results_of(pilot).rows and explore(pilot).is_settled)
         await pilot.pause()
 
     with writer_lock(service.folder, wait=False):

@@ -29,7 +29,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from keyhole.core.clients import profiles
-from keyhole.core.errors import PortError
+from keyhole.core.errors import ErrorKind, PortError
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal import reader
 from keyhole.core.journal.writer import Ended
@@ -44,7 +44,7 @@ from keyhole.tui.widgets.charts import Chart
 from keyhole.tui.widgets.lens_line import LensLine
 
 ADDRESS = "http://127.0.0.1:7777/mcp"
-TAKEN = PortError("cannot listen on 127.0.0.1:7777 (Address already in use); try another --port")
+TAKEN = PortError("cannot listen on 127.0.0.1:7777 (Address already in use)", ErrorKind.TAKEN_PORT)
 
 
 @pytest.fixture(autouse=True)

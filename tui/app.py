@@ -13,6 +13,7 @@ from textual.screen import Screen
 
 from keyhole.tui.endings import close_on_signals, close_without_terminal
 from keyhole.tui.explorer import Explorer
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.modes import MODES
 from keyhole.tui.serving import ServerSide
 from keyhole.tui.themes import DARK, LIGHT, THEMES
@@ -103,7 +104,7 @@ class KeyholeApp(Explorer):
 
     def on_failed(self, message: "Failed") -> None:
         """Give up: without a workspace there is nothing to show."""
-        self.exit(return_code=EXIT_ERROR, message=f"keyhole: {message.error}")
+        self.exit(return_code=EXIT_ERROR, message=f"keyhole: {problem_text(message.error)}")
 
     def action_toggle_theme(self) -> None:
         """Change between dark and light."""

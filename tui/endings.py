@@ -6,7 +6,6 @@ import time
 from contextlib import suppress
 from functools import partial
 from threading import Thread
-from typing import Any
 
 from textual.app import App
 
@@ -17,7 +16,7 @@ _STDIN = 0
 _LOOK_SECONDS = 5.0
 
 
-def close_on_signals(app: App[Any]) -> None:
+def close_on_signals(app: App[None]) -> None:
     """Close in an orderly way when the system asks for it, so that the terminal is restored."""
     loop = asyncio.get_running_loop()
     # Only the main thread can listen, and not every system has these.
@@ -26,13 +25,13 @@ def close_on_signals(app: App[Any]) -> None:
             loop.add_signal_handler(number, partial(app.exit, return_code=128 + number))
 
 
-def close_without_terminal(app: App[Any]) -> None:
+def close_without_terminal(app: App[None]) -> None:
     """Close when the window is gone and no signal says so: reading from it would keep a core busy for ever."""
     if not app.is_headless:
         Thread(target=_watch_terminal, args=(app, asyncio.get_running_loop()), daemon=True, name="terminal").start()
 
 
-def _watch_terminal(app: App[Any], loop: asyncio.AbstractEventLoop) -> None:
+def _watch_terminal(app: App[None], loop: asyncio.AbstractEventLoop) -> None:
     while os.isatty(_STDIN):
         time.sleep(_LOOK_SECONDS)
     with suppress(RuntimeError):  # it is closing already

@@ -18,6 +18,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexEvent
 from keyhole.core.types import Inventory
 from keyhole.core.view.text import count_of
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.serving import ServerSide, Serving
@@ -152,7 +153,7 @@ class Explorer(App[None]):
 
     def on_journal_failed(self, message: "JournalFailed") -> None:
         """Say that calls cannot be seen just now."""
-        self.journal_problem = str(message.error)
+        self.journal_problem = problem_text(message.error)
         self.calls_version += 1
 
     def weigh_tools(self) -> None:
@@ -198,9 +199,7 @@ class Explorer(App[None]):
         if message.error is None:
             self.server_state = ServerState()
             return
-        # What the command line would do about it is one key here.
-        problem = f"{str(message.error).partition(';')[0]}: s serves on any free port instead"
-        self.server_state = ServerState(ServerPhase.FAILED, problem=problem)
+        self.server_state = ServerState(ServerPhase.FAILED, problem=problem_text(message.error))
         if self.current_mode != "traffic":
             self.notify(f"{message.error}; 3 Traffic shows more", severity="error", markup=False)
 
@@ -253,7 +252,7 @@ class Explorer(App[None]):
 
     def on_not_indexed(self, message: "NotIndexed") -> None:
         """Say what is wrong with the index; what it holds can still be searched."""
-        self.index_state = replace(self.index_state, phase=Phase.FAILED, text=str(message.error))
+        self.index_state = replace(self.index_state, phase=Phase.FAILED, text=problem_text(message.error))
         if self._runs:
             self._runs.ended()
 

@@ -1,6 +1,6 @@
 """What someone in the explorer can do about each kind of error: press a key, or leave for a shell."""
 
-from keyhole.core.errors import ErrorKind, NextSteps
+from keyhole.core.errors import ErrorKind, KeyholeError, NextSteps
 
 EXPLORER_STEPS: NextSteps = {
     ErrorKind.TOO_WIDE: "open a project folder, or start with --force",
@@ -27,3 +27,8 @@ EXPLORER_STEPS: NextSteps = {
     ErrorKind.TAKEN_PORT: "s serves on any free port instead",
     ErrorKind.NO_TOKEN: "start with a token",
 }
+
+
+def problem_text(error: KeyholeError) -> str:
+    """Say what happened, and which key helps."""
+    return error.worded(EXPLORER_STEPS)

@@ -1,9 +1,8 @@
 """The query line: words to look for, and filters among them such as `lang:py`."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from textual.suggester import Suggester
 
@@ -11,17 +10,21 @@ from keyhole.core.errors import QueryError
 from keyhole.core.types import Inventory, Mode, SearchRequest
 
 _FILTER = re.compile(r"(?<!\S)(lang|path|kind|mode|tests|limit):(\S*)")
-_FIELDS = {"lang": "language", "tests": "include_tests"}
 _TESTS = {"yes": True, "no": False}
 
 
 def read_query(line: str) -> SearchRequest:
     """Part a line into words and filters; a filter that is still being typed, such as `lang:`, says nothing yet."""
-    fields: dict[str, Any] = {}
-    for name, value in _FILTER.findall(line):
-        if value:
-            fields[_FIELDS.get(name, name)] = _VALUES.get(name, str)(value)
-    return SearchRequest(" ".join(_FILTER.sub("", line).split()), **fields)
+    given: dict[str, str] = {name: value for name, value in _FILTER.findall(line) if value}
+    return SearchRequest(
+        " ".join(_FILTER.sub("", line).split()),
+        mode=_mode(given["mode"]) if "mode" in given else None,
+        path=given.get("path", ""),
+        language=given.get("lang", ""),
+        kind=given.get("kind", ""),
+        include_tests=_tests(given.get("tests", "yes")),
+        limit=_limit(given["limit"]) if "limit" in given else None,
+    )
 
 
 def _mode(value: str) -> Mode:
@@ -40,9 +43,6 @@ def _limit(value: str) -> int:
     if not value.isdecimal():
         raise QueryError(f"limit:{value} is not a number of results")
     return int(value)
-
-
-_VALUES: Mapping[str, Callable[[str], object]] = {"mode": _mode, "tests": _tests, "limit": _limit}
 
 
 @dataclass(frozen=True, slots=True)

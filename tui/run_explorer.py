@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from keyhole.core.errors import KeyholeError
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.view.text import one_line
+from keyhole.tui.explorer_steps import problem_text
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -25,7 +26,7 @@ def run_explorer(folder: Path, server_side: "ServerSide", *, force: bool = False
     try:
         root = open_workspace(folder, force=force)
     except KeyholeError as error:
-        return _fail(str(error))
+        return _fail(problem_text(error))
     from keyhole.tui.app import KeyholeApp
 
     log_path = _log_to_file()

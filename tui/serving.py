@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from keyhole.core.errors import KeyholeError
+from keyhole.core.errors import ErrorKind, KeyholeError, PortError
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -98,6 +98,8 @@ class Serving:
             self._app.post_message(NotServing(error))
         except Exception as error:
             log.exception("the server could not be started")
-            self._app.post_message(NotServing(KeyholeError(f"the server could not be started ({error})")))
+            self._app.post_message(
+                NotServing(PortError(f"the server could not be started ({error})", ErrorKind.TAKEN_PORT))
+            )
         else:
             self._app.post_message(Serves(self.server.address, self.server.client_setup))

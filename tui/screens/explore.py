@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types import Inventory, SearchRequest, SearchResult
 from keyhole.tui.asking import Asking, Versus
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
 from keyhole.tui.query_filters import Words
@@ -141,7 +142,7 @@ class ExploreScreen(QueryScreen):
         try:
             request = self.asking.request
         except KeyholeError as error:
-            self.show_problem(str(error))
+            self.show_problem(problem_text(error))
             return
         if not request.query:
             self.show_problem("")
@@ -182,7 +183,7 @@ class ExploreScreen(QueryScreen):
         elif isinstance(message.error, StoreError) and self.explorer.is_busy:
             self._show_nothing_asked()
         else:
-            self.show_problem(str(message.error))
+            self.show_problem(problem_text(message.error))
 
     # Showing
 

@@ -17,6 +17,7 @@ from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of, name_text, one_line
 from keyhole.core.view.writing import View
 from keyhole.tui.asking import next_budget
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.highlighting import lexer_of
 from keyhole.tui.history import Place
 from keyhole.tui.messages import Loaded, Outlined
@@ -147,7 +148,7 @@ class FilesScreen(WalkingScreen):
                 view = read_map(service, wanted.path, wanted.level, wanted.max_tokens)
                 self.post_message(Loaded(wanted, view.text, note=_cost(view)))
         except KeyholeError as error:
-            self.post_message(Loaded(wanted, f"✗ {error}\n", is_error=True))
+            self.post_message(Loaded(wanted, f"✗ {problem_text(error)}\n", is_error=True))
 
     def on_loaded(self, message: Loaded) -> None:
         """Show the file, if it is still wanted."""
@@ -213,7 +214,7 @@ class FilesScreen(WalkingScreen):
         try:
             self.post_message(Outlined(path, read_outline(service, path)))
         except KeyholeError as error:
-            self.post_message(Loaded(None, str(error)))
+            self.post_message(Loaded(None, problem_text(error)))
 
     # Actions
 

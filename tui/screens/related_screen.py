@@ -15,6 +15,7 @@ from keyhole.core.types import Hit, Passage
 from keyhole.core.view.lists.hit_text import preview_text
 from keyhole.core.view.lists.relation_view import HOW_FOUND
 from keyhole.core.view.text import name_text
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.messages import RelationAnswered
 from keyhole.tui.widgets.row_list import RowList
@@ -78,7 +79,7 @@ class RelatedScreen(ModalScreen[Place | None]):
         """Show what was found."""
         rows = self.query_one(RelatedList)
         if isinstance(message.answer, KeyholeError):
-            rows.say([f"✗ {Content(str(message.answer)).markup}"])
+            rows.say([f"✗ {Content(problem_text(message.answer)).markup}"])
             return
         gathered, view = message.answer
         if gathered.related:

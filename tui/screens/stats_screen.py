@@ -11,6 +11,7 @@ from textual.widgets import Static
 from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.statistics import statistics
 from keyhole.core.view.stats_text import stats_text
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.messages import Counted
 from keyhole.tui.screens.base import KeyholeScreen
 from keyhole.tui.widgets.charts import (
@@ -102,7 +103,7 @@ class StatsScreen(KeyholeScreen):
         """Draw the charts."""
         self._is_counting = False
         if isinstance(message.statistics, KeyholeError):
-            self.notify(str(message.statistics), severity="error", markup=False)
+            self.notify(problem_text(message.statistics), severity="error", markup=False)
             return
         self.statistics = message.statistics
         self.set_class(bool(self.statistics.total.calls), "-counted")

@@ -17,6 +17,7 @@ from keyhole.core.view.text import count_of, json_line
 from keyhole.tui.call import tool_call
 from keyhole.tui.call_text import asking_of, says_the_same
 from keyhole.tui.calls import CallLog, read_filter
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.messages import Replayed
 from keyhole.tui.screens.panes import PANE_KEYS, TAB_KEYS, QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
@@ -188,7 +189,7 @@ class TrafficScreen(QueryScreen):
             self.calls.show_only(read_filter(event.value, self.calls.words))
             self._filter_problem = ""
         except KeyholeError as error:
-            self._filter_problem = str(error)
+            self._filter_problem = problem_text(error)
         self._show_problem()
         self._show_calls()
 

@@ -11,6 +11,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Status
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.asking import Versus
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.notices import overview
 from keyhole.tui.sources import read_text
 from keyhole.tui.widgets.bars import set_subtitle
@@ -91,7 +92,7 @@ class AnswerView(LineView):
             else:
                 self.post_message(Loaded(key, as_json(service, answer).text))
         except KeyholeError as error:
-            self.post_message(Loaded(key, f"✗ {error}\n", is_error=True))
+            self.post_message(Loaded(key, f"✗ {problem_text(error)}\n", is_error=True))
 
     def on_loaded(self, message: "Loaded") -> None:
         """Show a text that a worker made, if it is still wanted."""

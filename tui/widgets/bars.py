@@ -13,7 +13,8 @@ from keyhole.core.view.text import name_text
 from keyhole.tui.index_state import IndexState
 from keyhole.tui.server_state import ServerState
 
-_ALWAYS = ("palette", "help")
+# The actions that are shown at the end of the last line, whatever else there is no room for.
+_ALWAYS = ("command_palette", "help")
 # The name of the program, and something of the workspace's.
 _LEAST_LEFT = 20
 
@@ -119,26 +120,37 @@ class KeyBar(Line):
 
     def render(self) -> RenderResult:
         """Draw the line."""
-        shown = self._shown()
+        bindings = self._shown()
         # Whoever finds no room for the rest must still find these.
-        end = Content("").join(_item(name, dict([*shown.pop(name, {}).items()][:1])) for name in _ALWAYS)
+        first = [next((found for found in bindings if found.action == action), None) for action in _ALWAYS]
+        end = Content("").join(_item(found.description, self._keys([found])) for found in first if found)
         line = Content(" ")
-        for description, keys in shown.items():
+        for description, keys in self._grouped(found for found in bindings if found.action not in _ALWAYS):
             item = _item(description, keys)
             if line.cell_length + item.cell_length + end.cell_length > self.size.width:
                 break
             line += item
         return spread(line, end, self.size.width) if end else line
 
-    def _shown(self) -> dict[str, dict[str, str]]:
-        """List what the line shows: each thing to do, with the names of its keys and the keys themselves."""
-        found: dict[str, dict[str, str]] = {}
-        for active in self.screen.active_bindings.values():
-            binding = active.binding
-            if binding.show and active.enabled and not self._is_typed(binding):
-                keys = found.setdefault(binding.description, {})
-                keys.setdefault(self.app.get_key_display(binding), binding.key)
-        return found
+    def _shown(self) -> list[Binding]:
+        """List the bindings that do something here."""
+        active = self.screen.active_bindings.values()
+        enabled = [found.binding for found in active if found.enabled and found.binding.show]
+        return [binding for binding in enabled if not self._is_typed(binding)]
+
+    def _grouped(self, bindings: Iterable[Binding]) -> list[tuple[str, dict[str, str]]]:
+        """Put the keys together that do the same to both sides, such as `d` and `D`."""
+        groups: dict[str, list[Binding]] = {}
+        for binding in bindings:
+            groups.setdefault(binding.description, []).append(binding)
+        return [(description, self._keys(group)) for description, group in groups.items()]
+
+    def _keys(self, bindings: Iterable[Binding]) -> dict[str, str]:
+        """Name each key as people know it, with its name in Textual."""
+        keys: dict[str, str] = {}
+        for binding in bindings:
+            keys.setdefault(self.app.get_key_display(binding), binding.key)
+        return keys
 
     def _is_typed(self, binding: Binding) -> bool:
         """Whether the key would only write a letter into the line that has the focus."""
@@ -163,8 +175,6 @@ _CHARACTERS = {
 
 def _item(description: str, keys: dict[str, str]) -> Content:
     """Write one thing to do: each of its keys can be clicked."""
-    if not keys:
-        return Content("")
     names = [clickable(Content.styled(name, "bold $primary"), _press(key)) for name, key in keys.items()]
     label = clickable(Content.styled(f" {description}  ", "$text-muted"), _press(next(iter(keys.values()))))
     return Content.styled("/", "$text-muted").join(names) + label

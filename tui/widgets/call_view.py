@@ -11,6 +11,7 @@ from keyhole.core.journal.reader import is_lost
 from keyhole.core.types import Call, CallStatus
 from keyhole.core.view.text import count_of
 from keyhole.tui.call_text import arguments_document, replay_diff, timing_text
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.messages import Loaded
 from keyhole.tui.widgets.bars import set_subtitle
 from keyhole.tui.widgets.line_view import Document, LineView
@@ -113,7 +114,7 @@ class CallView(LineView):
                 cost = f"{count_of(whole.call.tokens, 'token')} · {count_of(len(whole.response), 'character')}"
                 self.post_message(Loaded(key, whole.response, note=f"{cost} · exactly what was sent"))
         except KeyholeError as error:
-            self.post_message(Loaded(key, f"✗ {error}\n", is_error=True))
+            self.post_message(Loaded(key, f"✗ {problem_text(error)}\n", is_error=True))
         finally:
             reader.close()
 

@@ -1,5 +1,6 @@
 """How much of the budget an answer uses."""
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from textual.app import RenderResult
@@ -12,6 +13,17 @@ if TYPE_CHECKING:
 
 # From here on the gauge warns: the next page or a little more detail may not fit.
 FULL_FROM = 0.7
+
+
+class Standing(StrEnum):
+    """How an answer fits its budget, with a sign so that colour is never needed."""
+
+    FITS = "✓ fits"
+    NEARLY_FULL = "◆ over 70%"
+    CUT = "▲ cut"
+
+
+_STYLES = {Standing.FITS: "$success", Standing.NEARLY_FULL: "$warning", Standing.CUT: "$error"}
 
 
 class Gauge(Widget):
@@ -28,20 +40,18 @@ class Gauge(Widget):
         return max(tokens, self.info.estimated_chars / self.info.limit_chars)
 
     @property
-    def standing(self) -> str:
-        """Say with a sign and a word how the answer fits its budget."""
-        if self.info is None:
-            return ""
-        if self.info.reason:
-            return "▲ cut"
-        return "◆ over 70%" if self.share > FULL_FROM else "✓ fits"
+    def standing(self) -> Standing:
+        """Tell how the answer fits its budget."""
+        if self.info and self.info.reason:
+            return Standing.CUT
+        return Standing.NEARLY_FULL if self.share > FULL_FROM else Standing.FITS
 
     def render(self) -> RenderResult:
         """Draw the line."""
         if self.info is None:
             return Content.styled("no answer yet", "$text-muted")
         figures = f" {self.info.estimated_tokens:,} / {self.info.limit_tokens:,} tokens  {self.share:>4.0%}  "
-        style = {"▲": "$error", "◆": "$warning", "✓": "$success"}[self.standing[0]]
+        style = _STYLES[self.standing]
         width = max(0, self.size.width - len(figures) - len(self.standing) - 1)
         filled = min(width, round(width * self.share))
         return Content.assemble(

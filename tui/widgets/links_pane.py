@@ -10,6 +10,7 @@ from textual.message import Message
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import LinksRequest
 from keyhole.core.view.text import one_line
+from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.link_rows import LinkRow, link_rows
 from keyhole.tui.messages import RelationAnswered
@@ -73,7 +74,7 @@ class LinksPane(RowList):
             return
         self._wanted = None
         if isinstance(message.answer, KeyholeError):
-            self.rows = [LinkRow(f"✗ {one_line(str(message.answer))}", is_title=True)]
+            self.rows = [LinkRow(f"✗ {one_line(problem_text(message.answer))}", is_title=True)]
         else:
             gathered, view = message.answer
             rows = link_rows(gathered.links, view, message.request.category)
