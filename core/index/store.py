@@ -96,7 +96,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
 
 def check_integrity(store: Store) -> list[str]:
     """Look through the whole file; return what is wrong, nothing when all is well."""
-    problems = [problem for problem in store.column("PRAGMA integrity_check") if problem != "ok"]
+    problems = [line for line in store.column("PRAGMA integrity_check") if line != "ok"]
     try:
         store.query("INSERT INTO chunk_words (chunk_words) VALUES ('integrity-check')")
     except apsw.Error as error:
