@@ -52,6 +52,7 @@ def prepare(
     """Read, parse, cut and embed one file, unless its content is the one that is known."""
     source = read_source(root, candidate.path, max_bytes=max_bytes)
     if isinstance(source, Skip):
+        # What its content keeps out stays out while it is the same; a link or a device is looked at every time.
         by_content = source.reason not in NEEDS_A_LOOK
         return SkippedFile(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
     stamp = (source.size, settled(source.mtime_ns))
@@ -94,6 +95,7 @@ def _rows(analysis: Analysis) -> FileRows:
 
 def _link_rows(analysis: Analysis) -> Iterator[WrittenLink]:
     for link in links_of(analysis.source, analysis.outline):
+        # A link with a site, such as an address, is settled by its text; others wait until all paths are known.
         state = LinkState.EXTERNAL.value if link.site else None
         yield WrittenLink(link.line, link.kind.value, link.target, link.part, bool(link.site), state, link.site)
 
@@ -116,6 +118,7 @@ def _chunk_rows(analysis: Analysis) -> list[ChunkRow]:
 
 
 def _symbol_rows(top: Symbol) -> list[SymbolRow]:
+    # A stack instead of recursion: a hostile file may nest deeper than Python allows.
     rows, pending = [], [(top, 0)]
     while pending:
         symbol, depth = pending.pop()

@@ -141,11 +141,13 @@ class _Update:
         if self._request.full or facts.analysis not in (None, ANALYSIS_VERSION):
             self._read_all_again()
         known = self._store.known()
+        # With other ignore rules nothing the last walk skipped, or took in, can be trusted unseen.
         known.rules_hold = facts.rules == self._fingerprint
         found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
         if news := self._compare(known, found):
             # Only what is indexed can have a digest: a first run asks for none.
             digests = self._store.digests(c.path for c in found.candidates if c.path in known.files)
+            # A run that only deletes files needs no model.
             if found.candidates:
                 self._load_model()
             self._take_in(found, news, digests)
@@ -164,10 +166,12 @@ class _Update:
             if isinstance(found, Candidate):
                 digest = digests.get(path, "")
                 batch.append(prepare(root, found, digest, max_bytes=limit, embedder=self._embedder))
+            # It is there, but skipped now: a rule changed, or it became a link.
             elif os.path.lexists(root / path):
                 batch.append(SkippedFile(found, None))
             else:
                 gone.append(path)
+        # Everything that is slow is done by now, so that the write lock is held for milliseconds.
         with self._store.transaction():
             for path in gone:
                 self._store.remove_file(path)
@@ -204,6 +208,7 @@ class _Update:
         new = (embedder.name, embedder.dimension) if embedder else ("", 0)
         if old == new:
             return
+        # The old vectors go at once: comparing a query with vectors of another model gives nonsense.
         must_embed = embedder is not None and self._store.count_files() > 0
         if must_embed:
             text = f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again"
@@ -236,6 +241,7 @@ class _Update:
         same_rules = known.rule_files == found.rule_files and known.rules_hold
         if candidates or news.skips or news.lost_skips or news.lost_files or not same_rules:
             return news
+        # A run that was interrupted left files to read, and a first run has not even counted them.
         return None if self._store.facts().pending == 0 else news
 
     def _take_in(self, found: Scan, news: _News, digests: dict[str, str]) -> None:
@@ -249,8 +255,10 @@ class _Update:
                     self._write_news(found, news)
                 for prepared in batch:
                     self._write_one(prepared, is_known=prepared.path in digests)
+                # Links depend on every path there is, so they are resolved once, in the last transaction.
                 if self._done == total:
                     resolve_links(self._store)
+                # If the run is killed now, searches can say how much is still missing.
                 self._store.set_fact("pending", total - self._done)
                 self._store.set_fact("updated", datetime.now(UTC).isoformat(timespec="seconds"))
             is_first = False

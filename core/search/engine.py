@@ -81,6 +81,7 @@ class Engine:
 
     def _possible_mode(self, query: Query, mode: Mode) -> Mode:
         """Do without meaning where there is none; the model is looked at, and loaded, only when meaning could count."""
+        # Who asks for hybrid by name gets an error, unless there is a reason that a note can give.
         if mode == Mode.HYBRID and self._embedder is None and (query.mode == Mode.AUTO or self._problem):
             return Mode.KEYWORD
         return mode
@@ -102,9 +103,11 @@ class Engine:
         scope = chunk_scope(self.store, query)
         ranking = self.ranking(query, mode, scope)
         page = ranking.candidates[query.offset : query.offset + query.limit]
+        # Pages go on below the ranked pool by words alone, so that every match can be reached.
         if mode == Mode.KEYWORD and len(page) < query.limit:
             start = max(0, query.offset - len(ranking.candidates))
             page += self._beyond_pool(query.text, scope, ranking, start, query.limit - len(page))
+        # Scores are shares of the best hit of all pages, so that one hit has the same score on every page.
         top = ranking.candidates[0].score if ranking.candidates else 1.0
         index = self.index_version()
         return SearchResult(
@@ -132,9 +135,11 @@ class Engine:
                 raise QueryError(f"mode={mode} needs vectors, and {reason}", ErrorKind.NO_VECTORS)
             limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
             nearest = nearest_chunks(self.store, embedder, query.text, scope, limit=limit)
+        # A name that hundreds of places use may miss its own definition among the best by words: it is added here.
         defining = self._defining_chunks(query.text, scope) if mode != Mode.SEMANTIC else {}
         chunk_ids = [*(match.chunk_id for match in lexical), *nearest, *defining]
         pool = {candidate.chunk_id: candidate for candidate in self.candidates(chunk_ids)}
+        # As if it had come last by words: the signals of a definition then lift it, not its place.
         for chunk_id, in_owner in defining.items():
             pool[chunk_id].lexical_rank, pool[chunk_id].in_owner = POOL_SIZE + 1, in_owner
         for number, match in enumerate(lexical, 1):
@@ -144,6 +149,7 @@ class Engine:
         for number, chunk_id in enumerate(nearest, 1):
             pool[chunk_id].vector_rank = number
         wanted = _wanted(query.text)
+        # By meaning everything is more or less near, so only the pool can be counted.
         total = max(search.total(), len(pool)) if mode == Mode.KEYWORD else len(pool)
         return Ranking(rank(list(pool.values()), wanted, without=without), total, wanted)
 
@@ -185,6 +191,7 @@ class Engine:
         }
         candidates = list(self.candidates(matches))
         for candidate in candidates:
+            # A pattern matches or it does not; only what a file is for makes one match better than another.
             role = role_of(candidate.path)
             candidate.score = 1.0 if role == "source" else 0.5
             candidate.match_lines = tuple(matches[candidate.chunk_id])

@@ -17,6 +17,7 @@ PathTest = Callable[[str], bool]
 
 _GLOB = re.compile(r"[*?\[]")
 _TEST_FOLDERS = frozenset(["test", "tests", "testing", "spec", "specs", "__tests__", "e2e", "testdata", "fixtures"])
+# The conventions of pytest, Go, Jest, JUnit and RSpec for names of test files.
 _TEST_STEM = re.compile(r"^(?:test_.+|.+[_.-](?:test|tests|spec)|.+Tests?|.+Spec|Test[A-Z]\w*|conftest)$")
 _VENDOR_FOLDERS = frozenset(
     ["vendor", "vendored", "_vendor", "third_party", "thirdparty", "node_modules", "external", "deps"]
@@ -34,6 +35,7 @@ def role_of(path: str) -> str:
     """Say what a file is for: "source", "test", "vendored", "example" or "locale"."""
     parts = PurePosixPath(path)
     folders = {part.lower() for part in parts.parts[:-1]}
+    # The tests of a vendored project are vendored first: nobody who looks for tests means those.
     if folders & _VENDOR_FOLDERS:
         return "vendored"
     if folders & _TEST_FOLDERS or _TEST_STEM.match(parts.stem):
@@ -53,6 +55,7 @@ def chunk_scope(store: SearchStore, query: Query) -> ChunkScope:
         return ChunkScope(kind=kind)
     admits = _path_test(query.path)
     files = [file for file in store.files_in(language) if admits(file.path)]
+    # A path that exists but has nothing in this language is an empty answer, not an error.
     if query.path and not files:
         _check_path(store, query.path)
     admitted = (file.id for file in files if query.include_tests or role_of(file.path) != "test")
@@ -74,6 +77,7 @@ def _path_test(pattern: str) -> PathTest:
         return lambda _: True
     if not _GLOB.search(pattern):
         return lambda path: path == pattern or path.startswith(f"{pattern}/")
+    # As in an ignore file, a glob without a slash is about the name, in any folder.
     return glob_test(pattern if "/" in pattern else f"**/{pattern}")
 
 

@@ -107,12 +107,14 @@ class WordSearch:
         """Turn the pattern of phrases that a row has into its coverage and closeness."""
         position, found, total = 0, 0.0, 0.0
         for term in self._terms:
+            # A rare word says more than a common one, but by the plain inverse it would be all that counts.
             worth = 1 / (1 + term.chunks) ** 0.25
             total += worth
             end = position + len(term.variants)
             found += worth if "1" in matched[position:end] else 0.0
             position = end
         phrases = matched[position:]
+        # The first phrase is the whole query; pairs of neighbours count for half of it at most.
         closeness = 1.0 if phrases[:1] == "1" else phrases.count("1") / (2 * max(1, len(phrases) - 1))
         return found / total, closeness
 

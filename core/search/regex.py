@@ -14,7 +14,9 @@ from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, FileDigest
 from keyhole.core.types import SourceFile
 
+# A few trigrams rule out nearly every file; each further one costs a look into the index.
 _MAX_TRIGRAMS = 40
+# What Python's `re` knows and RE2 does not.
 _UNSUPPORTED = re.compile(r"\(\?(?:<?[=!]|P=|>|\()|\\[1-9]|\\[gk]<|[*+?}]\+")
 
 
@@ -38,8 +40,10 @@ def compile_pattern(pattern: str) -> Pattern:
     import re2
 
     options = re2.Options()
+    # RE2 would write to stderr, which belongs to the terminal or to the MCP client.
     options.log_errors = False
     try:
+        # In code, ^ and $ are expected to mean a line.
         compiled: Pattern = re2.compile(f"(?m){pattern}", options)
     except re2.error as error:
         place, reason = _locate(pattern, str(error))
@@ -53,6 +57,7 @@ def find_matches(
     """Yield every chunk with a match, file by file."""
     compiled = compile_pattern(pattern)
     for file_id, path, digest in _files(store, pattern):
+        # Thousands of files may have to be read, and the agent may have given up by now.
         check_time()
         if not scope.admits_file(file_id):
             continue
@@ -67,6 +72,7 @@ def required_texts(pattern: str) -> list[str]:
     try:
         parsed = sre_parser.parse(pattern)
     except (re.error, RecursionError, OverflowError):
+        # Then every file is read: slower, but nothing is missed.
         return []
     texts: list[str] = []
     _collect(parsed, texts)
@@ -77,6 +83,7 @@ def _in_file(store: SearchStore, file_id: int, text: str, compiled: Pattern, sco
     positions = [match.start() for match in compiled.finditer(text)]
     if not positions:
         return
+    # A match belongs to the chunk that it starts in: chunks tile the file, so each has exactly one.
     for chunk_id, start, length, start_line, _, definitions in store.chunks_of_file(file_id):
         inside = [position for position in positions if start <= position < start + length]
         if inside and scope.admits(file_id, definitions):
@@ -86,6 +93,7 @@ def _in_file(store: SearchStore, file_id: int, text: str, compiled: Pattern, sco
 
 def _files(store: SearchStore, pattern: str) -> list[FileDigest]:
     trigrams = [text[i : i + 3] for text in required_texts(pattern) for i in range(len(text) - 2)]
+    # SQLite ends a text at a zero byte, so such a trigram would match nothing.
     telling = list(dict.fromkeys(t for t in trigrams if "\0" not in t))[:_MAX_TRIGRAMS]
     return store.files_with_trigrams(telling)
 
@@ -101,6 +109,7 @@ def _collect(parsed: sre_parser.SubPattern, texts: list[str]) -> None:
         run = ""
         if operation is sre.SUBPATTERN:
             _collect(value[-1], texts)
+        # What may be missing in a match must not be required; what comes at least once must be there.
         elif operation in (sre.MAX_REPEAT, sre.MIN_REPEAT) and value[0] >= 1:
             _collect(value[2], texts)
     texts.append(run)

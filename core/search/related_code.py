@@ -24,6 +24,7 @@ _MOST_RELATED = 200
 _TELLING_WORDS = 10
 # A word in so many chunks is not too common, however few there are in all.
 _FEW = 20
+# No query, so each hit is named by its first definition.
 _UNLABELLED = Wanted(frozenset(), frozenset(), frozenset(), 1.0)
 
 
@@ -55,6 +56,7 @@ def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Sl
         scored, how = _by_words(engine, chunk_id, path, root, max_bytes), FoundBy.WORDS
     candidates = _spread(engine.candidates([id_ for id_, _ in scored if id_ != chunk_id]), scored)
     page = candidates[wanted.offset : wanted.offset + wanted.limit]
+    # How near vectors are means something by itself; how many words are shared only against the best.
     top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
     hits = label_hits(engine.store, page, top, _UNLABELLED)
     return RelatedCode(hits, len(candidates), path, line, how, is_cut=len(scored) >= _POOL)
@@ -97,6 +99,7 @@ def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: i
     text = source.text[own.start : own.start + own.length] if isinstance(source, SourceFile) else ""
     words = split_words(text).split()
     counts = engine.vocabulary.chunks_with(set(words))
+    # A word that only this chunk has finds nothing else, and one in every fourth chunk tells nothing.
     uses = {word: words.count(word) for word in dict.fromkeys(words) if 1 < counts[word] <= max(_FEW, chunks // 4)}
     telling = sorted(uses, key=lambda word: (-(uses[word] ** 0.5) / counts[word] ** 0.5, word))[:_TELLING_WORDS]
     if not telling:

@@ -28,6 +28,7 @@ _QUALITY = {
     NameMatch.INSIDE: 0.55,
     NameMatch.TYPO: 0.4,
 }
+# Milder than for other searches: who asks for a name may well mean the one in a test.
 _ROLE_FACTORS = {"test": 0.7, "vendored": 0.7, "example": 0.8}
 _MAX_TYPOS = 2
 _SHORTEST_TYPO = 4
@@ -59,6 +60,7 @@ class Names:
         for other in containing:
             yield other, _way(name, wanted, other, letters[other])
         if len(name) >= _SHORTEST_TYPO:
+            # A short name with two typos is another name.
             cutoff = min(_MAX_TYPOS, len(name) // 3)
             close = process.extract(
                 name.lower(), letters.keys(), scorer=OSA.distance, processor=str.lower, limit=50, score_cutoff=cutoff

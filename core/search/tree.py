@@ -90,6 +90,7 @@ class Tree:
         places, files = self._places()
         symbols = self._symbol_counts() if self._has_symbols else {}
         shown, position, end = list[_Stretch](), 0, wanted.offset + wanted.limit
+        # Symbols are counted but not read, so that a page costs what it shows and not what comes before it.
         for path in places:
             if position >= end:
                 break
@@ -172,6 +173,7 @@ class _Symbols:
         base = self._entries[self._start].depth if self._start >= 0 else -1
         nodes = []
         for symbol in self._entries[self._start + 1 :]:
+            # Symbols come in the order of the source, so the first that is not deeper ends what is inside.
             if symbol.depth <= base:
                 break
             if symbol.depth - base <= max_depth:
@@ -183,6 +185,7 @@ class _Symbols:
             return
         depth = self._entries[self._start].depth
         for symbol in reversed(self._entries[: self._start]):
+            # Backwards, each one that is less deep than all seen so far encloses the symbol.
             if symbol.depth < depth:
                 depth = symbol.depth
                 yield _symbol(self._file.path, self._file.language, symbol, 0)
