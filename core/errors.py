@@ -2,7 +2,7 @@
 
 The core knows what happened, not who reads it. So an error says only that, and its `kind` picks the next step, which
 each front end words for its own reader: a command for the shell, a tool and its parameters for an agent, a key for the
-explorer. Their tables are core/cli/shell_steps.py, mcp_server/agent_steps.py and tui/explorer_steps.py.
+explorer. Their tables are core/cli/errors_for_shell.py, mcp_server/errors_for_agents.py and tui/errors_for_explorer.py.
 
 KeyholeError                 exit 2
 ├── WorkspaceError           the folder cannot be opened, or is refused

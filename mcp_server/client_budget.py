@@ -8,7 +8,7 @@ from mcp.types import CallToolRequestParams
 from keyhole.core.clients import default_budget
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.mcp_server.recording import client_of
-from keyhole.mcp_server.texts import TOOLS
+from keyhole.mcp_server.tool_texts import TOOLS
 
 _PARAMETER = "max_tokens"
 

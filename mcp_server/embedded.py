@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import uvicorn
 
     from keyhole.core.journal.writer import Journal
-    from keyhole.mcp_server.refusals import Told
+    from keyhole.mcp_server.token_refusals import Told
 
 HOST = "127.0.0.1"
 _POLL = 0.02

@@ -17,7 +17,7 @@ from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.service import Service
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.plain_answers import PlainAnswers
-from keyhole.mcp_server.refusals import Refusals, Told
+from keyhole.mcp_server.token_refusals import Refusals, Told
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP

@@ -22,7 +22,7 @@ from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIM
 from keyhole.core.view.status_text import status_facts, status_text
 from keyhole.core.view.text import json_text
 from keyhole.core.view.writing import View
-from keyhole.mcp_server import texts
+from keyhole.mcp_server import tool_texts
 from keyhole.mcp_server.client_budget import ClientBudget, budget_of
 from keyhole.mcp_server.freshness import Freshness
 from keyhole.mcp_server.in_time import in_time
@@ -45,7 +45,7 @@ def build_server(service: Service, auth: AuthProvider | None = None, journal: Jo
     errors = ReadableErrors(service)
     server: FastMCP = FastMCP(
         "keyhole",
-        instructions=texts.INSTRUCTIONS,
+        instructions=tool_texts.INSTRUCTIONS,
         version=version("keyhole"),
         auth=auth,
         # The journal stands outside, to see each answer as it is sent.
@@ -119,7 +119,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
 
 
 def _described(function: Callable[..., Awaitable[str]]) -> Tool:
-    text = texts.TOOLS[function.__name__]
+    text = tool_texts.TOOLS[function.__name__]
     tool = Tool.from_function(
         function,
         title=text.title,
@@ -176,6 +176,6 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
 
 
 def _add_prompt(server: FastMCP) -> None:
-    @server.prompt(texts.PROMPT_NAME, title=texts.PROMPT_TITLE, description=texts.PROMPT_DESCRIPTION)
-    def explore(question: Annotated[str, Field(description=texts.PROMPT_QUESTION)]) -> str:
-        return texts.PROMPT.format(question=question)
+    @server.prompt(tool_texts.PROMPT_NAME, title=tool_texts.PROMPT_TITLE, description=tool_texts.PROMPT_DESCRIPTION)
+    def explore(question: Annotated[str, Field(description=tool_texts.PROMPT_QUESTION)]) -> str:
+        return tool_texts.PROMPT.format(question=question)

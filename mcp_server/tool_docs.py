@@ -5,7 +5,7 @@ python -m keyhole.mcp_server.tool_docs
 
 from pathlib import Path
 
-from keyhole.mcp_server.texts import TOOLS
+from keyhole.mcp_server.tool_texts import TOOLS
 
 _MARK = "## Tools\n"
 

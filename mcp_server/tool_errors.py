@@ -12,8 +12,8 @@ from pydantic import ValidationError as PydanticValidationError
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.view.text import visible
-from keyhole.mcp_server.agent_steps import AGENT_STEPS
-from keyhole.mcp_server.texts import TOOLS
+from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
+from keyhole.mcp_server.tool_texts import TOOLS
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -213,7 +213,7 @@ def test_home_root_and_folders_above_home_are_refused(tmp_path: Path, monkeypatc
     (home / "project").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
     for folder in [Path("/"), home, home.parent]:
-        with pytest.raises(WorkspaceError, match="--force"):
+        with pytest.raises(WorkspaceError, match="holds more than one project"):
             open_workspace(folder)
         assert open_workspace(folder, force=True) == folder
     assert open_workspace(home / "project") == home / "project"

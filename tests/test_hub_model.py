@@ -83,5 +83,5 @@ def test_a_hub_that_cannot_be_reached_leaves_words(tmp_path: Path) -> None:
 
 def test_a_search_downloads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-    with pytest.raises(AssetError, match="the model someone/else is not here yet; keyhole index downloads it"):
+    with pytest.raises(AssetError, match="the model someone/else is not downloaded yet"):
         open_embedder("hub:someone/else")

@@ -15,7 +15,7 @@ from served import HELLO, INJECTION, call, environment
 from keyhole.core.errors import CorruptStoreError
 from keyhole.core.service import Service
 from keyhole.core.types import SearchRequest
-from keyhole.mcp_server import texts
+from keyhole.mcp_server import tool_texts
 from keyhole.mcp_server.server import build_server
 from keyhole.mcp_server.tool_docs import tools_text
 from keyhole.mcp_server.tool_errors import ReadableErrors
@@ -29,12 +29,12 @@ pytestmark = pytest.mark.anyio
 async def test_tools_are_told_from_the_table(server: FastMCP) -> None:
     async with Client(server) as client:
         tools = await client.list_tools()
-    assert [tool.name for tool in tools] == list(texts.TOOLS)
+    assert [tool.name for tool in tools] == list(tool_texts.TOOLS)
     for tool in tools:
-        text = texts.TOOLS[tool.name]
+        text = tool_texts.TOOLS[tool.name]
         assert re.fullmatch(r"[a-z_]{1,40}", tool.name)
         assert tool.description == text.description
-        assert len(text.description) <= texts.LONGEST_DESCRIPTION
+        assert len(text.description) <= tool_texts.LONGEST_DESCRIPTION
         assert tool.title == text.title
         assert tool.output_schema is None
         assert tool.annotations is not None
@@ -42,7 +42,7 @@ async def test_tools_are_told_from_the_table(server: FastMCP) -> None:
         properties = tool.input_schema["properties"]
         assert {name: facts["description"] for name, facts in properties.items()} == text.parameters
         assert INJECTION not in json.dumps(tool.model_dump(mode="json"))
-    assert len(texts.INSTRUCTIONS) <= texts.LONGEST_DESCRIPTION
+    assert len(tool_texts.INSTRUCTIONS) <= tool_texts.LONGEST_DESCRIPTION
 
 
 async def test_the_list_is_the_same_every_time(service: Service) -> None:
@@ -186,7 +186,7 @@ async def test_what_a_file_says_stays_data(server: FastMCP) -> None:
         text, _ = await call(client, "read_file", path="README.md")
         assert INJECTION in text
         told = [*await client.list_tools(), *await client.list_prompts(), *await client.list_resources()]
-    assert INJECTION not in "".join(str(part) for part in told) + texts.INSTRUCTIONS
+    assert INJECTION not in "".join(str(part) for part in told) + tool_texts.INSTRUCTIONS
 
 
 async def test_a_link_swapped_in_between_is_not_followed(base: Path, server: FastMCP) -> None:

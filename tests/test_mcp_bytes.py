@@ -11,7 +11,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from served import call, environment, over_stdio
 
-from keyhole.core.cli.shell_steps import SHELL_STEPS
+from keyhole.core.cli.errors_for_shell import SHELL_STEPS
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import (
     BacklinksRequest,
@@ -25,7 +25,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, ReadRequest, SearchRequest
-from keyhole.mcp_server.agent_steps import AGENT_STEPS
+from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
 
 pytestmark = pytest.mark.anyio
 

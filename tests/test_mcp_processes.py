@@ -20,7 +20,7 @@ from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.store import Store
 from keyhole.core.service import Service
 from keyhole.core.types import SearchRequest
-from keyhole.mcp_server import texts
+from keyhole.mcp_server import tool_texts
 from keyhole.mcp_server.run_server import connect_text, is_loopback
 from keyhole.mcp_server.server import build_server
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.anyio
 async def test_stdio_in_both_eras(base: Path, service: Service, era: str) -> None:
     async with over_stdio(base, era=era) as client:
         text, _ = await call(client, "search_code", query="RetryPolicy")
-        assert [tool.name for tool in await client.list_tools()] == list(texts.TOOLS)
+        assert [tool.name for tool in await client.list_tools()] == list(tool_texts.TOOLS)
     assert text == service.search_view(SearchRequest("RetryPolicy")).text
     # What was written when the client left is there, although the process ends at once.
     newest = service.journal_reader().calls(limit=1)[0]

@@ -54,3 +54,20 @@ def test_a_model_starts_no_threads_and_leaves_the_environment_alone(kind: str, s
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="BLAS starts no threads on one core")
 def test_the_users_own_number_of_threads_is_kept() -> None:
     assert threads_after(BUILTIN, "load", OPENBLAS_NUM_THREADS="2") == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads as Linux tells them")
+def test_sqlite_vec_brings_no_threads_along(tmp_path: Path) -> None:
+    """It imports numpy. A thread beside the main one takes Ctrl-C while worker processes are being started."""
+    code = """
+import os, sys
+from pathlib import Path
+from keyhole.core.index.store import Store
+
+with Store(Path(sys.argv[1])) as store:
+    assert store.load_vectors()
+print("numpy" in sys.modules, len(os.listdir("/proc/self/task")))
+"""
+    plain = {name: value for name, value in os.environ.items() if name not in THREADING}
+    command = [sys.executable, "-c", code, str(tmp_path / "index.db")]
+    assert subprocess.run(command, env=plain, capture_output=True, text=True, check=True).stdout == "True 1\n"

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
+from keyhole.core.cli.errors_for_shell import SHELL_STEPS
 from keyhole.core.cli.main import cli
-from keyhole.core.cli.shell_steps import SHELL_STEPS
 from keyhole.core.errors import ErrorKind, KeyholeError, NextSteps
-from keyhole.mcp_server.agent_steps import AGENT_STEPS
-from keyhole.mcp_server.texts import TOOLS
-from keyhole.tui.explorer_steps import EXPLORER_STEPS
+from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
+from keyhole.mcp_server.tool_texts import TOOLS
+from keyhole.tui.errors_for_explorer import EXPLORER_STEPS
 
 ALL = {"shell": SHELL_STEPS, "agent": AGENT_STEPS, "explorer": EXPLORER_STEPS}
 

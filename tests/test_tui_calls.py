@@ -9,8 +9,8 @@ from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import CallFilter, Changes, Mark
 from keyhole.core.types import Call, CallStatus, Detail
 from keyhole.tui.asking import Asking, next_budget
+from keyhole.tui.call_log import CallLog, read_filter
 from keyhole.tui.call_text import asking_of, replay_diff, says_the_same
-from keyhole.tui.calls import CallLog, read_filter
 
 
 def made(number: int, status: CallStatus = CallStatus.OK, change: int = 0, arguments: str = "{}") -> Call:

@@ -12,9 +12,9 @@ from keyhole.tui.asking import BUDGETS, DETAILS, Asking, Versus
 from keyhole.tui.call import json_rpc
 from keyhole.tui.editor import editor_command
 from keyhole.tui.folders import build_tree
-from keyhole.tui.highlighting import coloured, lexer_of
-from keyhole.tui.query_filters import Words, read_query
+from keyhole.tui.query_syntax import Words, read_query
 from keyhole.tui.screens.pick import Choice, matching
+from keyhole.tui.source_colours import coloured, lexer_of
 from keyhole.tui.widgets.line_view import Document
 
 

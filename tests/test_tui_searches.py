@@ -15,7 +15,7 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, Mode, Query, SearchRequest, SearchResult
 from keyhole.mcp_server.server import build_server
-from keyhole.tui import asking, query_filters
+from keyhole.tui import asking, query_syntax
 from keyhole.tui.answer import as_json, compare, find_answer
 from keyhole.tui.asking import Versus
 from keyhole.tui.call import json_rpc
@@ -61,7 +61,7 @@ def test_a_line_is_parsed_once(acme: Service, monkeypatch: pytest.MonkeyPatch) -
 
     def read(line: str) -> SearchRequest:
         parsed.append(line)
-        return query_filters.read_query(line)
+        return query_syntax.read_query(line)
 
     async def steps(pilot: Pilot[None]) -> None:
         monkeypatch.setattr(asking, "read_query", read)

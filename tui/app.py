@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from keyhole.tui.endings import close_on_signals, close_without_terminal
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.explorer import Explorer
-from keyhole.tui.explorer_steps import problem_text
 from keyhole.tui.modes import MODES
 from keyhole.tui.serving import ServerSide
 from keyhole.tui.themes import DARK, LIGHT, THEMES
@@ -36,7 +36,7 @@ class KeyholeApp(Explorer):
 
     TITLE = "keyhole"
     HELP_TITLE = "Everywhere"
-    CSS_PATH = ["styles/app.tcss", "styles/explore.tcss"]  # noqa: RUF012  # declared so by Textual
+    CSS_PATH = ["styles/shared.tcss", "styles/explore.tcss"]  # noqa: RUF012  # declared so by Textual
     MODES = MODES
     DEFAULT_MODE = "explore"
     HORIZONTAL_BREAKPOINTS = [(0, "-too-narrow"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from keyhole.core.types import Detail, SearchRequest
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
-from keyhole.tui.query_filters import read_query
+from keyhole.tui.query_syntax import read_query
 
 DETAILS = (Detail.MINIMAL, Detail.COMPACT, Detail.RICH, Detail.AUTO)
 BUDGETS = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 15_000, 20_000, 25_000)

@@ -12,7 +12,7 @@ from keyhole.tui.asking import Asking
 
 if TYPE_CHECKING:
     from keyhole.core.journal.reader import WholeCall
-    from keyhole.tui.calls import Summary
+    from keyhole.tui.call_log import Summary
 
 _BAR = 15
 _CONTEXT = 2

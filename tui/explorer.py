@@ -18,7 +18,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexEvent
 from keyhole.core.types import Inventory
 from keyhole.core.view.text import count_of
-from keyhole.tui.explorer_steps import problem_text
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.serving import ServerSide, Serving
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.core.types import Status
     from keyhole.tui.asking import Asking
-    from keyhole.tui.calls import CallLog
+    from keyhole.tui.call_log import CallLog
     from keyhole.tui.following import Following
     from keyhole.tui.indexing import IndexRuns
     from keyhole.tui.messages import (
@@ -139,7 +139,7 @@ class Explorer(App[None]):
     @cached_property
     def calls(self) -> "CallLog":
         """The calls of agents, of every server on this workspace."""
-        from keyhole.tui.calls import CallLog
+        from keyhole.tui.call_log import CallLog
 
         return CallLog()
 
@@ -175,7 +175,7 @@ class Explorer(App[None]):
 
     def toggle_server(self) -> None:
         """Start the server, or stop it; after a port was taken, on any that is free."""
-        from keyhole.core.config import DEFAULT_PORT
+        from keyhole.core.types import DEFAULT_PORT
 
         phase = self.server_state.phase
         if phase == ServerPhase.ON and self.serving:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from keyhole.core.errors import KeyholeError
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.view.text import one_line
-from keyhole.tui.explorer_steps import problem_text
+from keyhole.tui.errors_for_explorer import problem_text
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service

@@ -17,9 +17,9 @@ from keyhole.core.cli import (
     search_commands,
     server_command,
 )
+from keyhole.core.cli.errors_for_shell import SHELL_STEPS
 from keyhole.core.cli.open_explorer import explore, explore_request, is_at_terminal
 from keyhole.core.cli.output import EXIT_ERROR, EXIT_INTERRUPTED, fail
-from keyhole.core.cli.shell_steps import SHELL_STEPS
 from keyhole.core.errors import KeyholeError
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.errors import AssetError, ErrorKind
 from keyhole.core.index.embedder import Embedder
-from keyhole.core.index.model_folder import BUILTIN, ModelFolder, open_once, single_threaded
+from keyhole.core.index.model_folder import BUILTIN, ModelFolder, open_once
+from keyhole.core.index.single_threaded import single_threaded
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,13 +1,11 @@
 """What every model in a local folder has in common: its name, its dimension, and how it is loaded."""
 
 import json
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from threading import Lock, RLock
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from keyhole.core.errors import AssetError
@@ -18,26 +16,6 @@ if TYPE_CHECKING:
 
 BUILTIN = "builtin"
 _LONGEST_HEADER = 1_000_000
-# Texts are embedded by the hundred, on every core at once: threads below that only wait for each other.
-_SINGLE_THREADED = {"OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-_environment = RLock()
-
-
-@contextmanager
-def single_threaded() -> Iterator[None]:
-    """Keep libraries loaded inside this block from starting threads, unless the user has chosen a number.
-
-    They only read environment variables: BLAS when it is loaded, the tokenizer for each batch. Programs that are
-    started later ($EDITOR) must not inherit them, so they are removed afterwards.
-    """
-    with _environment:
-        added = [name for name in _SINGLE_THREADED if name not in os.environ]
-        os.environ.update({name: _SINGLE_THREADED[name] for name in added})
-        try:
-            yield
-        finally:
-            for name in added:
-                os.environ.pop(name, None)
 
 
 @cache

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
 from keyhole.core.errors import AssetError
-from keyhole.core.index.model_folder import ModelFolder, single_threaded
+from keyhole.core.index.model_folder import ModelFolder
+from keyhole.core.index.single_threaded import single_threaded
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,10 +1,10 @@
 """One file, from decoded text to everything the index keeps of it."""
 
 from keyhole.core.syntax.chunks import cut_chunks
+from keyhole.core.syntax.csv_columns import table_outline
 from keyhole.core.syntax.languages import Language, detect_language
 from keyhole.core.syntax.parse import parse
 from keyhole.core.syntax.symbols import extract_outline
-from keyhole.core.syntax.tables import table_outline
 from keyhole.core.types import Analysis, Chunk, Outline, SourceFile
 
 # Raise this when the same file gives other symbols, chunks or links than before: indexes are then read anew.

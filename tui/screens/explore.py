@@ -13,10 +13,10 @@ from textual.widgets import Input, Static
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types import Inventory, SearchRequest, SearchResult
 from keyhole.tui.asking import Asking, Versus
-from keyhole.tui.explorer_steps import problem_text
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
-from keyhole.tui.query_filters import Words
+from keyhole.tui.query_syntax import Words
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, QueryScreen
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey

@@ -17,13 +17,13 @@ from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of, name_text, one_line
 from keyhole.core.view.writing import View
 from keyhole.tui.asking import next_budget
-from keyhole.tui.explorer_steps import problem_text
-from keyhole.tui.highlighting import lexer_of
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.messages import Loaded, Outlined
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS
 from keyhole.tui.screens.pick import Choice, PickScreen
 from keyhole.tui.screens.walking import WalkingScreen
+from keyhole.tui.source_colours import lexer_of
 from keyhole.tui.sources import read_map, read_outline, read_text
 from keyhole.tui.widgets.bars import chooser
 from keyhole.tui.widgets.file_tree import Entry, FileTree

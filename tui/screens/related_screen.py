@@ -15,7 +15,7 @@ from keyhole.core.types import Hit, Passage
 from keyhole.core.view.lists.hit_text import preview_text
 from keyhole.core.view.lists.relation_view import HOW_FOUND
 from keyhole.core.view.text import name_text
-from keyhole.tui.explorer_steps import problem_text
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.messages import RelationAnswered
 from keyhole.tui.widgets.row_list import RowList

@@ -11,7 +11,7 @@ from textual.widgets import Static
 from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.statistics import statistics
 from keyhole.core.view.stats_text import stats_text
-from keyhole.tui.explorer_steps import problem_text
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.messages import Counted
 from keyhole.tui.screens.base import KeyholeScreen
 from keyhole.tui.widgets.charts import (

@@ -15,9 +15,9 @@ from keyhole.core.types import Call
 from keyhole.core.view.stats_text import milliseconds
 from keyhole.core.view.text import count_of, json_line
 from keyhole.tui.call import tool_call
+from keyhole.tui.call_log import CallLog, read_filter
 from keyhole.tui.call_text import asking_of, says_the_same
-from keyhole.tui.calls import CallLog, read_filter
-from keyhole.tui.explorer_steps import problem_text
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.messages import Replayed
 from keyhole.tui.screens.panes import PANE_KEYS, TAB_KEYS, QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState

@@ -11,7 +11,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Status
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.asking import Versus
-from keyhole.tui.explorer_steps import problem_text
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.notices import overview
 from keyhole.tui.sources import read_text
 from keyhole.tui.widgets.bars import set_subtitle
@@ -123,7 +123,7 @@ class AnswerView(LineView):
         self.post_message(self.Seen(delivery))
 
     def _show_source(self, row: "Row", text: str) -> None:
-        from keyhole.tui.highlighting import lexer_of
+        from keyhole.tui.source_colours import lexer_of
 
         hit = row.hit
         document = Document(text, lexer_of(hit.path), is_numbered=True, marked=range(hit.start_line, hit.end_line + 1))

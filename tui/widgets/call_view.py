@@ -11,14 +11,14 @@ from keyhole.core.journal.reader import is_lost
 from keyhole.core.types import Call, CallStatus
 from keyhole.core.view.text import count_of
 from keyhole.tui.call_text import arguments_document, replay_diff, timing_text
-from keyhole.tui.explorer_steps import problem_text
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.messages import Loaded
 from keyhole.tui.widgets.bars import set_subtitle
 from keyhole.tui.widgets.line_view import Document, LineView
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
-    from keyhole.tui.calls import Summary
+    from keyhole.tui.call_log import Summary
 
 ARGUMENTS, TEXT, TIMING, DIFF = TABS = ("Arguments", "Text", "Timing", "Diff")
 _NO_CALL = """What stands here of a call:

@@ -128,7 +128,7 @@ class LineView(SteadyView, can_focus=True):
 
     def _colour_around(self, number: int) -> None:
         """Colour a screenful at a time: below the line, or above it when what is below is known already."""
-        from keyhole.tui.highlighting import coloured  # not before there is something to colour
+        from keyhole.tui.source_colours import coloured  # not before there is something to colour
 
         height = max(1, self.scrollable_content_region.height)
         start = max(0, number - height + 1) if number + 1 in self._contents else number

@@ -10,7 +10,7 @@ from textual.message import Message
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import LinksRequest
 from keyhole.core.view.text import one_line
-from keyhole.tui.explorer_steps import problem_text
+from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.link_rows import LinkRow, link_rows
 from keyhole.tui.messages import RelationAnswered

@@ -7,7 +7,7 @@ from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.widgets import Input
 
-from keyhole.tui.query_filters import QuerySuggester
+from keyhole.tui.query_syntax import QuerySuggester
 
 
 class QueryLine(Input):

@@ -9,7 +9,7 @@ from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import CallFilter, Changes
 from keyhole.core.journal.statistics import percentile
 from keyhole.core.types import Call, CallStatus
-from keyhole.tui.query_filters import Words
+from keyhole.tui.query_syntax import Words
 
 # Older calls are in the journal; Stats counts them all.
 MOST_CALLS = 2_000
