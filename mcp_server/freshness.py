@@ -5,8 +5,6 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from functools import partial
 
 from keyhole.core.errors import ErrorKind, KeyholeError, StoreError
 from keyhole.core.service import Service
@@ -19,8 +17,7 @@ FIRST_PATIENCE = 5.0
 LATER_PATIENCE = 0.5
 # Looking again sooner finds nothing that the check of the hits does not find.
 _PAUSE = 2.0
-# How often progress is looked at; of a first update, people want to hear soon.
-_POLL, _FIRST_POLL = 0.1, 0.005
+_POLL = 0.1
 
 Report = Callable[[Progress], Awaitable[None]]
 
@@ -32,7 +29,6 @@ class Freshness:
         self._service = service
         self._thread: threading.Thread | None = None
         self._progress = Progress(0, 0, 0, "")
-        self._done = asyncio.Event()
         self._ended = float("-inf")
         self._has_ended = False
         self._failure: KeyholeError | None = None
@@ -41,22 +37,19 @@ class Freshness:
         """Start an update if one is due, and wait for it as long as patience lasts."""
         patience = LATER_PATIENCE if self._has_ended else FIRST_PATIENCE
         if self._thread is None and time.monotonic() - self._ended > _PAUSE:
-            self._done = asyncio.Event()
-            work = partial(self._update, asyncio.get_running_loop(), self._done)
-            self._thread = threading.Thread(target=work, name="keyhole-index", daemon=True)
+            self._thread = threading.Thread(target=self._update, name="keyhole-index", daemon=True)
             self._thread.start()
         deadline = time.monotonic() + patience
         told = None
         while self._thread is not None and time.monotonic() < deadline:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._done.wait(), _POLL if told or self._has_ended else _FIRST_POLL)
+            await asyncio.sleep(_POLL if told else 0.005)
             if self._progress != told and self._progress.total:
                 told = self._progress
                 await report(told)
         if not self._service.has_index():
             raise self._failure or StoreError("the index is being built", ErrorKind.BUILDING)
 
-    def _update(self, loop: asyncio.AbstractEventLoop, done: asyncio.Event) -> None:
+    def _update(self) -> None:
         self._failure = None
         try:
             self._service.index(on_progress=self._note, on_message=log.info)
@@ -69,8 +62,6 @@ class Freshness:
             self._has_ended = True
             self._ended = time.monotonic()
             self._thread = None
-            with suppress(RuntimeError):  # the server has gone meanwhile
-                loop.call_soon_threadsafe(done.set)
 
     def _note(self, progress: Progress) -> None:
         self._progress = progress
