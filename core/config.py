@@ -15,8 +15,6 @@ from keyhole.core.files.read import read_bytes
 from keyhole.core.types import Mode, Skip
 
 WORKSPACE_FILE = "keyhole.toml"
-# Where agents find the workspace when people name no other port.
-DEFAULT_PORT = 7777
 _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
