@@ -16,7 +16,7 @@ from textual.reactive import reactive
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexEvent
-from keyhole.core.types import Inventory
+from keyhole.core.types import DEFAULT_PORT, Inventory
 from keyhole.core.view.text import count_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
@@ -175,8 +175,6 @@ class Explorer(App[None]):
 
     def toggle_server(self) -> None:
         """Start the server, or stop it; after a port was taken, on any that is free."""
-        from keyhole.core.types import DEFAULT_PORT
-
         phase = self.server_state.phase
         if phase == ServerPhase.ON and self.serving:
             self._stopping = asyncio.create_task(self.serving.stop(), name="stop-server")
