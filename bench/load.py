@@ -157,7 +157,8 @@ def run(
     service = Service(workspace.root, load_settings(workspace.root, {"cache_dir": scratch / "cache"}))
     settle(service)
     asked, tally, lock = questions(service), Tally(), threading.Lock()
-    variables = {"PATH": os.environ["PATH"], "HOME": str(scratch), "KEYHOLE_CACHE_DIR": str(scratch / "cache")}
+    # The server has an index of its own: one of another revision may not read ours.
+    variables = {"PATH": os.environ["PATH"], "HOME": str(scratch), "KEYHOLE_CACHE_DIR": str(scratch / "served")}
     with contextmanager(connect)(workspace.root, variables, clients) as (asks, processes):
         everyone = threading.Barrier(clients + 1)
 
@@ -208,9 +209,17 @@ def note_memory(tally: Tally, processes: list[int], lock: threading.Lock) -> Non
     """Note now and then what the servers hold in memory."""
     if len(tally.seconds) % 20:
         return
-    pages = sum(int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in processes)
+    pages = sum(
+        int(Path(f"/proc/{one}/statm").read_text().split()[1]) for process in processes for one in family(process)
+    )
     with lock:
         tally.memory.append((len(tally.seconds), pages * os.sysconf("SC_PAGE_SIZE")))
+
+
+def family(process: int) -> list[int]:
+    """Return a process and those it has started."""
+    started = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *(one for child in started for one in family(int(child)))]
 
 
 def over_stdio(root: Path, variables: dict[str, str], clients: int) -> Iterator[tuple[list[Ask], list[int]]]:

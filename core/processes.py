@@ -3,6 +3,9 @@
 import os
 import signal
 import sys
+import threading
+from collections.abc import Callable
+from multiprocessing import connection, parent_process
 
 # What ends a program in an orderly way; Windows has no signal for a terminal that is gone.
 ENDING_SIGNALS = tuple(
@@ -22,3 +25,16 @@ def is_running(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def follow_parent(end: Callable[[], object] = lambda: os._exit(1)) -> None:
+    """In a process of multiprocessing: leave Ctrl-C to the process that started this one, and end when that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, args=(end,), daemon=True).start()
+
+
+def _end_with_parent(end: Callable[[], object]) -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        end()

@@ -34,11 +34,23 @@ class Freshness:
         self._failure: KeyholeError | None = None
 
     async def catch_up(self, report: Report) -> None:
-        """Start an update if one is due, and wait for it as long as patience lasts."""
-        patience = LATER_PATIENCE if self._has_ended else FIRST_PATIENCE
-        if self._thread is None and time.monotonic() - self._ended > _PAUSE:
+        """Start an update if one is due; who starts it waits for it as long as patience lasts.
+
+        An update that is under way may have passed by what this call asks about, so waiting for it proves nothing:
+        with many agents, all of them would stand still whenever one of them had files looked at.
+        """
+        is_due = self._thread is None and time.monotonic() - self._ended > _PAUSE
+        if is_due:
             self._thread = threading.Thread(target=self._update, name="keyhole-index", daemon=True)
             self._thread.start()
+        if not self._has_ended:
+            await self._wait(FIRST_PATIENCE, report)
+        elif is_due:
+            await self._wait(LATER_PATIENCE, report)
+        if not self._service.has_index():
+            raise self._failure or StoreError("the index is being built", ErrorKind.BUILDING)
+
+    async def _wait(self, patience: float, report: Report) -> None:
         deadline = time.monotonic() + patience
         told = None
         while self._thread is not None and time.monotonic() < deadline:
@@ -46,8 +58,6 @@ class Freshness:
             if self._progress != told and self._progress.total:
                 told = self._progress
                 await report(told)
-        if not self._service.has_index():
-            raise self._failure or StoreError("the index is being built", ErrorKind.BUILDING)
 
     def _update(self) -> None:
         self._failure = None

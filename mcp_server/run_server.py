@@ -9,12 +9,16 @@ import socket
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PortError, WorkspaceError
 from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.service import Service
+from keyhole.mcp_server.http_processes import SharedListener, serve_from_processes
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.plain_answers import PlainAnswers
 from keyhole.mcp_server.token_refusals import Refusals, Told
@@ -38,24 +42,32 @@ def run_stdio(service: Service) -> None:
     _run(lambda: build_server(service, journal=journal).run_stdio_async(show_banner=False), journal)
 
 
-def run_http(service: Service, host: str, port: int, token: str | None) -> None:
+def run_http(service: Service, host: str, port: int, token: str | None, processes: int = 1) -> None:
     """Serve until told to stop; no token means that anyone on this machine may ask."""
     if not is_loopback(host) and not token:
         raise WorkspaceError(f"refusing to serve on {host} without a token", ErrorKind.NO_TOKEN)
     listener, address = listen(host, port)
     print(connect_text(address, token), flush=True)
+    serve_from_processes(processes, listener, partial(_serve_http, service.root, service.settings, token))
+
+
+def _serve_http(root: Path, settings: Settings, token: str | None, listener: SharedListener) -> None:
+    """Serve on a socket; each process has a service and a journal of its own."""
     import_fastmcp()
     from keyhole.mcp_server.server import build_server
 
+    service = Service(root, settings)
     journal = service.journal()
     server = build_server(service, verifier(token) if token else None, journal)
+    host, port, *_ = listener.getsockname()
+    listener.start()
     _run(
         lambda: server.run_http_async(
             show_banner=False,
             host=host,
-            port=listener.getsockname()[1],
+            port=port,
             sockets=[listener],
-            uvicorn_config=UVICORN,
+            uvicorn_config={**UVICORN, "backlog": 1},
             **http_options(server),
         ),
         journal,

@@ -16,6 +16,9 @@ from keyhole.core.types import DEFAULT_PORT
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="Port; 0 picks a free one."
 )
+@click.option(
+    "--processes", type=click.IntRange(1, 16), help="Processes that serve HTTP; default: one per core, up to 2."
+)
 @click.option("--token", help="Bearer token that clients must send; default: a new one, printed once.")
 @click.option("--no-token", is_flag=True, help="Disable authentication (loopback only).")
 @click.option("--no-journal", is_flag=True, help="Do not record calls.")
@@ -26,6 +29,7 @@ def mcp(
     http: bool,
     host: str,
     port: int,
+    processes: int | None,
     token: str | None,
     no_token: bool,
     no_journal: bool,
@@ -33,6 +37,7 @@ def mcp(
 ) -> None:
     """Serve the workspace PATH to agents over MCP, on stdio or HTTP."""
     from keyhole.core.service import Service
+    from keyhole.mcp_server.http_processes import default_processes
     from keyhole.mcp_server.run_server import run_http, run_stdio
 
     service = Service.open(path, force=force, flags={"journal.enabled": False if no_journal else None})
@@ -42,7 +47,7 @@ def mcp(
     if no_token and token:
         raise click.UsageError("give --token or --no-token, not both")
     is_new = not token and not no_token
-    run_http(service, host, port, secrets.token_urlsafe(24) if is_new else token)
+    run_http(service, host, port, secrets.token_urlsafe(24) if is_new else token, processes or default_processes())
 
 
 COMMANDS = (mcp,)

@@ -1,8 +1,6 @@
 """Preparing files on every core: parsing is work for processes, writing is work for one."""
 
-import os
 import signal
-import threading
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -10,11 +8,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
 
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.prepare import Prepared, SkippedFile, prepare
+from keyhole.core.processes import follow_parent
 from keyhole.core.types import Candidate, Skip, SkipReason
 
 # One trip to a worker carries about this much source, and this much work starts workers at all.
@@ -99,7 +98,7 @@ def _isolate(preparation: Preparation, task: Task) -> Iterator[Prepared]:
 
 def _start_pool(workers: int) -> ProcessPoolExecutor:
     # Forking a process that has threads (an explorer, a server) is unsafe; spawning is not.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=follow_parent)
     with _holding_interrupts():
         pool.submit(_wake_up)  # starts every worker
     return pool
@@ -136,15 +135,3 @@ def _holding_interrupts() -> Iterator[None]:
 
 def _wake_up() -> None:
     pass
-
-
-def _start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
