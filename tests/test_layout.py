@@ -1,6 +1,7 @@
 """The layout itself: a name means one thing, and every module has its place among the layers."""
 
 import ast
+import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -50,3 +51,18 @@ def test_all_of_the_core_but_the_command_line_is_held_to_be_headless() -> None:
     (contract,) = [found for found in settings["contracts"] if found["name"] == "The core is headless"]
     parts = {path.stem for path in (REPOSITORY / "core").iterdir() if not path.name.startswith("_")}
     assert {f"keyhole.core.{part}" for part in parts} - {"keyhole.core.cli"} == set(contract["source_modules"])
+
+
+def test_what_the_architecture_names_is_there() -> None:
+    text = (REPOSITORY / "docs/architecture.md").read_text()
+    by_name = {path.name: path for path in modules()}
+    named = re.findall(r"`(?:[\w/]+/)?(\w+\.py)(?:: ([\w.]+))?`", text)
+    assert len(named) > 20
+    for name, member in named:
+        defined = ast.parse(by_name[name].read_text())
+        for part in member.split(".") if member else ():
+            found = [node for node in ast.walk(defined) if getattr(node, "name", None) == part]
+            assert found, f"{name}: {member}"
+            defined = found[0]  # type: ignore[assignment]  # a class or a function has a body as a module has
+    for folder in re.findall(r"`((?:core|tui|mcp_server)(?:/\w+)*)`", text):
+        assert (REPOSITORY / folder).is_dir(), folder

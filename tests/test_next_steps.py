@@ -1,6 +1,9 @@
 """What each front end says to do about an error: something that its own reader has."""
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +14,7 @@ from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
 from keyhole.mcp_server.tool_texts import TOOLS
 from keyhole.tui.errors_for_explorer import EXPLORER_STEPS
 
+REPOSITORY = Path(__file__).parent.parent
 ALL = {"shell": SHELL_STEPS, "agent": AGENT_STEPS, "explorer": EXPLORER_STEPS}
 
 
@@ -37,6 +41,24 @@ def test_commands_and_tools_that_are_named_exist() -> None:
         assert command in cli.commands
     for tool in re.findall(r"\b(?:get|search|map|read|find|index)_\w+", " ".join(AGENT_STEPS.values())):
         assert tool in TOOLS
+
+
+def facts_given() -> Iterator[tuple[str, set[str]]]:
+    """Find every error of a kind that is raised, with the names of its facts."""
+    for path in [path for folder in ("core", "tui", "mcp_server") for path in (REPOSITORY / folder).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and len(node.args) == 2 and isinstance(node.args[1], ast.Attribute):
+                kind = node.args[1]
+                if isinstance(kind.value, ast.Name) and kind.value.id == "ErrorKind":
+                    yield kind.attr, {keyword.arg or "" for keyword in node.keywords}
+
+
+def test_every_error_brings_the_facts_that_its_steps_name() -> None:
+    given = list(facts_given())
+    assert {kind for kind, _ in given} == {kind.name for kind in ErrorKind} - {"PLAIN"}
+    for kind, facts in given:
+        for steps in ALL.values():
+            assert set(re.findall(r"{(\w+)}", steps[ErrorKind[kind]])) <= facts, kind
 
 
 def test_an_error_is_worded_with_its_step_and_its_facts() -> None:

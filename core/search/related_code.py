@@ -69,7 +69,9 @@ def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
         found = engine.ranking(query, Mode.SYMBOL, chunk_scope(engine.store, query)).candidates
         exact = [candidate for candidate in found if candidate.has_the_name]
         if not exact:
-            raise QueryError(f"no symbol {request.symbol!r} is indexed", ErrorKind.UNKNOWN_SYMBOL)
+            raise QueryError(
+                f"no symbol {request.symbol!r} is indexed", ErrorKind.UNKNOWN_SYMBOL, symbol=request.symbol
+            )
         return exact[0].chunk_id, exact[0].path, exact[0].start_line
     if not request.path:
         raise QueryError("say what the code is to be like: path and line, or symbol")

@@ -202,7 +202,7 @@ class _Symbols:
         ]
         path = self._file.path
         if not numbers:
-            raise QueryError(f"{path} has no symbol {symbol!r}", ErrorKind.NO_SYMBOL)
+            raise QueryError(f"{path} has no symbol {symbol!r}", ErrorKind.NO_SYMBOL, path=path)
         if len(numbers) > 1:
             lines = ", ".join(str(self._entries[number].start_line) for number in numbers[:_LINES_LISTED])
             raise QueryError(f"{path} has {len(numbers)} symbols {symbol!r}; give symbol=LINE, one of {lines}")

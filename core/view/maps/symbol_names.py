@@ -28,7 +28,8 @@ class SymbolNames:
         """Return the symbol that is meant, and what to say when there are several."""
         found = self._matches(reference)
         if not found:
-            raise QueryError(f"{name_text(path)} has no symbol {name_text(reference)!r}", ErrorKind.NO_SYMBOL)
+            shown = name_text(path)
+            raise QueryError(f"{shown} has no symbol {name_text(reference)!r}", ErrorKind.NO_SYMBOL, path=shown)
         if len(found) == 1:
             return found[0], []
         lines = ", ".join(str(symbol.start_line) for symbol in found[1 : _LINES_LISTED + 1])
