@@ -72,7 +72,7 @@ def painted(self):
     self.exit()
 
 # What comes right after the first picture.
-KeyholeApp._open = painted
+KeyholeApp._start = painted
 KeyholeApp(Path(sys.argv[1]), lambda: None).run(headless=True, size=(120, 36))
 """
 # An agent in a process of its own: so many calls in so many seconds, each recorded twice.

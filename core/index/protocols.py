@@ -179,7 +179,7 @@ class SearchStore(FactStore, Protocol):
         """Return the chunks whose signs differ least from these, in no order; equally far ones come along."""
 
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
-        """Return the vectors of those of some chunks that have one, in the order of paths and lines."""
+        """Return the vectors of those of some chunks that have one, in no order."""
 
     def symbol_names(self) -> list[str]:
         """Return every name that is defined, once."""

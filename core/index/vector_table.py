@@ -12,8 +12,12 @@ from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.extension import load_vectors
 from keyhole.core.index.rows import ChunkScope, SignMatch, StoredVector, Vector
 
-# Read beyond those that are wanted, to see whether all that are equally far as the last one have been read.
-_SPARE = 256
+# One chunk in so many tells how far the nearest are; then more are looked at than should be needed, by this factor.
+_SAMPLED, _AMPLE = 16, 1.5
+# How much farther to look when the sample was wrong.
+_STEP = 8
+# Of those that are equally far as the last one wanted, no more than this come along.
+_MOST_ON_EDGE = 256
 _DISTANCE = "vec_distance_hamming(vec_bit(signs), vec_bit(?))"
 
 
@@ -30,22 +34,36 @@ class VectorTable(Database):
         What is equally far as the last of them comes along too; where that is too much, it is taken in the order of
         paths and lines. So an answer never depends on the order in which chunks were written.
         """
-        near = self._by_distance(signs, scope, count + _SPARE)
+        near = self._nearest(signs, scope, count)
         if len(near) <= count:
             return [match.chunk_id for match in near]
-        edge = near[count - 1].distance
-        if len(near) < count + _SPARE or near[-1].distance > edge:
-            return [match.chunk_id for match in near if match.distance <= edge]
+        edge = sorted(match.distance for match in near)[count - 1]
         nearer = [match.chunk_id for match in near if match.distance < edge]
+        on_edge = [match.chunk_id for match in near if match.distance == edge]
+        if len(on_edge) <= _MOST_ON_EDGE:
+            return nearer + on_edge
         return nearer + self._at_distance(signs, scope, edge, count - len(nearer))
 
+    def _nearest(self, signs: bytes, scope: ChunkScope, count: int) -> list[SignMatch]:
+        """Return at least so many of the nearest, if there are as many.
+
+        SQLite takes longer to sort than to compare, so nothing is sorted: a sample tells how far to look.
+        """
+        farthest = 8 * len(signs)
+        sample = sorted(self._sample(signs, scope))
+        place = int(_AMPLE * count / _SAMPLED) + 1
+        distance = sample[place] if place < len(sample) else farthest
+        while True:
+            near = self._up_to(signs, scope, distance)
+            if len(near) >= count or distance >= farthest:
+                return near
+            distance = min(farthest, distance + _STEP)
+
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
-        """Return the vectors of those of some chunks that have one, in the order of paths and lines."""
+        """Return the vectors of those of some chunks that have one, in no order."""
         return self.rows(
             StoredVector,
-            """SELECT chunk_id, vector FROM json_each(?) near JOIN chunk_vector ON chunk_id = near.value
-                JOIN chunk ON chunk.id = chunk_id JOIN file ON file.id = file_id
-                ORDER BY file.path, start_line, start""",
+            "SELECT chunk_id, vector FROM json_each(?) near JOIN chunk_vector ON chunk_id = near.value",
             json_ids(chunk_ids),
         )
 
@@ -53,14 +71,26 @@ class VectorTable(Database):
         """Drop all vectors."""
         self._db.execute("DELETE FROM chunk_signs; DELETE FROM chunk_vector")
 
-    def _by_distance(self, signs: bytes, scope: ChunkScope, limit: int) -> list[SignMatch]:
+    def _sample(self, signs: bytes, scope: ChunkScope) -> list[float]:
+        """Return the distances of every so many chunks."""
+        tables, condition, values = _inside(scope)
+        return self.rows(
+            float,
+            f"SELECT {_DISTANCE} FROM {tables} WHERE chunk_id % {_SAMPLED} = 0 AND {condition}",  # noqa: S608
+            signs,
+            *values,
+        )
+
+    def _up_to(self, signs: bytes, scope: ChunkScope, distance: float) -> list[SignMatch]:
         tables, condition, values = _inside(scope)
         return self.rows(
             SignMatch,
-            f"SELECT chunk_id, {_DISTANCE} FROM {tables} WHERE {condition} ORDER BY 2 LIMIT ?",  # noqa: S608
+            f"""SELECT chunk_id, distance FROM (
+                    SELECT chunk_id, {_DISTANCE} AS distance FROM {tables} WHERE {condition}
+                ) WHERE distance <= ?""",  # noqa: S608
             signs,
             *values,
-            limit,
+            distance,
         )
 
     def _at_distance(self, signs: bytes, scope: ChunkScope, distance: float, limit: int) -> list[int]:

@@ -4,6 +4,7 @@ Signs are an eighth of the numbers in size and quick to compare, but coarse. So 
 numbers decide among them: of the ten nearest by numbers, 98 in 100 are among the nearest 256 by signs.
 """
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from keyhole.core.index.embedder import Embedder, quantise
@@ -42,6 +43,13 @@ def nearest_to(
         return []
     vectors: NDArray[np.int8] = np.frombuffer(b"".join(row.numbers for row in rows), np.int8).reshape(len(rows), -1)
     closeness = (vectors.astype(np.float32) @ query / (127 * length)).tolist()
-    # Rows come by path and line, and sorting keeps that order among those that are equally near.
-    ordered = sorted(zip(rows, closeness, strict=True), key=lambda pair: -round(pair[1], 6))
-    return [(row.chunk_id, min(1.0, near)) for row, near in ordered[:limit]]
+    near = {row.chunk_id: min(1.0, round(share, 6)) for row, share in zip(rows, closeness, strict=True)}
+    return [(chunk_id, near[chunk_id]) for chunk_id in _in_order(store, near)[:limit]]
+
+
+def _in_order(store: SearchStore, near: dict[int, float]) -> list[int]:
+    """Order chunks by how near they are; equally near ones by path and line, which are looked up for those alone."""
+    times = Counter(near.values())
+    tied = [chunk_id for chunk_id, share in near.items() if times[share] > 1]
+    places = {place.chunk_id: (place.path, place.start_line) for place in store.chunk_places(tied)} if tied else {}
+    return sorted(near, key=lambda chunk_id: (-near[chunk_id], places.get(chunk_id, ("", 0)), chunk_id))
