@@ -6,14 +6,15 @@ what is nearest by signs is not always nearest.
 """
 
 from collections.abc import Iterable, Sequence
+from math import isqrt
 
 from keyhole.core.index.chunk_table import within
 from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.extension import load_vectors
 from keyhole.core.index.rows import ChunkScope, SignMatch, StoredVector, Vector
 
-# One chunk in so many tells how far the nearest are; then more are looked at than should be needed, by this factor.
-_SAMPLED, _AMPLE = 16, 1.5
+# How many chunks tell how far the nearest are grows with the root of all; then more are looked at than should be needed.
+_SPREAD, _AMPLE = 4, 2
 # How much farther to look when the sample was wrong.
 _STEP = 8
 # Of those that are equally far as the last one wanted, no more than this come along.
@@ -50,8 +51,10 @@ class VectorTable(Database):
         SQLite takes longer to sort than to compare, so nothing is sorted: a sample tells how far to look.
         """
         farthest = 8 * len(signs)
-        sample = sorted(self._sample(signs, scope))
-        place = int(_AMPLE * count / _SAMPLED) + 1
+        last = int(self.value("SELECT ifnull(max(chunk_id), 0) FROM chunk_signs"))
+        step = max(1, isqrt(last) // _SPREAD)
+        sample = sorted(self._sample(signs, scope, step))
+        place = _AMPLE * count // step + 1
         distance = sample[place] if place < len(sample) else farthest
         while True:
             near = self._up_to(signs, scope, distance)
@@ -71,12 +74,15 @@ class VectorTable(Database):
         """Drop all vectors."""
         self._db.execute("DELETE FROM chunk_signs; DELETE FROM chunk_vector")
 
-    def _sample(self, signs: bytes, scope: ChunkScope) -> list[float]:
-        """Return the distances of every so many chunks."""
+    def _sample(self, signs: bytes, scope: ChunkScope, step: int) -> list[float]:
+        """Return the distances of some chunks, evenly spread; found by number, since a walk over all takes longer."""
         tables, condition, values = _inside(scope)
         return self.rows(
             float,
-            f"SELECT {_DISTANCE} FROM {tables} WHERE chunk_id % {_SAMPLED} = 0 AND {condition}",  # noqa: S608
+            f"""WITH RECURSIVE chosen(id) AS (
+                    SELECT {step} UNION ALL
+                    SELECT id + {step} FROM chosen WHERE id < (SELECT max(chunk_id) FROM chunk_signs)
+                ) SELECT {_DISTANCE} FROM chosen CROSS JOIN {tables} WHERE chunk_id = chosen.id AND {condition}""",  # noqa: S608
             signs,
             *values,
         )
@@ -85,11 +91,10 @@ class VectorTable(Database):
         tables, condition, values = _inside(scope)
         return self.rows(
             SignMatch,
-            f"""SELECT chunk_id, distance FROM (
-                    SELECT chunk_id, {_DISTANCE} AS distance FROM {tables} WHERE {condition}
-                ) WHERE distance <= ?""",  # noqa: S608
+            f"SELECT chunk_id, {_DISTANCE} FROM {tables} WHERE {condition} AND {_DISTANCE} <= ?",  # noqa: S608
             signs,
             *values,
+            signs,
             distance,
         )
 
