@@ -13,7 +13,7 @@ from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.extension import load_vectors
 from keyhole.core.index.rows import ChunkScope, SignMatch, StoredVector, Vector
 
-# How many chunks tell how far the nearest are grows with the root of all; then more are looked at than should be needed.
+# How many chunks tell how far the nearest are grows with the root of all. More are then looked at than are needed.
 _SPREAD, _AMPLE = 4, 2
 # How much farther to look when the sample was wrong.
 _STEP = 8
