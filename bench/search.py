@@ -28,6 +28,7 @@ from keyhole.core.index.trigrams import fill_trigrams
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.semantic import nearest_to
+from keyhole.core.search.sign_cache import SignCache
 from keyhole.core.types import Mode, Query
 
 MAX_BYTES = 1_000_000
@@ -163,7 +164,7 @@ def recall(store: Store, embedder: Embedder, size: int) -> dict[str, float]:
         differing = np.bitwise_count(signs ^ np.frombuffer(own, np.uint64)).sum(axis=1)
         former = np.argsort(differing, kind="stable")[:400]
         before += len(exact & set(ids[former[np.argsort(-closeness[former], kind="stable")[:200]]].tolist()))
-        now += len(exact & {chunk_id for chunk_id, _ in nearest_to(store, query, limit=200)})
+        now += len(exact & {chunk_id for chunk_id, _ in nearest_to(store, query, SignCache(), limit=200)})
     share = f"recall of the nearest 200 at {size:,} chunks"
     return {share: now / (200 * len(QUERIES)), f"{share} against the former scan": now / before}
 

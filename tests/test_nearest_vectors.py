@@ -16,6 +16,7 @@ from keyhole.core.index.schema import VERSION
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.notes import IndexMessage
 from keyhole.core.search.semantic import nearest_to
+from keyhole.core.search.sign_cache import SignCache
 from keyhole.core.service import Service
 from keyhole.core.types import Mode, Query
 
@@ -77,7 +78,7 @@ def test_of_many_that_are_equally_far_the_first_by_path_are_taken_whatever_was_w
                 for number in order:
                     put(store, f"{number}.py", [far] * 99 + [near])
             found.append(paths_of(store, store.nearest_by_signs(near[0], EVERYWHERE, 150)))
-            (first, _), *_ = nearest_to(store, np.eye(1, 64, dtype=np.float32)[0] * 2 - 1, limit=1)
+            (first, _), *_ = nearest_to(store, np.eye(1, 64, dtype=np.float32)[0] * 2 - 1, SignCache(), limit=1)
             assert paths_of(store, [first]) == [("0.py", 99)]
     assert found[0] == found[1]
     assert len(found[0]) == 150
@@ -100,9 +101,30 @@ def test_as_many_of_the_nearest_200_are_found_as_by_the_scan_that_was_there_befo
         exact = set(np.argsort(-closeness)[:200].tolist())
         former = np.argsort(distances(vectors, signs), kind="stable")[:400]
         before += len(exact & set(former[np.argsort(-closeness[former])[:200]].tolist()))
-        now += len(exact & {chunk_id - 1 for chunk_id, _ in nearest_to(store, query, limit=200)})
+        now += len(exact & {chunk_id - 1 for chunk_id, _ in nearest_to(store, query, SignCache(), limit=200)})
     assert before > 1_000
     assert now >= 0.995 * before
+
+
+def test_signs_in_memory_find_what_the_store_finds_also_after_a_change(store: Store) -> None:
+    chance = np.random.default_rng(3)
+    vectors = quantise(chance.normal(size=(1_200, 64)).astype(np.float32))
+    near, far = quantise(np.eye(2, 64, dtype=np.float32) * 2 - 1)
+    with store.transaction():
+        put(store, "a.py", vectors[:1_000])
+        put(store, "b.py", [far] * 700)
+    cache, asked = SignCache(), [signs for signs, _ in vectors[1_000:1_020]]
+    for signs in [*asked, near[0], far[0]]:
+        assert sorted(cache.nearest(store, signs, EVERYWHERE, 100)) == sorted(
+            store.nearest_by_signs(signs, EVERYWHERE, 100)
+        )
+    assert cache._signs.get(store.facts().generation) is not None
+    with store.transaction():
+        put(store, "c.py", vectors[1_000:])
+    for signs in asked:
+        found = cache.nearest(store, signs, EVERYWHERE, 1)
+        assert paths_of(store, found)[0][0] == "c.py"
+        assert found == store.nearest_by_signs(signs, EVERYWHERE, 1)
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
 from keyhole.core.notes import IndexMessage
 from keyhole.core.search.semantic import nearest_to
+from keyhole.core.search.sign_cache import SignCache
 from keyhole.core.service import Service
 from keyhole.core.types import Mode, Query
 
@@ -48,7 +49,7 @@ def index(root: Path, embedder: StaticEmbedder | None) -> tuple[Store, list[str]
 
 def nearest(store: Store, embedder: StaticEmbedder, text: str) -> list[str]:
     """Return the paths of the nearest chunks."""
-    found = [chunk_id for chunk_id, _ in nearest_to(store, embedder.encode([text])[0], limit=3)]
+    found = [chunk_id for chunk_id, _ in nearest_to(store, embedder.encode([text])[0], SignCache(), limit=3)]
     paths = {place.chunk_id: place.path for place in store.chunk_places(found)}
     return [paths[chunk_id] for chunk_id in found]
 

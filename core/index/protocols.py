@@ -11,6 +11,7 @@ from keyhole.core.files.walk import Known, Stamp
 from keyhole.core.index.rows import (
     ChunkPlace,
     ChunkScope,
+    ChunkSigns,
     ChunkSource,
     ChunkSpan,
     DefiningChunk,
@@ -174,6 +175,9 @@ class SearchStore(FactStore, Protocol):
 
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
         """Count every chunk that `word_matches` could return."""
+
+    def all_signs(self) -> list[ChunkSigns]:
+        """Return the signs of every vector, in no order."""
 
     def nearest_by_signs(self, signs: bytes, scope: ChunkScope, count: int) -> list[int]:
         """Return the chunks whose signs differ least from these, in no order; equally far ones come along."""

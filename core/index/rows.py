@@ -10,6 +10,9 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 
+# Of chunks that are equally far from a query as the last one wanted, no more than this come along.
+MOST_ON_EDGE = 256
+
 # A vector as signs (one bit each, for the scan) and as bytes (for rescoring).
 Vector = tuple[bytes, bytes]
 # What is recorded of an index as a whole.
@@ -241,6 +244,13 @@ class WordRow(NamedTuple):
 
     chunk_id: int
     matched: str
+
+
+class ChunkSigns(NamedTuple):
+    """The signs of a chunk's vector, a bit each."""
+
+    chunk_id: int
+    signs: bytes
 
 
 class SignMatch(NamedTuple):

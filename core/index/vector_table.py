@@ -11,14 +11,12 @@ from math import isqrt
 from keyhole.core.index.chunk_table import within
 from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.extension import load_vectors
-from keyhole.core.index.rows import ChunkScope, SignMatch, StoredVector, Vector
+from keyhole.core.index.rows import MOST_ON_EDGE, ChunkScope, ChunkSigns, SignMatch, StoredVector, Vector
 
 # How many chunks tell how far the nearest are grows with the root of all. More are then looked at than are needed.
 _SPREAD, _AMPLE = 4, 2
 # How much farther to look when the sample was wrong.
 _STEP = 8
-# Of those that are equally far as the last one wanted, no more than this come along.
-_MOST_ON_EDGE = 256
 _DISTANCE = "vec_distance_hamming(vec_bit(signs), vec_bit(?))"
 
 
@@ -41,7 +39,7 @@ class VectorTable(Database):
         edge = sorted(match.distance for match in near)[count - 1]
         nearer = [match.chunk_id for match in near if match.distance < edge]
         on_edge = [match.chunk_id for match in near if match.distance == edge]
-        if len(on_edge) <= _MOST_ON_EDGE:
+        if len(on_edge) <= MOST_ON_EDGE:
             return nearer + on_edge
         return nearer + self._at_distance(signs, scope, edge, count - len(nearer))
 
@@ -61,6 +59,10 @@ class VectorTable(Database):
             if len(near) >= count or distance >= farthest:
                 return near
             distance = min(farthest, distance + _STEP)
+
+    def all_signs(self) -> list[ChunkSigns]:
+        """Return the signs of every vector, in no order."""
+        return self.rows(ChunkSigns, "SELECT chunk_id, signs FROM chunk_signs")
 
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
         """Return the vectors of those of some chunks that have one, in no order."""

@@ -25,8 +25,8 @@ from keyhole.core.search.rank import (
     rank,
 )
 from keyhole.core.search.regex import find_matches
-from keyhole.core.search.remembered import SharedCaches
 from keyhole.core.search.semantic import nearest_chunks
+from keyhole.core.search.shared_caches import SharedCaches
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
 from keyhole.core.types import Hit, IndexVersion, Mode, Query, SearchResult
 
@@ -62,6 +62,7 @@ class Engine:
         self._caches = caches or SharedCaches()
         self._names = Names(store, self._caches.names)
         self.vocabulary = Vocabulary(store, self._caches.word_counts)
+        self.signs = self._caches.signs
         store.prepare_search()
 
     @property
@@ -134,7 +135,8 @@ class Engine:
                 reason = self._problem or "this index has none"
                 raise QueryError(f"mode={mode} needs vectors, and {reason}", ErrorKind.NO_VECTORS)
             limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
-            nearest = nearest_chunks(self.store, embedder, query.text, scope, limit=limit)
+            vector = embedder.encode([query.text])[0]
+            nearest = nearest_chunks(self.store, vector, scope, self.signs, limit=limit)
         # A name that hundreds of places use may miss its own definition among the best by words: it is added here.
         defining = self._defining_chunks(query.text, scope) if mode != Mode.SEMANTIC else {}
         chunk_ids = [*(match.chunk_id for match in lexical), *nearest, *defining]

@@ -91,7 +91,7 @@ def _by_vectors(engine: Engine, chunk_id: int) -> list[tuple[int, float]]:
     if not own:
         return []
     numbers = np.frombuffer(own[0].numbers, np.int8).astype(np.float32)
-    return nearest_to(engine.store, numbers / max(float(np.linalg.norm(numbers)), 1.0), limit=_POOL)
+    return nearest_to(engine.store, numbers / max(float(np.linalg.norm(numbers)), 1.0), engine.signs, limit=_POOL)
 
 
 def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: int) -> list[tuple[int, float]]:

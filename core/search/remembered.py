@@ -1,8 +1,5 @@
-"""What readers of one index remember together, so that memory does not grow with their number."""
+"""A value that belongs to one generation of the index."""
 
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import count
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
@@ -24,13 +21,3 @@ class Remembered(Generic[Value]):
         """Remember a value in the place of the one before; returns it."""
         self._latest = generation, value
         return value
-
-
-@dataclass(frozen=True, slots=True)
-class SharedCaches:
-    """Every name with its letters, and in how many chunks a word stands."""
-
-    names: Remembered[dict[str, str]] = field(default_factory=Remembered)
-    word_counts: Remembered[dict[str, int]] = field(default_factory=Remembered)
-    # Counts the index files that this process has opened: numbers of chunks mean something in one of them only.
-    opening: int = field(default_factory=partial(next, count(1)))

@@ -7,9 +7,10 @@ numbers decide among them: of the ten nearest by numbers, 98 in 100 are among th
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from keyhole.core.index.embedder import Embedder, quantise
+from keyhole.core.index.embedder import quantise
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope
+from keyhole.core.search.sign_cache import SignCache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,14 +23,16 @@ _LEAST_COSINE = 0.1
 EVERYWHERE = ChunkScope()
 
 
-def nearest_chunks(store: SearchStore, embedder: Embedder, text: str, scope: ChunkScope, *, limit: int) -> list[int]:
-    """Return the ids of the chunks whose vectors are nearest to the text's; none for words that mean nothing."""
-    nearest = nearest_to(store, embedder.encode([text])[0], scope, limit=limit)
+def nearest_chunks(
+    store: SearchStore, query: "NDArray[np.float32]", scope: ChunkScope, cache: SignCache, *, limit: int
+) -> list[int]:
+    """Return the ids of the chunks whose vectors are nearest to a query's; none for words that mean nothing."""
+    nearest = nearest_to(store, query, cache, scope, limit=limit)
     return [chunk_id for chunk_id, closeness in nearest if closeness >= _LEAST_COSINE]
 
 
 def nearest_to(
-    store: SearchStore, query: "NDArray[np.float32]", scope: ChunkScope = EVERYWHERE, *, limit: int
+    store: SearchStore, query: "NDArray[np.float32]", cache: SignCache, scope: ChunkScope = EVERYWHERE, *, limit: int
 ) -> list[tuple[int, float]]:
     """Return the ids of the chunks whose vectors are nearest to a vector, and how near each is, at most 1."""
     import numpy as np
@@ -38,7 +41,7 @@ def nearest_to(
     if not length:
         return []
     ((signs, _),) = quantise(query[None])
-    rows = store.vectors_of(store.nearest_by_signs(signs, scope, max(_COMPARED, 2 * limit)))
+    rows = store.vectors_of(cache.nearest(store, signs, scope, max(_COMPARED, 2 * limit)))
     if not rows:
         return []
     vectors: NDArray[np.int8] = np.frombuffer(b"".join(row.numbers for row in rows), np.int8).reshape(len(rows), -1)

@@ -13,7 +13,7 @@ from keyhole.core.workspace.opening import OpenWorkspace
 
 if TYPE_CHECKING:
     from keyhole.core.search.engine import Engine
-    from keyhole.core.search.remembered import SharedCaches
+    from keyhole.core.search.shared_caches import SharedCaches
 
 # Searches wait for the disk and for SQLite side by side. More would only wait for the interpreter, and each reader
 # has a page cache of its own.
@@ -62,7 +62,7 @@ class EnginePool:
 
     def _take(self) -> "tuple[_Opening, Engine | None]":
         """Tell which index is there now, and take an idle reader of it, if there is one."""
-        from keyhole.core.search.remembered import SharedCaches
+        from keyhole.core.search.shared_caches import SharedCaches
 
         try:
             status = self._workspace.index_file.stat()

@@ -1,0 +1,66 @@
+"""The signs of all vectors, kept in memory while the index stays the same: compared in a tenth of the time."""
+
+from typing import TYPE_CHECKING
+
+from keyhole.core.index.protocols import SearchStore
+from keyhole.core.index.rows import MOST_ON_EDGE, ChunkScope
+from keyhole.core.search.remembered import Remembered
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    # Numbers of chunks, and a row of signs for each.
+    Signs = tuple[NDArray[np.int64], NDArray[np.uint64]]
+
+# Reading all signs takes as long as so many scans of the index: they are read when that has paid.
+_ASKED_BEFORE = 8
+
+
+class SignCache:
+    """Finds the nearest by signs, as the store does; any thread may ask."""
+
+    def __init__(self) -> None:
+        self._asked: Remembered[list[bytes]] = Remembered()
+        self._signs: Remembered[Signs] = Remembered()
+
+    def nearest(self, store: SearchStore, own: bytes, scope: ChunkScope, count: int) -> list[int]:
+        """Return the chunks whose signs differ least from these, in no order."""
+        # Signs are compared eight bytes at a time.
+        loaded = self._loaded(store, own) if scope.is_open and len(own) % 8 == 0 else None
+        near = _nearest(loaded, own, count) if loaded else None
+        return store.nearest_by_signs(own, scope, count) if near is None else near
+
+    def _loaded(self, store: SearchStore, own: bytes) -> "Signs | None":
+        """Return the signs of this generation of the index, once it has been asked often enough."""
+        generation = store.facts().generation
+        if (loaded := self._signs.get(generation)) is not None:
+            return loaded
+        asked = self._asked.get(generation)
+        asked = self._asked.put(generation, []) if asked is None else asked
+        asked.append(own)
+        return self._signs.put(generation, _load(store)) if len(asked) > _ASKED_BEFORE else None
+
+
+def _load(store: SearchStore) -> "Signs":
+    import numpy as np
+
+    rows = store.all_signs()
+    ids = np.array([row.chunk_id for row in rows], np.int64)
+    return ids, np.frombuffer(b"".join(row.signs for row in rows), np.uint64).reshape(len(ids), -1)
+
+
+def _nearest(loaded: "Signs", own: bytes, count: int) -> list[int] | None:
+    """Compare all signs at once; None where too many are equally far, which only the store can tell apart."""
+    import numpy as np
+
+    ids, signs = loaded
+    differing = np.zeros(len(ids), np.uint16)
+    for column, part in zip(signs.T, np.frombuffer(own, np.uint64), strict=True):
+        differing += np.bitwise_count(column ^ part)
+    if len(ids) <= count:
+        return [int(chunk_id) for chunk_id in ids]
+    edge = np.partition(differing, count - 1)[count - 1]
+    if np.count_nonzero(differing == edge) > MOST_ON_EDGE:
+        return None
+    return [int(chunk_id) for chunk_id in ids[differing <= edge]]
