@@ -22,7 +22,7 @@ _FILE = "FILE"
 _BYTES_PER_TOKEN = 4
 
 
-class How(StrEnum):
+class Overflow(StrEnum):
     """What is done to an answer that is over a client's limit."""
 
     SPILL = "spill"
@@ -31,14 +31,14 @@ class How(StrEnum):
 
 
 _DONE = {
-    How.SPILL: "puts answers over {limit} into a file",
-    How.MIDDLE: "cuts the middle out of answers over {limit}",
-    How.HEAD: "cuts off what is over {limit}, without a word",
+    Overflow.SPILL: "puts answers over {limit} into a file",
+    Overflow.MIDDLE: "cuts the middle out of answers over {limit}",
+    Overflow.HEAD: "cuts off what is over {limit}, without a word",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class SourcedFigure:
     """A number, with where it comes from and when that was looked up."""
 
     value: int
@@ -50,12 +50,12 @@ class Figure:
 class AnswerRule:
     """What happens to an answer over a limit of characters or bytes; tools may declare a limit of their own."""
 
-    how: How
-    limit: Figure
+    overflow: Overflow
+    limit: SourcedFigure
     unit: str
     message: str
-    preview: Figure | None = None
-    declared: Figure | None = None
+    preview: SourcedFigure | None = None
+    declared: SourcedFigure | None = None
 
     def limit_for(self, declared_chars: int) -> int:
         """Return the limit for an answer of a tool that declares one."""
@@ -86,8 +86,8 @@ class Profile:
     names: tuple[str, ...]
     tokenizer: str
     prefix: str
-    max_tokens: Figure | None = None
-    description: Figure | None = None
+    max_tokens: SourcedFigure | None = None
+    description: SourcedFigure | None = None
     answer: AnswerRule | None = None
     config: ConfigPlace | None = None
 
@@ -97,7 +97,7 @@ class Delivery:
     """What a client's model sees of an answer."""
 
     text: str
-    how: How | None = None
+    overflow: Overflow | None = None
     tokens: int = 0
     note: str = ""
 
@@ -113,7 +113,7 @@ class _FigureFacts(TypedDict):
 class _RuleFacts(TypedDict):
     """What happens to an answer, as the table has it."""
 
-    how: str
+    overflow: str
     limit: _FigureFacts
     unit: str
     message: str
@@ -185,10 +185,10 @@ def deliver(answer: str, profile: Profile, *, declared_chars: int = CHARACTER_LI
     before, after = _kept(answer, rule, limit)
     text = _assembled(answer, before, after, rule)
     seen = len(before) + len(after)
-    done = _DONE[rule.how].format(limit=f"{limit:,} {rule.unit}")
+    done = _DONE[rule.overflow].format(limit=f"{limit:,} {rule.unit}")
     return Delivery(
         text=text,
-        how=rule.how,
+        overflow=rule.overflow,
         tokens=estimate_tokens(text, profile.tokenizer),
         note=f"{profile.title} {done}: its model sees {seen:,} of {len(answer):,} characters",
     )
@@ -205,9 +205,9 @@ def _size(text: str, unit: str) -> int:
 
 def _kept(answer: str, rule: AnswerRule, limit: int) -> tuple[str, str]:
     """Return what is left of an answer, at its beginning and at its end."""
-    if rule.how == How.SPILL:
+    if rule.overflow == Overflow.SPILL:
         return answer[: rule.preview.value if rule.preview else 0], ""
-    if rule.how == How.HEAD:
+    if rule.overflow == Overflow.HEAD:
         return answer[:limit], ""
     encoded = answer.encode("utf-8", "surrogatepass")
     half = limit // 2
@@ -229,7 +229,7 @@ def _assembled(answer: str, before: str, after: str, rule: AnswerRule) -> str:
     message = rule.message.removeprefix("\n")
     for name, value in values.items():
         message = message.replace(name, value)
-    return message if rule.how == How.SPILL else before + message + after
+    return message if rule.overflow == Overflow.SPILL else before + message + after
 
 
 def _profile(name: str, facts: _ProfileFacts) -> Profile:
@@ -250,8 +250,8 @@ def _profile(name: str, facts: _ProfileFacts) -> Profile:
 
 def _rule(facts: _RuleFacts) -> AnswerRule:
     return AnswerRule(
-        how=How(facts["how"]),
-        limit=Figure(**facts["limit"]),
+        overflow=Overflow(facts["overflow"]),
+        limit=SourcedFigure(**facts["limit"]),
         unit=facts["unit"],
         message=facts["message"],
         preview=_figure(facts.get("preview")),
@@ -270,8 +270,8 @@ def _place(facts: _PlaceFacts) -> ConfigPlace:
     )
 
 
-def _figure(facts: _FigureFacts | None) -> Figure | None:
-    return Figure(**facts) if facts else None
+def _figure(facts: _FigureFacts | None) -> SourcedFigure | None:
+    return SourcedFigure(**facts) if facts else None
 
 
 def clients_text(costs: Mapping[str, int]) -> str:
@@ -292,6 +292,6 @@ def _rule_text(profile: Profile) -> str:
     rule = profile.answer
     if rule is None:
         return "as they are" if profile.id == RAW else "no limit is published"
-    text = _DONE[rule.how].format(limit=f"{rule.limit.value:,} {rule.unit}")
+    text = _DONE[rule.overflow].format(limit=f"{rule.limit.value:,} {rule.unit}")
     ours = f"; of our tools only over {rule.limit_for(CHARACTER_LIMIT):,}" if rule.declared else ""
     return f"{text}{ours} ({rule.limit.date})"

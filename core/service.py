@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.search.engine import Engine
     from keyhole.core.view.lists.listing import ListView
-    from keyhole.core.view.lists.relation_view import About, Gathered
+    from keyhole.core.view.lists.relation_view import AnswerContext, RelationResults
     from keyhole.core.view.writing import View
 
 _SAMPLE_BYTES = 5_000
@@ -102,10 +102,10 @@ class Service:
         """
         from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
         from keyhole.core.view.lists.hit_text import needs_source
-        from keyhole.core.view.lists.search_view import search_view, understand
+        from keyhole.core.view.lists.search_view import parse_search_request, search_view
 
         started = time.perf_counter()
-        query, shown = understand(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
+        query, shown = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         wanted = (query.text, query.mode, query.path, query.language, query.kind, query.include_tests)
         key = request_key("search_code", self.folder.name, *wanted)
         generation = None
@@ -145,9 +145,9 @@ class Service:
     def map_view(self, request: MapRequest) -> "View":
         """Show what a file defines, as it is now."""
         from keyhole.core.syntax.analyse import outline_of
-        from keyhole.core.view.maps.map_view import map_view, understand_map
+        from keyhole.core.view.maps.map_view import map_view, parse_map_request
 
-        shown = understand_map(request)
+        shown = parse_map_request(request)
         source = self.read(request.path)
         view = map_view(source, outline_of(source), shown, request.symbol)
         self.metrics.record("map_file", source.path, view.truncation)
@@ -156,9 +156,9 @@ class Service:
     def read_view(self, request: ReadRequest) -> "View":
         """Show lines of one or several files, as they are now; among several, one bad path is told in place."""
         from keyhole.core.syntax.analyse import outline_of
-        from keyhole.core.view.reads.read_view import read_view, understand_read
+        from keyhole.core.view.reads.read_view import parse_read_request, read_view
 
-        shown = understand_read(request)
+        shown = parse_read_request(request)
         paths = tuple(dict.fromkeys(request.paths))
         files = (self._paths.read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
         view = read_view(files, shown, outline_of)
@@ -169,29 +169,35 @@ class Service:
         """Answer a question about links, the tree or related code with the text that every door gives out."""
         return self.relation_page(request)[1]
 
-    def relation_page(self, request: "RelationRequest") -> "tuple[Gathered, ListView]":
+    def relation_page(self, request: "RelationRequest") -> "tuple[RelationResults, ListView]":
         """Answer it with that text, and with what it was written from; both are of the files as they are now."""
-        from keyhole.core.view.lists.relation_view import About, Where, gather, relation_view, understand_relation
+        from keyhole.core.view.lists.relation_view import (
+            AnswerContext,
+            RelationSources,
+            find_relations,
+            parse_relation_request,
+            relation_view,
+        )
 
         started = time.perf_counter()
-        asked = understand_relation(request, partial(self.relative, must_exist=False), self.folder.name)
+        query = parse_relation_request(request, partial(self.relative, must_exist=False), self.folder.name)
 
-        def attempt(engine: "Engine") -> "tuple[tuple[Gathered, About], set[str], set[str]]":
-            gathered = gather(Where(engine, self.root, self._workspace.max_bytes), asked)
-            about = About(self.root.name, engine.index_version(), started)
-            return (gathered, about), set(gathered.paths), set(gathered.changed)
+        def attempt(engine: "Engine") -> "tuple[tuple[RelationResults, AnswerContext], set[str], set[str]]":
+            results = find_relations(RelationSources(engine, self.root, self._workspace.max_bytes), query)
+            context = AnswerContext(self.root.name, engine.index_version(), started)
+            return (results, context), set(results.paths), set(results.changed)
 
-        (gathered, about), _ = self._fresh.answer(attempt)
-        view = relation_view(gathered, asked, about)
-        self.metrics.record(asked.tool, asked.subject, view.truncation)
-        return gathered, view
+        (results, context), _ = self._fresh.answer(attempt)
+        view = relation_view(results, query, context)
+        self.metrics.record(query.tool, query.subject, view.truncation)
+        return results, view
 
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:
         """Say why a file is where it is in the answer to a search, or why it is not there."""
         from keyhole.core.search.explain import explain
-        from keyhole.core.view.lists.search_view import understand
+        from keyhole.core.view.lists.search_view import parse_search_request
 
-        query, _ = understand(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
+        query, _ = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
         with self.engines.lend() as engine, engine.store.snapshot():
             found = examine(self.root, relative, max_bytes=self._workspace.max_bytes)

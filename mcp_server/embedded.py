@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import uvicorn
 
     from keyhole.core.journal.writer import Journal
-    from keyhole.mcp_server.token_refusals import Told
+    from keyhole.mcp_server.token_check import OnRejection
 
 HOST = "127.0.0.1"
 _POLL = 0.02
@@ -52,7 +52,7 @@ class EmbeddedServer:
 
     @classmethod
     async def start(
-        cls, service: Service, *, port: int = 0, token: str | None = None, told: "Told" = lambda _: None
+        cls, service: Service, *, port: int = 0, token: str | None = None, on_rejection: "OnRejection" = lambda _: None
     ) -> "EmbeddedServer":
         """Serve a workspace on this machine; port 0 is any that is free, and `told` hears of who is turned away."""
         # An index of its own: who looks at the screen never waits for an agent's search to end.
@@ -61,7 +61,7 @@ class EmbeddedServer:
         token = token or secrets.token_urlsafe(24)
         try:
             journal = own.journal()
-            server = await asyncio.to_thread(_uvicorn_server, own, token, journal, told)
+            server = await asyncio.to_thread(_uvicorn_server, own, token, journal, on_rejection)
             task = asyncio.create_task(_serve(server, listener), name="keyhole-mcp")
             while not server.started and not task.done():
                 await asyncio.sleep(_POLL)
@@ -95,7 +95,9 @@ async def _serve(server: "uvicorn.Server", listener: socket.socket) -> None:
         listener.close()
 
 
-def _uvicorn_server(service: Service, token: str, journal: "Journal | None", told: "Told") -> "uvicorn.Server":
+def _uvicorn_server(
+    service: Service, token: str, journal: "Journal | None", on_rejection: "OnRejection"
+) -> "uvicorn.Server":
     """Make the server; runs in a thread, for what it imports."""
     import_fastmcp()
     import uvicorn
@@ -104,7 +106,7 @@ def _uvicorn_server(service: Service, token: str, journal: "Journal | None", tol
 
     quiet_libraries()
     server = build_server(service, verifier(token), journal)
-    app = server.http_app(**http_options(server, told))
+    app = server.http_app(**http_options(server, on_rejection))
 
     class QuietServer(uvicorn.Server):
         """Leaves signals to the program it lives in."""

@@ -52,12 +52,12 @@ class Freshness:
 
     async def _wait(self, patience: float, report: Report) -> None:
         deadline = time.monotonic() + patience
-        told = None
+        reported = None
         while self._thread is not None and time.monotonic() < deadline:
-            await asyncio.sleep(_POLL if told else 0.005)
-            if self._progress != told and self._progress.total:
-                told = self._progress
-                await report(told)
+            await asyncio.sleep(_POLL if reported else 0.005)
+            if self._progress != reported and self._progress.total:
+                reported = self._progress
+                await report(reported)
 
     def _update(self) -> None:
         self._failure = None

@@ -21,7 +21,7 @@ from keyhole.core.service import Service
 from keyhole.mcp_server.http_processes import SharedListener, serve_from_processes
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.plain_answers import PlainAnswers
-from keyhole.mcp_server.token_refusals import Refusals, Told
+from keyhole.mcp_server.token_check import OnRejection, TokenCheck
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -74,13 +74,13 @@ def _serve_http(root: Path, settings: Settings, token: str | None, listener: Sha
     )
 
 
-def http_options(server: "FastMCP", told: Told = lambda _: None) -> dict[str, Any]:
+def http_options(server: "FastMCP", on_rejection: OnRejection = lambda _: None) -> dict[str, Any]:
     """How HTTP is served, wherever the server lives; `told` hears of each request without the right token, and why."""
     from starlette.middleware import Middleware
 
     # The guard of hosts and origins stands around both applications.
     plain = server.http_app(path=ENDPOINT, stateless_http=True, json_response=True, host_origin_protection=False)
-    around = [Middleware(Refusals, told=told), Middleware(PlainAnswers, plain=plain)]
+    around = [Middleware(TokenCheck, on_rejection=on_rejection), Middleware(PlainAnswers, plain=plain)]
     return {"path": ENDPOINT, "stateless_http": True, "host_origin_protection": True, "middleware": around}
 
 

@@ -25,11 +25,11 @@ from keyhole.core.view.writing import View
 from keyhole.mcp_server import tool_texts
 from keyhole.mcp_server.client_budget import ClientBudget, budget_of
 from keyhole.mcp_server.freshness import Freshness
-from keyhole.mcp_server.in_time import in_time
 from keyhole.mcp_server.paged import DetailName, FormatName, Paging, paged
 from keyhole.mcp_server.recording import Recording
 from keyhole.mcp_server.relation_tools import relation_tools
 from keyhole.mcp_server.tool_errors import ReadableErrors
+from keyhole.mcp_server.with_deadline import with_deadline
 
 FILE_ADDRESS = "keyhole://file/{path*}"
 MAP_ADDRESS = "keyhole://map/{path*}"
@@ -104,7 +104,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
 
     async def index_status(context: Context, format: FormatName = "text") -> str:
         await freshness.catch_up(_reporter(context))
-        return await in_time(partial(_status_text, service), Format(format))
+        return await with_deadline(partial(_status_text, service), Format(format))
 
     async def search(context: Context, request: SearchRequest) -> str:
         await freshness.catch_up(_reporter(context))
@@ -143,7 +143,7 @@ def _status_text(service: Service, form: Format) -> str:
 
 
 async def _text(view_of: Callable[[Request], View], request: Request) -> str:
-    return (await in_time(view_of, request)).text
+    return (await with_deadline(view_of, request)).text
 
 
 def _reporter(context: Context) -> Callable[[Progress], Awaitable[None]]:
@@ -157,7 +157,7 @@ def _reporter(context: Context) -> Callable[[Progress], Awaitable[None]]:
 def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) -> None:
     async def served(text_of: Callable[[Request], View | str], request: Request) -> str:
         try:
-            found = await in_time(text_of, request)
+            found = await with_deadline(text_of, request)
         except KeyholeError as error:
             raise ResourceError(errors.readable(error)) from None
         return found.text if isinstance(found, View) else found

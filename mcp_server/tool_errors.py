@@ -46,9 +46,9 @@ class ReadableErrors(Middleware):
             # fastmcp masks what a tool raised; it is still there as the cause.
             if error.__cause__ is None:
                 raise
-            raise ToolError(self._told(name, error.__cause__)) from None
+            raise ToolError(self._as_tool_error(name, error.__cause__)) from None
 
-    def _told(self, name: str, cause: BaseException) -> str:
+    def _as_tool_error(self, name: str, cause: BaseException) -> str:
         if isinstance(cause, KeyholeError):
             return self.readable(cause)
         log.error("%s failed", name, exc_info=cause)

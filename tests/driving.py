@@ -29,9 +29,9 @@ _TRIES = 10_000
 _CALM = 3
 
 
-async def _start_beside_others(service: Service, port: int, told: Callable[[str], None]) -> Server:
+async def _start_beside_others(service: Service, port: int, on_rejection: Callable[[str], None]) -> Server:
     """Start a server, but not on the usual port, which other test processes and other explorers would take too."""
-    return await start_server(service, 0 if port == DEFAULT_PORT else port, told)
+    return await start_server(service, 0 if port == DEFAULT_PORT else port, on_rejection)
 
 
 def make_app(service: Service) -> KeyholeApp:
@@ -65,7 +65,7 @@ async def settle(pilot: Pilot[None]) -> None:
         await asyncio.sleep(0.003)
         # What was asked for just now may still be on its way: once is not enough.
         is_settled = all(getattr(screen, "is_settled", True) for screen in app.screen_stack)
-        is_calm = is_settled and not app.is_busy and app.wanted_file is None and app.wanted_asking is None
+        is_calm = is_settled and not app.is_busy and app.wanted_file is None and app.wanted_search is None
         calm = calm + 1 if is_calm else 0
         if calm == _CALM:
             break

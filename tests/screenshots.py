@@ -13,7 +13,7 @@ from driving import LARGE, ask, explore, explorer, make_app, make_service, press
 from textual.pilot import Pilot
 
 from keyhole.core.types import Detail
-from keyhole.tui.asking import Asking
+from keyhole.tui.search_state import SearchState
 
 FOLDER = Path(__file__).parent.parent / "assets" / "screenshots"
 # A picture must not fetch fonts from anywhere; the viewer's own will do.
@@ -25,7 +25,7 @@ async def show_search(pilot: Pilot[None]) -> None:
 
 
 async def show_text(pilot: Pilot[None]) -> None:
-    explore(pilot).asking = Asking(detail=Detail.RICH, max_tokens=2_000)
+    explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=2_000)
     await ask(pilot, "handle event limit:50", "enter", "]")
 
 
@@ -49,7 +49,7 @@ async def show_stats(pilot: Pilot[None]) -> None:
 
 
 async def show_lens(pilot: Pilot[None]) -> None:
-    explore(pilot).asking = Asking(detail=Detail.RICH)
+    explore(pilot).search_state = SearchState(detail=Detail.RICH)
     await ask(pilot, "return limit:50", "enter", "A")
     await wait_until(pilot, lambda pilot: explorer(pilot).tool_costs is not None)
 

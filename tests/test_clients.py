@@ -18,9 +18,9 @@ from keyhole.core.cli.client_commands import clients
 from keyhole.core.cli.main import cli
 from keyhole.core.clients import (
     AnswerRule,
-    Figure,
-    How,
+    Overflow,
     Profile,
+    SourcedFigure,
     cut_description,
     deliver,
     profile_for,
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.anyio
 SINCE = date(2026, 1, 1)
 
 
-def figures(profile: Profile) -> list[Figure]:
+def figures(profile: Profile) -> list[SourcedFigure]:
     rule = profile.answer
     found = [profile.max_tokens, profile.description, *((rule.limit, rule.preview, rule.declared) if rule else ())]
     return [figure for figure in found if figure]
@@ -90,11 +90,11 @@ def test_a_profile_by_name() -> None:
 TEXTS = st.text(max_size=300) | st.text("a🙂\n{}", max_size=300) | st.lists(st.text(max_size=9)).map("\n".join)
 RULES = st.builds(
     AnswerRule,
-    how=st.sampled_from(How),
-    limit=st.integers(0, 200).map(lambda value: Figure(value, "", "")),
+    overflow=st.sampled_from(Overflow),
+    limit=st.integers(0, 200).map(lambda value: SourcedFigure(value, "", "")),
     unit=st.sampled_from(["characters", "bytes"]),
     message=st.sampled_from(["", "…{tokens} tokens truncated…", "saved to {file}:\n{preview}\n...", "({size})"]),
-    preview=st.none() | st.integers(0, 50).map(lambda value: Figure(value, "", "")),
+    preview=st.none() | st.integers(0, 50).map(lambda value: SourcedFigure(value, "", "")),
 )
 
 
@@ -104,15 +104,15 @@ def test_a_delivery_is_the_answer_or_says_what_is_missing(text: str, rule: Answe
     delivery = deliver(text, profile)
     size = len(text.encode("utf-8", "surrogatepass")) if rule.unit == "bytes" else len(text)
     if size <= rule.limit.value:
-        assert (delivery.text, delivery.how, delivery.note) == (text, None, "")
+        assert (delivery.text, delivery.overflow, delivery.note) == (text, None, "")
         return
-    assert delivery.how == rule.how
+    assert delivery.overflow == rule.overflow
     told = re.search(r"sees ([\d,]+) of ([\d,]+) characters$", delivery.note)
     assert told is not None
     seen, of = (int(number.replace(",", "")) for number in told.groups())
     assert of == len(text)
     assert 0 <= seen <= of
-    if rule.how != How.SPILL:
+    if rule.overflow != Overflow.SPILL:
         prefix = next(n for n in range(seen, -1, -1) if delivery.text.startswith(text[:n]))
         assert delivery.text.endswith(text[len(text) - (seen - prefix) :] if seen > prefix else "")
 
@@ -129,7 +129,7 @@ def test_what_is_seen_is_bounded(size: int, name: str) -> None:
     rule = profile.answer
     if rule:
         assert len(delivery.text) <= rule.limit_for(CHARACTER_LIMIT) + 200
-        assert (delivery.how is None) == (len("word " * (size // 5)) <= rule.limit_for(CHARACTER_LIMIT))
+        assert (delivery.overflow is None) == (len("word " * (size // 5)) <= rule.limit_for(CHARACTER_LIMIT))
 
 
 def test_a_spill_leaves_a_preview_that_is_not_filled_in_again() -> None:
@@ -143,8 +143,8 @@ def test_a_spill_leaves_a_preview_that_is_not_filled_in_again() -> None:
 def test_our_tools_declare_enough_for_claude_code() -> None:
     claude = profiles()["claude"]
     answer = "line\n" * 16_000
-    assert deliver(answer, claude).how is None
-    assert deliver(answer, claude, declared_chars=50_000).how == How.SPILL
+    assert deliver(answer, claude).overflow is None
+    assert deliver(answer, claude, declared_chars=50_000).overflow == Overflow.SPILL
 
 
 def test_the_middle_is_cut_at_whole_characters() -> None:
@@ -192,7 +192,7 @@ def test_what_a_client_asks_for_by_default_arrives_whole(acme: Service, name: st
     read = acme.read_view(ReadRequest(paths, max_tokens=budget))
     found = acme.search_view(SearchRequest("the event", detail_level=Detail.RICH, limit=50, max_tokens=budget))
     for view in (read, found):
-        assert deliver(view.text, profile).how is None
+        assert deliver(view.text, profile).overflow is None
 
 
 # The server

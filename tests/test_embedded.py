@@ -38,9 +38,9 @@ def service(acme: Service, tmp_path_factory: pytest.TempPathFactory) -> Service:
 
 @asynccontextmanager
 async def served(
-    service: Service, port: int = 0, told: Callable[[str], None] = lambda _: None
+    service: Service, port: int = 0, on_rejection: Callable[[str], None] = lambda _: None
 ) -> AsyncIterator[EmbeddedServer]:
-    server = await EmbeddedServer.start(service, port=port, told=told)
+    server = await EmbeddedServer.start(service, port=port, on_rejection=on_rejection)
     try:
         yield server
     finally:
@@ -125,8 +125,8 @@ async def test_a_port_that_is_taken_is_said(service: Service) -> None:
 
 
 async def test_it_needs_its_token(service: Service) -> None:
-    told: list[str] = []
-    async with served(service, told=told.append) as server, httpx2.AsyncClient() as client:
+    rejected: list[str] = []
+    async with served(service, on_rejection=rejected.append) as server, httpx2.AsyncClient() as client:
         for headers, status, words in [
             ({}, 401, "This request has no token. Keyhole makes a new token for each run"),
             ({"Authorization": "Bearer x"}, 401, "This request has a wrong token. Keyhole makes a new token"),
@@ -138,7 +138,7 @@ async def test_it_needs_its_token(service: Service) -> None:
             assert "re-register" not in answer.text + str(answer.headers)
         async with connected(server) as agent:
             assert await agent.list_tools()
-    assert told == ["no token", "a wrong token"]
+    assert rejected == ["no token", "a wrong token"]
 
 
 async def test_a_call_that_runs_does_not_hold_up_the_end(

@@ -10,7 +10,7 @@ from test_reads import PARAMETER, body, facts
 from keyhole.core.types import Format, Outline, ReadRequest, SourceFile
 from keyhole.core.view.budget.sizes import Budget, measure
 from keyhole.core.view.reads.line_window import Position, cut_window, open_window
-from keyhole.core.view.reads.read_view import read_view, understand_read
+from keyhole.core.view.reads.read_view import parse_read_request, read_view
 from keyhole.core.view.text import source_text
 from keyhole.core.view.writing import View
 
@@ -33,7 +33,7 @@ def open_source(path: str, text: str) -> SourceFile:
 
 def view_of(request: ReadRequest, *texts: str) -> View:
     sources = [open_source(path, text) for path, text in zip(request.paths, texts, strict=True)]
-    return read_view(sources, understand_read(request), lambda _: Outline("text"))
+    return read_view(sources, parse_read_request(request), lambda _: Outline("text"))
 
 
 @given(contents, st.integers(1, 700), st.integers(1_000, 3_000), st.sampled_from(Format))
@@ -43,7 +43,7 @@ def test_pages_are_the_file(text: str, max_lines: int, tokens: int, form: Format
     pages: list[str] = []
     while True:
         view = view_of(request, text)
-        assert understand_read(request).budget.admits(measure(view.text))
+        assert parse_read_request(request).budget.admits(measure(view.text))
         assert view.truncation.estimated_tokens == measure(view.text).tokens
         assert len(view.banner.splitlines()) == 1
         page = facts(view)[0]["content"] if form == Format.JSON else body(view)
@@ -71,7 +71,7 @@ def test_several_files_keep_within_one_budget(
 ) -> None:
     request = ReadRequest(tuple(f"{name}{n}" for n in range(len(texts))), 1, 1, max_lines, tokens, form)
     view = view_of(request, *texts)
-    assert understand_read(request).budget.admits(measure(view.text))
+    assert parse_read_request(request).budget.admits(measure(view.text))
     if form == Format.JSON:
         results = facts(view)
         assert results

@@ -16,7 +16,7 @@ from keyhole.core.service import Service
 from keyhole.core.types import Format, MapRequest, Outline, ReadRequest, Refusal
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.budget.usage import observed
-from keyhole.core.view.reads.read_view import READ_BYTES, read_view, understand_read
+from keyhole.core.view.reads.read_view import READ_BYTES, parse_read_request, read_view
 from keyhole.core.view.writing import View
 
 Check = Callable[[str, str], None]
@@ -307,7 +307,7 @@ def test_nonsense_is_an_error(service: Service, changes: dict[str, Any], message
 def test_a_refusal_cannot_break_the_budget() -> None:
     request = ReadRequest(("a", "b"), max_tokens=1_000)
     refusals = [Refusal("🙂" * 900, "🙂" * 900) for _ in range(2)]
-    view = read_view(refusals, understand_read(request), lambda _: Outline("text"))
+    view = read_view(refusals, parse_read_request(request), lambda _: Outline("text"))
     assert measure(view.text).tokens <= 1_000
     assert measure(view.text).bytes <= READ_BYTES
 

@@ -28,10 +28,10 @@ from keyhole.core.view.budget import limits
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.lists.hit_text import hit_text
 from keyhole.tui.app import KeyholeApp
-from keyhole.tui.asking import Asking
 from keyhole.tui.index_state import Phase
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.help import HelpScreen
+from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.line_view import Document, LineView
 from keyhole.tui.widgets.query_line import QueryLine
@@ -79,7 +79,7 @@ def test_only_the_newest_question_is_answered(acme: Service, monkeypatch: pytest
     async def steps(pilot: Pilot[None]) -> None:
         screen = explore(pilot)
         for line in ("a", "ba", "bac", "back", "backo", "backoff"):
-            screen.asking = Asking(line)
+            screen.search_state = SearchState(line)
             screen._search()
         await settle(pilot)
         assert answer_of(pilot).request.query == "backoff"
@@ -126,9 +126,9 @@ def test_pages_go_on_where_the_answer_ended(acme: Service) -> None:
             await press(pilot, "n")
         whole = acme.search_view(SearchRequest("handle event", limit=50, format=Format.JSON))
         assert seen == [result["file_path"] for result in json.loads(whole.text)["results"]]
-        page = explore(pilot).asking.page
+        page = explore(pilot).search_state.page
         await press(pilot, "p")
-        assert explore(pilot).asking.page == page - 1
+        assert explore(pilot).search_state.page == page - 1
 
     drive(make_app(acme), steps)
 
@@ -138,7 +138,7 @@ def test_what_was_cut_is_shown_below_a_line_with_its_cost(acme: Service, monkeyp
     monkeypatch.setattr(limits, "MIN_TOKENS", 100)
 
     async def steps(pilot: Pilot[None]) -> None:
-        explore(pilot).asking = Asking(max_tokens=200)
+        explore(pilot).search_state = SearchState(max_tokens=200)
         await ask(pilot, WIDE_QUERY, "enter")
         answer = answer_of(pilot)
         assert answer.cut
@@ -159,7 +159,7 @@ def test_the_gauge_has_a_word_for_each_standing(acme: Service) -> None:
         gauge = explore(pilot).query_one(Gauge)
         await ask(pilot, "backoff")
         assert gauge.standing == "✓ fits"
-        explore(pilot).asking = Asking(detail=Detail.RICH, max_tokens=1_500)
+        explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=1_500)
         await ask(pilot, WIDE_QUERY)
         assert gauge.standing == "▲ cut"
 
@@ -176,9 +176,9 @@ def test_the_mouse_turns_pages_changes_detail_and_picks_tabs(acme: Service) -> N
     async def steps(pilot: Pilot[None]) -> None:
         await ask(pilot, "handle event", "enter")
         await click(pilot, "#results", "n ▸", -1)
-        assert explore(pilot).asking.page == 2
+        assert explore(pilot).search_state.page == 2
         await click(pilot, "#gauge", "▸", 0)
-        assert explore(pilot).asking.detail == Detail.RICH
+        assert explore(pilot).search_state.detail == Detail.RICH
         place = results_of(pilot).rows[1].hit
         await click(pilot, "#results", f"{place.path.rpartition('/')[2]}:", 3)
         assert results_of(pilot).highlighted == 1
@@ -261,7 +261,7 @@ def test_the_palette_does_what_the_keys_do(acme: Service) -> None:
         commands["Next level of detail: minimal, compact, rich, auto"].callback()
         await pilot.pause()
         await settle(pilot)
-        assert explore(pilot).asking.detail == Detail.RICH
+        assert explore(pilot).search_state.detail == Detail.RICH
 
     drive(make_app(acme), steps)
 

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, SearchRequest
-from keyhole.tui.asking import Asking
+from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.line_view import LineView
@@ -29,7 +29,7 @@ def test_the_text_tab_has_the_bytes_that_an_agent_gets(acme: Service, detail: De
 
     async def steps(pilot: Pilot[None]) -> None:
         screen = explore(pilot)
-        screen.asking = Asking(detail=detail, max_tokens=budget)
+        screen.search_state = SearchState(detail=detail, max_tokens=budget)
         await ask(pilot, WIDE_QUERY, "enter", "]")
         view = screen.query_one(LineView)
         assert view.document.text == acme.search_view(request).text
@@ -75,14 +75,14 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def test_the_text_tab_and_the_banner_are_what_a_real_client_receives(acme: Service, received: dict[str, str]) -> None:
     async def steps(pilot: Pilot[None]) -> None:
-        for name, line, asking, keys in [
-            ("whole", WIDE_QUERY, Asking(), ("enter",)),
-            ("cut", WIDE_QUERY, Asking(detail=Detail.RICH, max_tokens=2_000), ("enter",)),
-            ("second", "handle event", Asking(), ("enter", "n")),
+        for name, line, state, keys in [
+            ("whole", WIDE_QUERY, SearchState(), ("enter",)),
+            ("cut", WIDE_QUERY, SearchState(detail=Detail.RICH, max_tokens=2_000), ("enter",)),
+            ("second", "handle event", SearchState(), ("enter", "n")),
         ]:
             await ask(pilot, "")
             screen = explore(pilot)
-            screen.tab, screen.asking = "Text", asking
+            screen.tab, screen.search_state = "Text", state
             await ask(pilot, line, *keys)
             text = screen.query_one(LineView).document.text
             assert text.encode() == received[name].encode()
@@ -95,7 +95,7 @@ def test_the_text_tab_and_the_banner_are_what_a_real_client_receives(acme: Servi
 
 def test_the_json_and_map_tabs_are_what_a_real_client_receives(acme: Service, received: dict[str, str]) -> None:
     async def steps(pilot: Pilot[None]) -> None:
-        explore(pilot).asking = Asking()
+        explore(pilot).search_state = SearchState()
         await ask(pilot, "backoff", "enter", "]", "]")
         shown = json.loads(explore(pilot).query_one(LineView).document.text)
         # Only the time it took may differ between two doors.

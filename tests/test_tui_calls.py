@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import CallFilter, Changes, Mark
 from keyhole.core.types import Call, CallStatus, Detail
-from keyhole.tui.asking import Asking, next_budget
 from keyhole.tui.call_log import CallLog, read_filter
-from keyhole.tui.call_text import asking_of, replay_diff, says_the_same
+from keyhole.tui.call_text import is_same_request, replay_diff, search_of
+from keyhole.tui.search_state import SearchState, next_budget
 
 
 def made(number: int, status: CallStatus = CallStatus.OK, change: int = 0, arguments: str = "{}") -> Call:
@@ -91,25 +91,25 @@ def test_filters_are_read_from_the_line_and_names_may_be_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "asking", "is_same"),
+    ("arguments", "state", "is_same"),
     [
-        ('{"query": "a b"}', Asking("a b", max_tokens=4_000), True),
+        ('{"query": "a b"}', SearchState("a b", max_tokens=4_000), True),
         (
             '{"query": "a", "language": "py", "include_tests": false, "detail_level": "rich", "max_tokens": 1234}',
-            Asking("a lang:py tests:no", Detail.RICH, 1_234),
+            SearchState("a lang:py tests:no", Detail.RICH, 1_234),
             True,
         ),
-        ('{"query": "a", "offset": 8, "limit": 8}', Asking("a limit:8", max_tokens=4_000, offsets=(0, 8)), True),
-        ('{"query": "a  b"}', Asking("a  b", max_tokens=4_000), False),
-        ('{"query": "a", "cursor": "x"}', Asking("a", max_tokens=4_000), False),
-        ('{"query": "a", "max_tokens": "many"}', Asking("a"), True),
-        ("{}", Asking(max_tokens=4_000), False),
+        ('{"query": "a", "offset": 8, "limit": 8}', SearchState("a limit:8", max_tokens=4_000, offsets=(0, 8)), True),
+        ('{"query": "a  b"}', SearchState("a  b", max_tokens=4_000), False),
+        ('{"query": "a", "cursor": "x"}', SearchState("a", max_tokens=4_000), False),
+        ('{"query": "a", "max_tokens": "many"}', SearchState("a"), True),
+        ("{}", SearchState(max_tokens=4_000), False),
     ],
 )
-def test_a_call_is_asked_again_in_the_search_line(arguments: str, asking: Asking, is_same: bool) -> None:
+def test_a_call_is_asked_again_in_the_search_line(arguments: str, state: SearchState, is_same: bool) -> None:
     call = made(1, arguments=arguments)
-    assert asking_of(call) == asking
-    assert says_the_same(asking_of(call), call) == is_same
+    assert search_of(call) == state
+    assert is_same_request(search_of(call), call) == is_same
 
 
 @pytest.mark.parametrize(

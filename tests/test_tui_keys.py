@@ -27,13 +27,13 @@ from textual.widgets import Tree
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, MapLevel
 from keyhole.tui.app import KeyholeApp
-from keyhole.tui.asking import Asking
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.screens.help import HelpScreen
 from keyhole.tui.screens.jump import JumpScreen
 from keyhole.tui.screens.pick import PickScreen
 from keyhole.tui.screens.why import WhyScreen
+from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.results import ResultList
@@ -130,7 +130,7 @@ def test_every_key_in_explore(acme: Service) -> None:
             await start_over(pilot)
             screen = explore(pilot)
             await ask(pilot, "")
-            screen.tab, screen.shows_cut, screen.asking, screen.lens = "Preview", False, Asking(), None
+            screen.tab, screen.shows_cut, screen.search_state, screen.lens = "Preview", False, SearchState(), None
             screen.remove_class("-zoomed")
             screen.query_one(QueryLine).focus()
             await ask(pilot, "handle event", "enter")

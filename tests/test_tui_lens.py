@@ -8,8 +8,8 @@ from keyhole.core.clients import deliver, profiles
 from keyhole.core.service import Service
 from keyhole.core.types import Detail
 from keyhole.mcp_server.local import LocalTools
-from keyhole.tui.asking import Asking
 from keyhole.tui.lens import lens, lens_text
+from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.answer_view import AnswerView
 from keyhole.tui.widgets.lens_line import LensLine
 
@@ -22,7 +22,7 @@ def test_the_pane_shows_what_a_client_delivers(acme: Service, client: str) -> No
 
     async def steps(pilot: Pilot[None]) -> None:
         screen = explore(pilot)
-        screen.asking = Asking(detail=Detail.RICH)
+        screen.search_state = SearchState(detail=Detail.RICH)
         await ask(pilot, LONG, "enter")
         for _ in profiles():
             await press(pilot, "a")
@@ -48,7 +48,7 @@ def test_the_pane_shows_what_a_client_delivers(acme: Service, client: str) -> No
 def test_json_is_seen_through_the_lens_too(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         screen = explore(pilot)
-        screen.asking = Asking(detail=Detail.RICH)
+        screen.search_state = SearchState(detail=Detail.RICH)
         await ask(pilot, LONG, "enter", "]", "]", "a", "a", "a", "a")
         assert screen.tab == "JSON"
         assert screen.query_one(AnswerView).document.text.startswith("Large tool result")

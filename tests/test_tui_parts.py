@@ -8,12 +8,12 @@ import pytest
 from keyhole.core.errors import QueryError
 from keyhole.core.types import Detail, Hit, IndexedFile, Inventory, Mode, SearchRequest, Skip, SkipReason
 from keyhole.tui.answer import label_of
-from keyhole.tui.asking import BUDGETS, DETAILS, Asking, Versus
 from keyhole.tui.call import json_rpc
 from keyhole.tui.editor import editor_command
 from keyhole.tui.folders import build_tree
 from keyhole.tui.query_syntax import Words, read_query
 from keyhole.tui.screens.pick import Choice, matching
+from keyhole.tui.search_state import BUDGETS, DETAILS, SearchState, Variant
 from keyhole.tui.source_colours import coloured, lexer_of
 from keyhole.tui.widgets.line_view import Document
 
@@ -92,31 +92,31 @@ def test_the_tree_has_every_path_once() -> None:
 
 
 def test_detail_goes_around_and_the_budget_does_not() -> None:
-    asking = Asking("x")
-    seen = [asking.detail]
+    state = SearchState("x")
+    seen = [state.detail]
     for _ in DETAILS[1:]:
-        asking = asking.with_detail(1)
-        seen.append(asking.detail)
+        state = state.with_detail(1)
+        seen.append(state.detail)
     assert sorted(seen) == sorted(DETAILS)
-    assert asking.with_detail(1).detail == Detail.COMPACT
-    assert asking.with_budget(-99).max_tokens == BUDGETS[0]
-    assert asking.with_budget(99).max_tokens == BUDGETS[-1]
+    assert state.with_detail(1).detail == Detail.COMPACT
+    assert state.with_budget(-99).max_tokens == BUDGETS[0]
+    assert state.with_budget(99).max_tokens == BUDGETS[-1]
 
 
 def test_pages_are_remembered_as_they_were_and_forgotten_with_the_question() -> None:
-    asking = Asking("x").with_next_page(8).with_next_page(13)
-    assert (asking.page, asking.request.offset) == (3, 13)
-    assert asking.with_previous_page().request.offset == 8
-    assert asking.with_previous_page().with_previous_page().with_previous_page().page == 1
-    assert asking.with_line("y").page == asking.with_detail(1).page == asking.with_budget(-1).page == 1
+    state = SearchState("x").with_next_page(8).with_next_page(13)
+    assert (state.page, state.request.offset) == (3, 13)
+    assert state.with_previous_page().request.offset == 8
+    assert state.with_previous_page().with_previous_page().with_previous_page().page == 1
+    assert state.with_line("y").page == state.with_detail(1).page == state.with_budget(-1).page == 1
 
 
 def test_other_ways_to_ask_are_all_other_ways() -> None:
-    asking = Asking("x")
-    others = asking.others()
-    assert Versus(detail=Detail.COMPACT) not in others
-    assert {other.detail for other in others} >= set(DETAILS) - {Detail.COMPACT}
-    assert all(other.of(asking.request) != asking.request for other in others)
+    state = SearchState("x")
+    variants = state.variants()
+    assert Variant(detail=Detail.COMPACT) not in variants
+    assert {other.detail for other in variants} >= set(DETAILS) - {Detail.COMPACT}
+    assert all(other.of(state.request) != state.request for other in variants)
 
 
 def test_the_call_leaves_defaults_out() -> None:

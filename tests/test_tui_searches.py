@@ -15,10 +15,10 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, Mode, Query, SearchRequest, SearchResult
 from keyhole.mcp_server.server import build_server
-from keyhole.tui import asking, query_syntax
+from keyhole.tui import query_syntax, search_state
 from keyhole.tui.answer import as_json, compare, find_answer
-from keyhole.tui.asking import Versus
 from keyhole.tui.call import json_rpc
+from keyhole.tui.search_state import Variant
 from keyhole.tui.widgets.line_view import LineView
 
 Search = Callable[..., SearchResult]
@@ -64,7 +64,7 @@ def test_a_line_is_parsed_once(acme: Service, monkeypatch: pytest.MonkeyPatch) -
         return query_syntax.read_query(line)
 
     async def steps(pilot: Pilot[None]) -> None:
-        monkeypatch.setattr(asking, "read_query", read)
+        monkeypatch.setattr(search_state, "read_query", read)
         await ask(pilot, "backoff lang:py")
         assert answer_of(pilot).request.language == "py"
         assert parsed == ["backoff lang:py"]
@@ -113,13 +113,13 @@ def test_a_smaller_page_is_the_start_of_a_larger_one(acme: Service, searches: li
     many = SearchRequest("handle event", limit=100, detail_level=Detail.MINIMAL)
     found = find_answer(acme, 1, many)
     assert found.result.query.limit == 100
-    other = compare(acme, found, Versus(detail=Detail.COMPACT))
+    other = compare(acme, found, Variant(detail=Detail.COMPACT))
     assert searches == ["handle event"]
     assert other.there == acme.search_view(replace(many, detail_level=Detail.COMPACT)).truncation.estimated_tokens
     # The other way round there is more to find.
     few = find_answer(acme, 2, replace(many, detail_level=Detail.COMPACT))
     searches.clear()
-    compare(acme, few, Versus(detail=Detail.MINIMAL))
+    compare(acme, few, Variant(detail=Detail.MINIMAL))
     assert searches == ["handle event"]
 
 

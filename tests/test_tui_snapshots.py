@@ -33,10 +33,10 @@ from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Progress
 from keyhole.tui.app import KeyholeApp
-from keyhole.tui.asking import Asking
 from keyhole.tui.index_state import Phase
-from keyhole.tui.messages import Indexing, NotIndexed, Said
+from keyhole.tui.messages import Indexing, IndexingFailed, IndexNotice
 from keyhole.tui.screens import explore as explore_module
+from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.query_line import QueryLine
@@ -70,9 +70,9 @@ def gauge_of(pilot: Pilot[None]) -> Gauge:
     return explore(pilot).query_one(Gauge)
 
 
-def asked(line: str, *keys: str, **asking: Any) -> Steps:
+def asked(line: str, *keys: str, **state: Any) -> Steps:
     async def steps(pilot: Pilot[None]) -> None:
-        explore(pilot).asking = Asking(**asking)
+        explore(pilot).search_state = SearchState(**state)
         await ask(pilot, line, *keys)
 
     return steps
@@ -136,8 +136,10 @@ STATES = {
         asked(MANY, "enter", "v", "v", "v", "v", detail=Detail.RICH),
         lambda pilot: "max_tokens=1000" in view_of(pilot).document.text,
     ),
-    "rich": State(asked("handle event", "enter", "]", "d"), lambda pilot: explore(pilot).asking.detail == Detail.RICH),
-    "second-page": State(asked("handle event", "enter", "n"), lambda pilot: explore(pilot).asking.page == 2),
+    "rich": State(
+        asked("handle event", "enter", "]", "d"), lambda pilot: explore(pilot).search_state.detail == Detail.RICH
+    ),
+    "second-page": State(asked("handle event", "enter", "n"), lambda pilot: explore(pilot).search_state.page == 2),
     "over-70-percent": State(
         asked("return limit:50", "enter", max_tokens=1_000),
         lambda pilot: gauge_of(pilot).standing == "◆ over 70%",
@@ -199,7 +201,7 @@ def test_cut_results_below_the_line(acme: Service, snap_compare: Compare, monkey
     monkeypatch.setattr(limits, "MIN_TOKENS", 100)
 
     async def steps(pilot: Pilot[None]) -> None:
-        explore(pilot).asking = Asking(max_tokens=200)
+        explore(pilot).search_state = SearchState(max_tokens=200)
         await ask(pilot, MANY, "enter", "c")
 
     state = State(steps, lambda pilot: len(explore(pilot).query_one(ResultList).rows) == 12 and cut_of(pilot) > 0)
@@ -257,7 +259,7 @@ def test_an_index_that_is_there_is_not_read_for_the_first_time(
         async with app.run_test(size=LARGE) as pilot:
             await wait_for(pilot, lambda _: phase == Phase.OPENING or app.index_state.phase != Phase.OPENING)
             if phase == Phase.WAITING:
-                app.post_message(Said(IndexMessage(IndexEvent.WAITING, "in whatever words")))
+                app.post_message(IndexNotice(IndexMessage(IndexEvent.WAITING, "in whatever words")))
             await wait_for(pilot, lambda _: app.index_state.phase == phase)
             await pilot.pause(0.05)
             assert app.index_state.phase == phase
@@ -295,7 +297,7 @@ def test_an_empty_folder(tmp_path: Path, snap_compare: Compare) -> None:
 
 def test_an_index_that_cannot_be_used(acme: Service, snap_compare: Compare) -> None:
     async def steps(pilot: Pilot[None]) -> None:
-        pilot.app.post_message(NotIndexed(StoreError("there is no room to write; free some, then press r")))
+        pilot.app.post_message(IndexingFailed(StoreError("there is no room to write; free some, then press r")))
         await pilot.pause(0.05)
 
     check(make_app(acme), snap_compare, State(steps, lambda pilot: explorer(pilot).index_state.phase == Phase.FAILED))

@@ -32,7 +32,7 @@ from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
 from keyhole.core.types import CallStatus, SearchRequest
 from keyhole.core.view.stats_text import stats_text
-from keyhole.tui.messages import Serves
+from keyhole.tui.messages import ServerStarted
 from keyhole.tui.screens.replay import ReplayScreen
 from keyhole.tui.screens.stats_screen import StatsScreen
 from keyhole.tui.screens.traffic import SummaryLine, TrafficScreen
@@ -347,7 +347,7 @@ def test_before_any_call_keys_are_named_for_what_they_do_now(unasked_service: Se
     async def steps(pilot: Pilot[None]) -> None:
         await press(pilot, "escape", "3")
         assert any("s      serves this workspace" in row for row in rows_of(pilot))
-        pilot.app.post_message(Serves("http://127.0.0.1:7777/mcp", "{}"))
+        pilot.app.post_message(ServerStarted("http://127.0.0.1:7777/mcp", "{}"))
         await wait_until(pilot, lambda pilot: explorer(pilot).server_state.phase == ServerPhase.ON)
         assert any("s      stops the server" in row for row in rows_of(pilot))
         assert not any("serves this workspace" in row for row in rows_of(pilot))

@@ -36,9 +36,9 @@ from keyhole.core.journal.writer import Ended
 from keyhole.core.service import Service
 from keyhole.core.types import CallStatus, Detail
 from keyhole.mcp_server.local import LocalTools
-from keyhole.tui.asking import Asking
-from keyhole.tui.messages import NotServing, Serves, TurnedAway
+from keyhole.tui.messages import RequestRejected, ServerStarted, ServerStopped
 from keyhole.tui.screens import explore as explore_module
+from keyhole.tui.search_state import SearchState
 from keyhole.tui.server_state import ServerPhase
 from keyhole.tui.widgets.charts import Chart
 from keyhole.tui.widgets.lens_line import LensLine
@@ -86,9 +86,9 @@ def told(message: Any, is_there: Callable[[Pilot[None]], object]) -> Steps:
 
 
 async def turned_away(pilot: Pilot[None]) -> None:
-    await told(Serves(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON)(pilot)
+    await told(ServerStarted(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON)(pilot)
     for reason in ("no token", "a wrong token"):
-        pilot.app.post_message(TurnedAway(reason))
+        pilot.app.post_message(RequestRejected(reason))
     await wait_until(pilot, lambda pilot: explorer(pilot).server_state.turned_away == 2)
 
 
@@ -103,7 +103,7 @@ def phase(pilot: Pilot[None]) -> ServerPhase:
 
 def seen_through(*keys: str) -> Steps:
     async def steps(pilot: Pilot[None]) -> None:
-        explore(pilot).asking = Asking(detail=Detail.RICH)
+        explore(pilot).search_state = SearchState(detail=Detail.RICH)
         await ask(pilot, "return limit:50", "enter", *keys)
         await wait_until(pilot, lambda pilot: explorer(pilot).tool_costs is not None)
 
@@ -130,11 +130,11 @@ STATES = {
     ),
     "traffic-replay-diff": State(replayed, lambda pilot: "+++ now" in text_of(pilot)),
     "traffic-port-taken": State(
-        told(NotServing(TAKEN), lambda pilot: phase(pilot) == ServerPhase.FAILED),
+        told(ServerStopped(TAKEN), lambda pilot: phase(pilot) == ServerPhase.FAILED),
         lambda pilot: "7777" in str(traffic(pilot).query_one("#problem").render()),
     ),
     "traffic-serving": State(
-        told(Serves(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON),
+        told(ServerStarted(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON),
         lambda pilot: ADDRESS in str(traffic(pilot).query_one("#server").render()),
     ),
     "traffic-turned-away": State(

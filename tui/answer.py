@@ -10,7 +10,7 @@ from keyhole.core.types import Format, Hit, Passage, SearchRequest, SearchResult
 from keyhole.core.view.lists.hit_text import first_line, ladders
 from keyhole.core.view.lists.listing import ListView
 from keyhole.core.view.text import name_text
-from keyhole.tui.asking import Versus
+from keyhole.tui.search_state import Variant
 from keyhole.tui.sources import read_text
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Comparison:
         return f"{self.here:,} → {self.there:,} tokens ({self.there - self.here:+,})"
 
 
-def compare(service: "Service", answer: Answer, versus: Versus) -> Comparison:
+def compare(service: "Service", answer: Answer, versus: Variant) -> Comparison:
     """Write what changes when the same is asked another way."""
     other = versus.of(answer.request)
     here, there = answer.view, _in_other_form(service, answer, other)

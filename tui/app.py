@@ -11,7 +11,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from keyhole.tui.endings import close_on_signals, close_without_terminal
+from keyhole.tui.closing import close_on_signals, close_without_terminal
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.explorer import Explorer
 from keyhole.tui.modes import MODES

@@ -8,7 +8,7 @@ from keyhole.core.types import Call, CallStatus
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.stats_text import milliseconds, moment
 from keyhole.core.view.text import count_of, json_text
-from keyhole.tui.asking import Asking
+from keyhole.tui.search_state import SearchState
 
 if TYPE_CHECKING:
     from keyhole.core.journal.reader import WholeCall
@@ -65,7 +65,7 @@ def replay_diff(before: str, after: str) -> tuple[str, str]:
     return f"{text}\n", f"{here:,} → {there:,} tokens ({there - here:+,})"
 
 
-def asking_of(call: Call) -> Asking:
+def search_of(call: Call) -> SearchState:
     """Ask the same in the search line of Explore, as near as can be."""
     given = call.parameters
     filters = [f"{word}:{given[name]}" for name, word in _FILTERS.items() if given.get(name) not in (None, "")]
@@ -73,14 +73,14 @@ def asking_of(call: Call) -> Asking:
         filters.append("tests:no")
     offset = given.get("offset")
     offsets = (0, offset) if isinstance(offset, int) and offset > 0 else (0,)
-    asking = Asking(" ".join([str(given.get("query", "")), *filters]), offsets=offsets)
-    return asking.with_limits(str(given.get("detail_level", "")), given.get("max_tokens") or call.budget)
+    search = SearchState(" ".join([str(given.get("query", "")), *filters]), offsets=offsets)
+    return search.with_limits(str(given.get("detail_level", "")), given.get("max_tokens") or call.budget)
 
 
-def says_the_same(asking: Asking, call: Call) -> bool:
+def is_same_request(search: SearchState, call: Call) -> bool:
     """Tell whether the search line asks for what the agent asked for, or only for what comes nearest."""
     given = call.parameters
     try:
-        return asking.request.query == given.get("query") and not given.get("cursor")
+        return search.request.query == given.get("query") and not given.get("cursor")
     except KeyholeError:
         return False

@@ -27,25 +27,25 @@ from keyhole.tui.serving import ServerSide, Serving
 if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.core.types import Status
-    from keyhole.tui.asking import Asking
     from keyhole.tui.call_log import CallLog
-    from keyhole.tui.following import Following
     from keyhole.tui.indexing import IndexRuns
+    from keyhole.tui.journal_follower import JournalFollower
     from keyhole.tui.messages import (
         CallsChanged,
         FilesChanged,
         Indexed,
         Indexing,
+        IndexingFailed,
+        IndexNotice,
         JournalFailed,
-        NotIndexed,
-        NotServing,
-        NotWatching,
         Opened,
-        Said,
-        Serves,
-        ToolsWeighed,
-        TurnedAway,
+        RequestRejected,
+        ServerStarted,
+        ServerStopped,
+        ToolCostsMeasured,
+        WatchingFailed,
     )
+    from keyhole.tui.search_state import SearchState
     from keyhole.tui.serving import Tools
 
 log = logging.getLogger("keyhole.tui")
@@ -83,12 +83,12 @@ class Explorer(App[None]):
         self.serving = Serving(self, server_side.start) if server_side else None
         self.tools = server_side.tools if server_side else None
         self._port = port
-        self._following: Following | None = None
+        self._following: JournalFollower | None = None
         self._is_weighing = False
         self.journal_problem = ""
         # What other screens are to open next: a file at a line, as its source or its map; a search.
         self.wanted_file: tuple[str, int, bool] | None = None
-        self.wanted_asking: Asking | None = None
+        self.wanted_search: SearchState | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -113,8 +113,8 @@ class Explorer(App[None]):
 
     def on_opened(self, message: "Opened") -> None:
         """Start to keep the index current."""
-        from keyhole.tui.following import Following
         from keyhole.tui.indexing import IndexRuns, watch_files
+        from keyhole.tui.journal_follower import JournalFollower
 
         self.service = message.service
         self.index_state = replace(self.index_state, is_first_run=not message.service.has_index())
@@ -122,7 +122,7 @@ class Explorer(App[None]):
         if self._watches:
             self.run_worker(watch_files(message.service, self), name="watch")
         self.index_again()
-        self._following = Following(message.service.journal_reader(), self)
+        self._following = JournalFollower(message.service.journal_reader(), self)
         self._following.start()
         if self._port is not None:
             self._start_server(self._port)
@@ -156,18 +156,18 @@ class Explorer(App[None]):
         self.journal_problem = problem_text(message.error)
         self.calls_version += 1
 
-    def weigh_tools(self) -> None:
+    def measure_tools(self) -> None:
         """Find out, once, what our own tools cost each client."""
         if self.tools and self.tool_costs is None and not self._is_weighing:
             self._is_weighing = True
-            self.run_worker(partial(self._weigh, self.tools), thread=True, name="weigh")
+            self.run_worker(partial(self._measure_tools, self.tools), thread=True, name="weigh")
 
-    def _weigh(self, tools: "Tools") -> None:
-        from keyhole.tui.messages import ToolsWeighed
+    def _measure_tools(self, tools: "Tools") -> None:
+        from keyhole.tui.messages import ToolCostsMeasured
 
-        self.post_message(ToolsWeighed(tools.costs()))
+        self.post_message(ToolCostsMeasured(tools.costs()))
 
-    def on_tools_weighed(self, message: "ToolsWeighed") -> None:
+    def on_tool_costs_measured(self, message: "ToolCostsMeasured") -> None:
         """Tell the screens."""
         self.tool_costs = message.costs
 
@@ -186,13 +186,13 @@ class Explorer(App[None]):
             self.server_state = ServerState(ServerPhase.STARTING)
             self.serving.start(self.service, port)
 
-    def on_serves(self, message: "Serves") -> None:
+    def on_server_started(self, message: "ServerStarted") -> None:
         """Say where agents find the workspace."""
         self.server_state = ServerState(ServerPhase.ON, message.address, message.client_setup)
         if self.current_mode != "traffic":
             self.notify(f"Agents are served on {message.address}: 3 Traffic shows what they ask", markup=False)
 
-    def on_not_serving(self, message: "NotServing") -> None:
+    def on_server_stopped(self, message: "ServerStopped") -> None:
         """Say that agents are not served, and why."""
         if message.error is None:
             self.server_state = ServerState()
@@ -201,7 +201,7 @@ class Explorer(App[None]):
         if self.current_mode != "traffic":
             self.notify(f"{message.error}; 3 Traffic shows more", severity="error", markup=False)
 
-    def on_turned_away(self, message: "TurnedAway") -> None:
+    def on_request_rejected(self, message: "RequestRejected") -> None:
         """Say that agents come in vain, and what lets them in: they themselves are seldom told."""
         state = self.server_state
         if state.phase != ServerPhase.ON:
@@ -226,7 +226,7 @@ class Explorer(App[None]):
         """Move the bar."""
         self.index_state = replace(self.index_state, phase=Phase.INDEXING, progress=message.progress)
 
-    def on_said(self, said: "Said") -> None:
+    def on_index_notice(self, said: "IndexNotice") -> None:
         """Pass on what an index run says; that it waits is a state of its own."""
         if said.message.event == IndexEvent.WAITING:
             self.index_state = replace(self.index_state, phase=Phase.WAITING)
@@ -248,7 +248,7 @@ class Explorer(App[None]):
         if self._runs:
             self._runs.ended()
 
-    def on_not_indexed(self, message: "NotIndexed") -> None:
+    def on_indexing_failed(self, message: "IndexingFailed") -> None:
         """Say what is wrong with the index; what it holds can still be searched."""
         self.index_state = replace(self.index_state, phase=Phase.FAILED, text=problem_text(message.error))
         if self._runs:
@@ -258,7 +258,7 @@ class Explorer(App[None]):
         """Take in what has changed."""
         self.index_again()
 
-    def on_not_watching(self, message: "NotWatching") -> None:
+    def on_watching_failed(self, message: "WatchingFailed") -> None:
         """Say that changes go unnoticed until someone asks."""
         log.warning("not watching: %s", message.reason)
         self.index_state = replace(self.index_state, is_watching=False, text="not watching: r looks again")
@@ -297,7 +297,7 @@ class Explorer(App[None]):
         self.wanted_file = (path, line, is_map)
         self.switch_mode("files")
 
-    def ask(self, asking: "Asking") -> None:
+    def ask(self, search: "SearchState") -> None:
         """Ask on the screen of searches."""
-        self.wanted_asking = asking
+        self.wanted_search = search
         self.switch_mode("explore")

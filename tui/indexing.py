@@ -12,7 +12,7 @@ from textual.message_pump import MessagePump
 from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexMessage
 from keyhole.core.types import Progress
-from keyhole.tui.messages import FilesChanged, Indexed, Indexing, NotIndexed, NotWatching, Said
+from keyhole.tui.messages import FilesChanged, Indexed, Indexing, IndexingFailed, IndexNotice, WatchingFailed
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -71,7 +71,7 @@ class IndexRuns:
         except _StoppedError:
             pass
         except KeyholeError as error:
-            self._listener.post_message(NotIndexed(error))
+            self._listener.post_message(IndexingFailed(error))
 
     def _tell(self, progress: Progress) -> None:
         if self._stopping.is_set():
@@ -80,7 +80,7 @@ class IndexRuns:
             self._listener.post_message(Indexing(progress))
 
     def _say(self, message: IndexMessage) -> None:
-        self._listener.post_message(Said(message))
+        self._listener.post_message(IndexNotice(message))
 
 
 def _start_resource_tracker() -> None:
@@ -98,6 +98,6 @@ async def watch_files(service: "Service", listener: MessagePump) -> None:
             listener.post_message(FilesChanged())
     except (OSError, RuntimeError) as error:
         # Mostly a limit of the system on how many folders can be watched.
-        listener.post_message(NotWatching(str(error)))
+        listener.post_message(WatchingFailed(str(error)))
     except asyncio.CancelledError:
         pass

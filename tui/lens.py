@@ -39,7 +39,7 @@ def lens(name: str = RAW) -> Lens:
 def lens_text(seen: Lens, delivery: Delivery, costs: "Mapping[str, int] | None") -> str:
     """Say what survives on the way to a client's model, and what our tools cost it before the first question."""
     title = seen.profile.title
-    if delivery.how:
+    if delivery.overflow:
         what = f"▲ {delivery.note}"
     elif seen.profile.answer is None:
         what = f"● {title} publishes no limit; all of it is {count_of(delivery.tokens, 'token')} to its model"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
     from keyhole.core.view.lists.listing import ListView
-    from keyhole.core.view.lists.relation_view import Gathered
+    from keyhole.core.view.lists.relation_view import RelationResults
     from keyhole.tui.answer import Answer
 
 
@@ -43,7 +43,7 @@ class Indexing(Message):
 
 
 @dataclass
-class Said(Message):
+class IndexNotice(Message):
     """An index run has something to say."""
 
     message: IndexMessage
@@ -59,7 +59,7 @@ class Indexed(Message):
 
 
 @dataclass
-class NotIndexed(Message):
+class IndexingFailed(Message):
     """An index run has failed."""
 
     error: KeyholeError
@@ -71,7 +71,7 @@ class FilesChanged(Message):
 
 
 @dataclass
-class NotWatching(Message):
+class WatchingFailed(Message):
     """Changes will not be noticed."""
 
     reason: str
@@ -85,7 +85,7 @@ class Answered(Message):
 
 
 @dataclass
-class SearchRefused(Message):
+class SearchFailed(Message):
     """A search cannot be answered."""
 
     number: int
@@ -115,7 +115,7 @@ class RelationAnswered(Message):
     """What was asked about links or related code: what was found and its view, or why there is none."""
 
     request: "RelationRequest"
-    answer: "tuple[Gathered, ListView] | KeyholeError"
+    answer: "tuple[RelationResults, ListView] | KeyholeError"
 
 
 @dataclass
@@ -127,7 +127,7 @@ class Explained(Message):
 
 
 @dataclass
-class Serves(Message):
+class ServerStarted(Message):
     """Agents can reach the workspace at an address; `client_setup` is what to paste into a client."""
 
     address: str
@@ -135,14 +135,14 @@ class Serves(Message):
 
 
 @dataclass
-class NotServing(Message):
+class ServerStopped(Message):
     """The server has stopped, or could not be started."""
 
     error: KeyholeError | None = None
 
 
 @dataclass
-class TurnedAway(Message):
+class RequestRejected(Message):
     """A request did not come with the right token, but with what the reason says."""
 
     reason: str
@@ -163,14 +163,14 @@ class JournalFailed(Message):
 
 
 @dataclass
-class Counted(Message):
+class StatisticsCounted(Message):
     """The calls of agents have been counted."""
 
     statistics: "Statistics | KeyholeError"
 
 
 @dataclass
-class ToolsWeighed(Message):
+class ToolCostsMeasured(Message):
     """It is known what our own tools cost each client."""
 
     costs: "Mapping[str, int]"

@@ -1,8 +1,8 @@
 """The server beside the explorer: started on demand, stopped when the explorer has closed.
 
 It runs as a task of its own in the same loop, not as one of Textual's workers: those are cancelled first. What happens
-is posted to the app: `Serves` once an address is known, `TurnedAway` of each request without the right token,
-`NotServing` when it could not be started or after a stop.
+is posted to the app: `Serves` once an address is known, `RequestRejected` of each request without the right token,
+`ServerStopped` when it could not be started or after a stop.
 """
 
 import asyncio
@@ -77,29 +77,29 @@ class Serving:
 
     async def stop(self) -> None:
         """Stop the server, if there is one."""
-        from keyhole.tui.messages import NotServing
+        from keyhole.tui.messages import ServerStopped
 
         if self._starting:
             await asyncio.wait([self._starting])
         server, self.server = self.server, None
         if server:
             await server.stop()
-            self._app.post_message(NotServing())
+            self._app.post_message(ServerStopped())
 
     async def _start(self, service: "Service", port: int) -> None:
-        from keyhole.tui.messages import NotServing, Serves, TurnedAway
+        from keyhole.tui.messages import RequestRejected, ServerStarted, ServerStopped
 
         def tell(reason: str) -> None:
-            self._app.post_message(TurnedAway(reason))
+            self._app.post_message(RequestRejected(reason))
 
         try:
             self.server = await self._start_server(service, port, tell)
         except KeyholeError as error:
-            self._app.post_message(NotServing(error))
+            self._app.post_message(ServerStopped(error))
         except Exception as error:
             log.exception("the server could not be started")
             self._app.post_message(
-                NotServing(PortError(f"the server could not be started ({error})", ErrorKind.TAKEN_PORT))
+                ServerStopped(PortError(f"the server could not be started ({error})", ErrorKind.TAKEN_PORT))
             )
         else:
-            self._app.post_message(Serves(self.server.address, self.server.client_setup))
+            self._app.post_message(ServerStarted(self.server.address, self.server.client_setup))

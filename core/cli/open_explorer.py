@@ -66,8 +66,8 @@ def explore(request: ExploreRequest) -> int:
     return run_explorer(request.folder, server_side, force=request.force, port=request.port)
 
 
-async def start_server(service: "Service", port: int, told: Callable[[str], None]) -> "EmbeddedServer":
+async def start_server(service: "Service", port: int, on_rejection: Callable[[str], None]) -> "EmbeddedServer":
     """Start the server that the explorer shows; this module knows both, so that neither has to know the other."""
     from keyhole.mcp_server.embedded import EmbeddedServer
 
-    return await EmbeddedServer.start(service, port=port, told=told)
+    return await EmbeddedServer.start(service, port=port, on_rejection=on_rejection)

@@ -46,7 +46,7 @@ def decode(content: bytes) -> tuple[str, str] | None:
         return None if _looks_binary(content) else _decode_legacy(content)
 
 
-def objection(path: str, text: str) -> tuple[SkipReason, str] | None:
+def skip_reason_for(path: str, text: str) -> tuple[SkipReason, str] | None:
     """Say why readable text should stay out all the same."""
     if _PRIVATE_KEY.match(text):
         return SkipReason.SECRET, "its content is a private key"

@@ -17,7 +17,7 @@ _SET_SIZE = 1_000
 
 
 class PatternList:
-    """The lines of an ignore file, compiled; a line that git would not understand matches nothing."""
+    """The lines of an ignore file, compiled; a line that git cannot parse matches nothing."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines

@@ -5,7 +5,7 @@ import stat
 from hashlib import blake2b
 from pathlib import Path
 
-from keyhole.core.files.content import decode, objection
+from keyhole.core.files.content import decode, skip_reason_for
 from keyhole.core.types import Skip, SkipReason, SourceFile
 
 _OPEN_FLAGS = (
@@ -29,7 +29,7 @@ def read_source(root: Path, path: str, *, max_bytes: int) -> SourceFile | Skip:
     if decoded is None:
         return Skip(path, SkipReason.BINARY, "its content is not text")
     text, encoding = decoded
-    if refused := objection(path, text):
+    if refused := skip_reason_for(path, text):
         return Skip(path, *refused)
     digest = blake2b(content, digest_size=16).hexdigest()
     return SourceFile(path, len(content), status.st_mtime_ns, digest, encoding, text)

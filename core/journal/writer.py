@@ -130,14 +130,14 @@ class Journal:
         try:
             self._write(events)
         except (apsw.CorruptError, apsw.NotADBError):
-            self._begin_anew(events)
+            self._recreate(events)
         except Exception as error:  # noqa: BLE001  # whatever it is, it costs the record and not the answer
             self._give_up(error)
         for call, outcome in events:
             if outcome:
                 self._ids.pop(call, None)
 
-    def _begin_anew(self, events: list[_Event]) -> None:
+    def _recreate(self, events: list[_Event]) -> None:
         """Write to a new journal in the place of a damaged one."""
         try:
             self._disconnect()

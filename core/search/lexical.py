@@ -8,8 +8,8 @@ from itertools import accumulate, pairwise
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, WordQuery
 from keyhole.core.index.words import forms_of, split_words
+from keyhole.core.search.bounded_cache import BoundedCache
 from keyhole.core.search.query import words_of
-from keyhole.core.search.remembered import Remembered
 
 # What a word counts in the path, among the definitions, and in the text of a chunk.
 COLUMN_WEIGHTS = (1.0, 2.0, 1.0)
@@ -47,7 +47,7 @@ class _Term:
 class Vocabulary:
     """In how many chunks a word stands, remembered until the index changes: queries grow word by word."""
 
-    def __init__(self, store: SearchStore, remembered: Remembered[dict[str, int]]) -> None:
+    def __init__(self, store: SearchStore, remembered: BoundedCache[dict[str, int]]) -> None:
         self.store = store
         self._remembered = remembered
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 
-from keyhole.core.search.remembered import Remembered
+from keyhole.core.search.bounded_cache import BoundedCache
 from keyhole.core.search.sign_cache import SignCache
 
 
@@ -12,8 +12,8 @@ from keyhole.core.search.sign_cache import SignCache
 class SharedCaches:
     """Every name with its letters, in how many chunks a word stands, and the signs of all vectors."""
 
-    names: Remembered[dict[str, str]] = field(default_factory=Remembered)
-    word_counts: Remembered[dict[str, int]] = field(default_factory=Remembered)
+    names: BoundedCache[dict[str, str]] = field(default_factory=BoundedCache)
+    word_counts: BoundedCache[dict[str, int]] = field(default_factory=BoundedCache)
     signs: SignCache = field(default_factory=SignCache)
     # Counts the index files that this process has opened: numbers of chunks mean something in one of them only.
     opening: int = field(default_factory=partial(next, count(1)))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import MOST_ON_EDGE, ChunkScope
-from keyhole.core.search.remembered import Remembered
+from keyhole.core.search.bounded_cache import BoundedCache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +21,8 @@ class SignCache:
     """Finds the nearest by signs, as the store does; any thread may ask."""
 
     def __init__(self) -> None:
-        self._asked: Remembered[list[bytes]] = Remembered()
-        self._signs: Remembered[Signs] = Remembered()
+        self._asked: BoundedCache[list[bytes]] = BoundedCache()
+        self._signs: BoundedCache[Signs] = BoundedCache()
 
     def nearest(self, store: SearchStore, own: bytes, scope: ChunkScope, count: int) -> list[int]:
         """Return the chunks whose signs differ least from these, in no order."""

@@ -5,9 +5,9 @@ from enum import StrEnum
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope
+from keyhole.core.search.bounded_cache import BoundedCache
 from keyhole.core.search.filters import role_of
 from keyhole.core.search.rank import ChunkCandidate, letters_of
-from keyhole.core.search.remembered import Remembered
 
 
 class NameMatch(StrEnum):
@@ -37,7 +37,7 @@ _SHORTEST_TYPO = 4
 class Names:
     """Every name that the index defines, kept in memory until the index changes."""
 
-    def __init__(self, store: SearchStore, remembered: Remembered[dict[str, str]]) -> None:
+    def __init__(self, store: SearchStore, remembered: BoundedCache[dict[str, str]]) -> None:
         self._store = store
         self._remembered = remembered
 

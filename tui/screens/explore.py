@@ -12,12 +12,12 @@ from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types import Inventory, SearchRequest, SearchResult
-from keyhole.tui.asking import Asking, Versus
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
 from keyhole.tui.query_syntax import Words
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, QueryScreen
+from keyhole.tui.search_state import SearchState, Variant
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey
 from keyhole.tui.widgets.bars import chooser, set_subtitle, set_title
@@ -29,7 +29,7 @@ from keyhole.tui.widgets.results import ResultList, paging
 if TYPE_CHECKING:
     from keyhole.tui.answer import Answer, Row
     from keyhole.tui.lens import Lens
-    from keyhole.tui.messages import Answered, SearchRefused
+    from keyhole.tui.messages import Answered, SearchFailed
 
 DEBOUNCE_SECONDS = 0.12
 # While the index is being built, results grow; looking more often than this would only flicker.
@@ -64,7 +64,7 @@ class ExploreScreen(QueryScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asking = Asking()
+        self.search_state = SearchState()
         self.answer: Answer | None = None
         self.shows_cut = False
         self.versus = 0
@@ -99,9 +99,9 @@ class ExploreScreen(QueryScreen):
 
     def on_screen_resume(self) -> None:
         """Ask what another screen wants to be asked."""
-        if wanted := self.explorer.wanted_asking:
-            self.explorer.wanted_asking = None
-            self.asking = wanted
+        if wanted := self.explorer.wanted_search:
+            self.explorer.wanted_search = None
+            self.search_state = wanted
             self.query_one(QueryLine).value = wanted.line
             self.action_show_tab(TEXT)
             self.query_one(ResultList).focus()
@@ -117,13 +117,13 @@ class ExploreScreen(QueryScreen):
         """The result under the cursor."""
         return self.query_one(ResultList).row
 
-    # Asking
+    # SearchState
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search when the typing pauses."""
-        if event.value == self.asking.line:
+        if event.value == self.search_state.line:
             return
-        self.asking = self.asking.with_line(event.value)
+        self.search_state = self.search_state.with_line(event.value)
         if self._typing:
             self._typing.stop()
         self._typing = self.set_timer(DEBOUNCE_SECONDS, self._typed)
@@ -140,7 +140,7 @@ class ExploreScreen(QueryScreen):
 
     def _start_search(self) -> None:
         try:
-            request = self.asking.request
+            request = self.search_state.request
         except KeyholeError as error:
             self.show_problem(problem_text(error))
             return
@@ -155,7 +155,7 @@ class ExploreScreen(QueryScreen):
 
     def _answer(self, number: int, request: SearchRequest, known: SearchResult | None) -> None:
         from keyhole.tui.answer import find_answer
-        from keyhole.tui.messages import Answered, SearchRefused
+        from keyhole.tui.messages import Answered, SearchFailed
 
         service = self.explorer.service
         if service is None:
@@ -164,7 +164,7 @@ class ExploreScreen(QueryScreen):
             found = find_answer(service, number, request, known=known, with_source=self.tab == PREVIEW)
             self.post_message(Answered(found))
         except KeyholeError as error:
-            self.post_message(SearchRefused(number, error))
+            self.post_message(SearchFailed(number, error))
 
     def on_answered(self, message: "Answered") -> None:
         """Show the answer, unless something else has been asked since."""
@@ -175,7 +175,7 @@ class ExploreScreen(QueryScreen):
         self.show_problem("")
         self._show_answer(message.answer)
 
-    def on_search_refused(self, message: "SearchRefused") -> None:
+    def on_search_failed(self, message: "SearchFailed") -> None:
         """Say what is wrong; what is on the screen stays."""
         self._is_searching = False
         if message.number != self._number:
@@ -213,10 +213,10 @@ class ExploreScreen(QueryScreen):
 
     def _show_controls(self) -> None:
         """Write what can be changed into the frames of the panes."""
-        detail = chooser("detail", self.asking.detail, "detail")
-        budget = chooser("budget", f"{self.asking.max_tokens:,}", "budget")
+        detail = chooser("detail", self.search_state.detail, "detail")
+        budget = chooser("budget", f"{self.search_state.max_tokens:,}", "budget")
         set_title(self.query_one(Gauge), detail + Content("  ") + budget)
-        set_subtitle(self.query_one(ResultList), paging(self.answer, self.asking.page))
+        set_subtitle(self.query_one(ResultList), paging(self.answer, self.search_state.page))
         name = self.lens.profile.title if self.lens else "raw"
         set_title(self._pane, self.tabs() + Content("   ") + chooser("as", name, "lens"))
 
@@ -229,7 +229,7 @@ class ExploreScreen(QueryScreen):
         if self.tab == PREVIEW and row is None:
             self._pane.show_overview(self.explorer.status)
             return
-        versus = self._versus() if self.tab == DIFF else None
+        versus = self._variant() if self.tab == DIFF else None
         lens = self.lens if self.tab in (TEXT, JSON) else None
         if lens is None:
             self.query_one(LensLine).show(None, None)
@@ -239,9 +239,9 @@ class ExploreScreen(QueryScreen):
         """Say what a client makes of the text that is shown."""
         self.query_one(LensLine).show(self.lens, message.delivery)
 
-    def _versus(self) -> Versus:
-        others = self.asking.others()
-        return others[self.versus % len(others)]
+    def _variant(self) -> Variant:
+        variants = self.search_state.variants()
+        return variants[self.versus % len(variants)]
 
     @property
     def _pane(self) -> AnswerView:
@@ -279,24 +279,24 @@ class ExploreScreen(QueryScreen):
 
     def action_detail(self, step: int) -> None:
         """Tell more or less of each result."""
-        self._ask_otherwise(self.asking.with_detail(step))
+        self._search_with(self.search_state.with_detail(step))
 
     def action_budget(self, step: int) -> None:
         """Spend more or less."""
-        self._ask_otherwise(self.asking.with_budget(step))
+        self._search_with(self.search_state.with_budget(step))
 
     def action_next_page(self) -> None:
         """Go on in the list."""
         if self.answer and self.answer.next_offset is not None:
-            self._ask_otherwise(self.asking.with_next_page(self.answer.next_offset))
+            self._search_with(self.search_state.with_next_page(self.answer.next_offset))
 
     def action_previous_page(self) -> None:
         """Go back in the list."""
-        self._ask_otherwise(self.asking.with_previous_page())
+        self._search_with(self.search_state.with_previous_page())
 
-    def _ask_otherwise(self, asking: Asking) -> None:
-        if asking != self.asking:
-            self.asking = asking
+    def _search_with(self, state: SearchState) -> None:
+        if state != self.search_state:
+            self.search_state = state
             self._show_controls()
             self._search()
 
@@ -321,7 +321,7 @@ class ExploreScreen(QueryScreen):
 
         chosen = (self.lens or lens()).next(step)
         self.lens = None if chosen.is_raw else chosen
-        self.explorer.weigh_tools()
+        self.explorer.measure_tools()
         self.action_show_tab(self.tab if self.tab == JSON else TEXT)
 
     def action_versus(self) -> None:

@@ -16,13 +16,13 @@ from keyhole.core.types import IndexedFile, MapLevel, Skip, Symbol
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of, name_text, one_line
 from keyhole.core.view.writing import View
-from keyhole.tui.asking import next_budget
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.messages import Loaded, Outlined
+from keyhole.tui.screens.link_navigation import LinkNavigationScreen
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS
 from keyhole.tui.screens.pick import Choice, PickScreen
-from keyhole.tui.screens.walking import WalkingScreen
+from keyhole.tui.search_state import next_budget
 from keyhole.tui.source_colours import lexer_of
 from keyhole.tui.sources import read_map, read_outline, read_text
 from keyhole.tui.widgets.bars import chooser
@@ -57,7 +57,7 @@ class Opening:
     marked: range = range(1, 1)
 
 
-class FilesScreen(WalkingScreen):
+class FilesScreen(LinkNavigationScreen):
     """A tree, and the file that was chosen in it."""
 
     HELP_TITLE = "Files"

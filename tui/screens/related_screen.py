@@ -81,11 +81,11 @@ class RelatedScreen(ModalScreen[Place | None]):
         if isinstance(message.answer, KeyholeError):
             rows.say([f"✗ {Content(problem_text(message.answer)).markup}"])
             return
-        gathered, view = message.answer
-        if gathered.related:
-            rows.hits, rows.passages = gathered.related.hits[: len(view.plan.levels)], gathered.passages
-            # What it is like stands in the title already.
-            rows.border_subtitle = f"{HOW_FOUND[gathered.related.how]} · ⏎ goes there · esc closes"
+        results, view = message.answer
+        if results.related:
+            rows.hits, rows.passages = results.related.hits[: len(view.plan.levels)], results.passages
+            # The title already says what the code is similar to.
+            rows.border_subtitle = f"{HOW_FOUND[results.related.how]} · ⏎ goes there · esc closes"
         if rows.hits:
             rows.show_rows(len(rows.hits), 0)
         else:

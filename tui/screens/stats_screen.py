@@ -12,7 +12,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.statistics import statistics
 from keyhole.core.view.stats_text import stats_text
 from keyhole.tui.errors_for_explorer import problem_text
-from keyhole.tui.messages import Counted
+from keyhole.tui.messages import StatisticsCounted
 from keyhole.tui.screens.base import KeyholeScreen
 from keyhole.tui.widgets.charts import (
     Chart,
@@ -93,13 +93,13 @@ class StatsScreen(KeyholeScreen):
     def _count(self, service: "Service") -> None:
         reader = service.journal_reader()
         try:
-            self.post_message(Counted(statistics(reader.each())))
+            self.post_message(StatisticsCounted(statistics(reader.each())))
         except KeyholeError as error:
-            self.post_message(Counted(error))
+            self.post_message(StatisticsCounted(error))
         finally:
             reader.close()
 
-    def on_counted(self, message: Counted) -> None:
+    def on_statistics_counted(self, message: StatisticsCounted) -> None:
         """Draw the charts."""
         self._is_counting = False
         if isinstance(message.statistics, KeyholeError):

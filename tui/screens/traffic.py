@@ -16,7 +16,7 @@ from keyhole.core.view.stats_text import milliseconds
 from keyhole.core.view.text import count_of, json_line
 from keyhole.tui.call import tool_call
 from keyhole.tui.call_log import CallLog, read_filter
-from keyhole.tui.call_text import asking_of, says_the_same
+from keyhole.tui.call_text import is_same_request, search_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.messages import Replayed
 from keyhole.tui.screens.panes import PANE_KEYS, TAB_KEYS, QueryScreen
@@ -277,9 +277,9 @@ class TrafficScreen(QueryScreen):
             self.notify("Only searches, maps and reads of one file can be opened.", timeout=3)
 
     def _open_search(self, call: Call) -> None:
-        asking = asking_of(call)
-        self.explorer.ask(asking)
-        if not says_the_same(asking, call):
+        search = search_of(call)
+        self.explorer.ask(search)
+        if not is_same_request(search, call):
             self.notify("The search line cannot say exactly this; it says what comes nearest.", severity="warning")
 
     def action_replay(self) -> None:

@@ -10,9 +10,9 @@ from textual.message import Message
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Status
 from keyhole.core.view.text import count_of, name_text
-from keyhole.tui.asking import Versus
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.notices import overview
+from keyhole.tui.search_state import Variant
 from keyhole.tui.sources import read_text
 from keyhole.tui.widgets.bars import set_subtitle
 from keyhole.tui.widgets.line_view import Document, LineView
@@ -34,7 +34,7 @@ class ViewKey:
     tab: str
     number: int
     row: "Row | None" = None
-    versus: Versus | None = None
+    versus: Variant | None = None
     # The client through whose limits the text is seen; nothing of it means as it was sent.
     lens: "Lens | None" = None
 

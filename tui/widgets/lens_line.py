@@ -34,5 +34,5 @@ class LensLine(Static):
 
             lens, delivery = self._seen
             self.update(lens_text(lens, delivery, self._costs))
-            self.set_class(bool(delivery.how), "-cut")
+            self.set_class(bool(delivery.overflow), "-cut")
         self.set_class(bool(self._seen), "-shown")

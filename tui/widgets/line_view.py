@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.style import Style
 
 from keyhole.core.view.text import visible
-from keyhole.tui.widgets.steady import SteadyView
+from keyhole.tui.widgets.fixed_layout import FixedLayoutView
 
 _TAB = 4
 # Nobody scrolls further to the right, and a wider canvas costs memory.
@@ -42,7 +42,7 @@ class Document:
         return min(_WIDEST, len(longest.expandtabs(_TAB)) + longest.count("\x1b") * 4)
 
 
-class LineView(SteadyView, can_focus=True):
+class LineView(FixedLayoutView, can_focus=True):
     """Shows a document, and scrolls it."""
 
     HELP_TITLE = "In the view"

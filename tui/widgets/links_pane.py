@@ -76,8 +76,8 @@ class LinksPane(RowList):
         if isinstance(message.answer, KeyholeError):
             self.rows = [LinkRow(f"✗ {one_line(problem_text(message.answer))}", is_title=True)]
         else:
-            gathered, view = message.answer
-            rows = link_rows(gathered.links, view, message.request.category)
+            results, view = message.answer
+            rows = link_rows(results.links, view, message.request.category)
             self.rows = rows or [LinkRow("no links from this file or to it", is_title=True)]
         titles = [Content(row.text) for row in self.rows if row.is_title and len(self.rows) > 1]
         self.border_title = Content(" · ").join([Content("links"), *titles])

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from keyhole.tui.widgets.steady import SteadyView
+from keyhole.tui.widgets.fixed_layout import FixedLayoutView
 
 # A cell of air on each side.
 _AIR = 1
@@ -20,7 +20,7 @@ _MOST_DRAWN = 500
 _NOTICE = "notice"
 
 
-class RowList(SteadyView, can_focus=True):
+class RowList(FixedLayoutView, can_focus=True):
     """Shows rows; who derives from it says what a row looks like."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--cursor"}

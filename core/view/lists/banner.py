@@ -29,9 +29,9 @@ def shares(sections: Sequence[Section], shown: int) -> Iterator[tuple[Section, i
 
 def sections_banner(sections: Sequence[Section], plan: Plan, budget: Budget) -> str:
     """Write the banner of several lists."""
-    told = list(shares(sections, len(plan.levels)))
-    parts = [f"{part.name} {f'1-{here}' if here else 'none'} of {part.total:,}" for part, here in told if part.total]
-    parts += [f"no {part.name}" for part, _ in told if not part.total]
+    shared = list(shares(sections, len(plan.levels)))
+    parts = [f"{part.name} {f'1-{here}' if here else 'none'} of {part.total:,}" for part, here in shared if part.total]
+    parts += [f"no {part.name}" for part, _ in shared if not part.total]
     cut = f" ({budget.limit_text(plan.reason)})" if plan.reason else ""
     ways = sections_next(sections, len(plan.levels))
     return f"Showing {', '.join(parts)}{cut}{f': next {ways}' if ways else ''}."
@@ -39,8 +39,8 @@ def sections_banner(sections: Sequence[Section], plan: Plan, budget: Budget) -> 
 
 def sections_next(sections: Sequence[Section], shown: int) -> str:
     """Say how to go on in each section that has more."""
-    told = shares(sections, shown)
-    return ", or ".join(f"category={part.name} offset={here}" for part, here in told if here < part.total)
+    shared = shares(sections, shown)
+    return ", or ".join(f"category={part.name} offset={here}" for part, here in shared if here < part.total)
 
 
 def banner(page: Page, plan: Plan, budget: Budget, *, at_minimal: int = 0, otherwise: str = "") -> str:

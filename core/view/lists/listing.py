@@ -166,8 +166,8 @@ class _Writer:
         cursor = write_cursor(listing.request, listing.generation, after or 0) if is_paged else None
         facts: dict[str, object] = {}
         if listing.sections:
-            told = shares(listing.sections, len(plan.levels))
-            facts["categories"] = {part.name: {"total": part.total, "returned": here} for part, here in told}
+            shared = shares(listing.sections, len(plan.levels))
+            facts["categories"] = {part.name: {"total": part.total, "returned": here} for part, here in shared}
         facts |= {"notes": self._notes, **listing.facts}
         count = partial(count_facts, listing.page, len(plan.levels), cursor=cursor)
         return json_answer(self.banner(plan), results, lambda info: {**count(info=info), **facts}, listing.latency_ms)

@@ -42,9 +42,9 @@ def link_facts(link: Link, level: str) -> dict[str, object]:
         "target": name_text(link.written, _LONGEST_TARGET),
         "state": link.state,
     }
-    told = {"to": link.to if link.state == "internal" else "", "reason": link.reason, "site": link.site}
+    optional = {"to": link.to if link.state == "internal" else "", "reason": link.reason, "site": link.site}
     line = {"to_line": link.to_line} if link.to_line else {}
-    return facts | {key: name_text(value, _LONGEST_TARGET) for key, value in told.items() if value} | line
+    return facts | {key: name_text(value, _LONGEST_TARGET) for key, value in optional.items() if value} | line
 
 
 def linked_file_text(file: LinkedFile, level: str) -> str:

@@ -64,7 +64,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RelationQuery:
     """A request within its limits, its paths made relative to the root; `key` is its mark in cursors."""
 
     request: RelationRequest
@@ -86,7 +86,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class RelationSources:
     """What answers are gathered from."""
 
     engine: Engine
@@ -99,7 +99,7 @@ def _one_line_each(_: Detail, count: int) -> list[Ladder]:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class RelationResults:
     """What a request found: results that can be written, and the files that they rest on; some may have changed."""
 
     count: int
@@ -118,7 +118,7 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class AnswerContext:
     """What an answer tells besides: the project, its index, and when it was asked for."""
 
     project: str
@@ -136,7 +136,7 @@ TOOLS: dict[type[object], str] = {
 }
 
 
-def understand_relation(request: RelationRequest, relative: Callable[[str], str], workspace: str) -> Asked:
+def parse_relation_request(request: RelationRequest, relative: Callable[[str], str], workspace: str) -> RelationQuery:
     """Bring a request within its limits."""
     check_offset(request.offset)
     view = TOOLS[type(request)]
@@ -157,7 +157,7 @@ def understand_relation(request: RelationRequest, relative: Callable[[str], str]
     request = _with_relative(request, relative)
     key = request_key(TOOLS[type(request)], workspace, *_subject_of(request))
     offset, generation = read_cursor(request.cursor, key) if request.cursor else (request.offset, None)
-    return Asked(request, Slice(limit, offset), shown, key, generation)
+    return RelationQuery(request, Slice(limit, offset), shown, key, generation)
 
 
 def _subject_of(request: RelationRequest) -> tuple[object, ...]:
@@ -167,81 +167,83 @@ def _subject_of(request: RelationRequest) -> tuple[object, ...]:
     return tuple(getattr(request, name) for name in sorted(names) if name not in hidden)
 
 
-def gather(where: Where, asked: Asked) -> Gathered:
+def find_relations(sources: RelationSources, query: RelationQuery) -> RelationResults:
     """Find what is asked for in the index."""
-    return _GATHERERS[type(asked.request)](where, asked)
+    return _FINDERS[type(query.request)](sources, query)
 
 
-def relation_view(gathered: Gathered, asked: Asked, about: About) -> ListView:
+def relation_view(results: RelationResults, query: RelationQuery, context: AnswerContext) -> ListView:
     """Write a page of what was found."""
-    if asked.generation is not None:
-        check_generation(asked.generation, about.index.generation)
-    missing = about.index.pending
+    if query.generation is not None:
+        check_generation(query.generation, context.index.generation)
+    missing = context.index.pending
     building = f"the index is being built: {missing:,} files are still missing"
     listing = Listing(
-        page=Page(asked.wanted.offset, asked.wanted.limit, gathered.total),
-        count=gathered.count,
-        ladders=lambda detail: gathered.ladders(detail, gathered.count),
-        text_of=gathered.text_of,
-        facts_of=gathered.facts_of,
-        request=asked.key,
-        generation=about.index.generation,
-        notes=(*gathered.notes, *([Note(NoteKind.INDEX_INCOMPLETE, building)] if missing else [])),
+        page=Page(query.wanted.offset, query.wanted.limit, results.total),
+        count=results.count,
+        ladders=lambda detail: results.ladders(detail, results.count),
+        text_of=results.text_of,
+        facts_of=results.facts_of,
+        request=query.key,
+        generation=context.index.generation,
+        notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, building)] if missing else [])),
         otherwise=f"max_tokens={MAX_TOKENS} shows it",
-        facts={"project": name_text(about.project, _LONGEST_PROJECT), "index": about.index.for_json()},
-        latency_ms=(time.perf_counter() - about.started) * 1e3,
-        sections=gathered.sections,
+        facts={"project": name_text(context.project, _LONGEST_PROJECT), "index": context.index.for_json()},
+        latency_ms=(time.perf_counter() - context.started) * 1e3,
+        sections=results.sections,
     )
-    return list_view(listing, asked.shown)
+    return list_view(listing, query.shown)
 
 
-def _gather_links(where: Where, asked: Asked) -> Gathered:
-    request = cast("LinksRequest", asked.request)
+def _find_links(sources: RelationSources, query: RelationQuery) -> RelationResults:
+    request = cast("LinksRequest", query.request)
     if request.category is None:
-        return _every_category(where.engine, request.path, asked.wanted)
-    return _links(where.engine, request.path, request.category, asked.wanted)
+        return _every_category(sources.engine, request.path, query.wanted)
+    return _links(sources.engine, request.path, request.category, query.wanted)
 
 
-def _gather_backlinks(where: Where, asked: Asked) -> Gathered:
-    return _links(where.engine, cast("BacklinksRequest", asked.request).path, Category.INCOMING, asked.wanted)
+def _find_backlinks(sources: RelationSources, query: RelationQuery) -> RelationResults:
+    return _links(sources.engine, cast("BacklinksRequest", query.request).path, Category.INCOMING, query.wanted)
 
 
-def _gather_broken(where: Where, asked: Asked) -> Gathered:
-    request = cast("BrokenLinksRequest", asked.request)
-    found = broken_links(where.engine.store, request.path, request.reason, asked.wanted)
+def _find_broken(sources: RelationSources, query: RelationQuery) -> RelationResults:
+    request = cast("BrokenLinksRequest", query.request)
+    found = broken_links(sources.engine.store, request.path, request.reason, query.wanted)
     return _lines(found, incoming_text, link_facts, {link.path for link in found.items})
 
 
-def _gather_linked(where: Where, asked: Asked) -> Gathered:
-    request = cast("LinkSearchRequest", asked.request)
+def _find_linked(sources: RelationSources, query: RelationQuery) -> RelationResults:
+    request = cast("LinkSearchRequest", query.request)
     for path in filter(None, (request.has_links_to, request.linked_from)):
-        _check_known(where.engine, path)
-    return _lines(files_by_links(where.engine.store, request, asked.wanted), linked_file_text, linked_file_facts, set())
+        _check_known(sources.engine, path)
+    return _lines(
+        files_by_links(sources.engine.store, request, query.wanted), linked_file_text, linked_file_facts, set()
+    )
 
 
-def _gather_tree(where: Where, asked: Asked) -> Gathered:
-    request = cast("TreeRequest", asked.request)
-    nodes = Tree(where.engine.store, request).walk(asked.wanted)
+def _find_tree(sources: RelationSources, query: RelationQuery) -> RelationResults:
+    request = cast("TreeRequest", query.request)
+    nodes = Tree(sources.engine.store, request).walk(query.wanted)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
-    gathered = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
+    results = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
     first = nodes.items[0] if nodes.items else None
     # Where the line of its file is on the page before, a symbol does not say where it is.
     if first and first.start_line and first.path != request.path:
-        return replace(gathered, notes=(Note(NoteKind.INSIDE_FILE, f"goes on inside {name_text(first.path)}"),))
-    return gathered
+        return replace(results, notes=(Note(NoteKind.INSIDE_FILE, f"goes on inside {name_text(first.path)}"),))
+    return results
 
 
-def _gather_related(where: Where, asked: Asked) -> Gathered:
-    engine, request = where.engine, cast("RelatedRequest", asked.request)
-    related = find_related(engine, request, where.root, asked.wanted, max_bytes=where.max_bytes)
+def _find_related(sources: RelationSources, query: RelationQuery) -> RelationResults:
+    engine, request = sources.engine, cast("RelatedRequest", query.request)
+    related = find_related(engine, request, sources.root, query.wanted, max_bytes=sources.max_bytes)
     hits = related.hits
-    needed = [hit for hit in hits if needs_source(hit, asked.shown)]
-    passages, changed = load_passages(engine.store, where.root, needed, "", max_bytes=where.max_bytes)
+    needed = [hit for hit in hits if needs_source(hit, query.shown)]
+    passages, changed = load_passages(engine.store, sources.root, needed, "", max_bytes=sources.max_bytes)
 
     def entry(number: int) -> tuple[Hit, Passage | None]:
         return hits[number], passages.get(hits[number].chunk_id)
 
-    return Gathered(
+    return RelationResults(
         count=len(hits),
         total=related.total,
         text_of=lambda number, level: hit_text(*entry(number), level),
@@ -263,17 +265,17 @@ def _related_notes(related: RelatedCode) -> Iterator[Note]:
         yield Note(NoteKind.NEAREST_ONLY, f"only the nearest {related.total} are told")
 
 
-_GATHERERS: dict[type[object], Callable[[Where, Asked], Gathered]] = {
-    LinksRequest: _gather_links,
-    BacklinksRequest: _gather_backlinks,
-    BrokenLinksRequest: _gather_broken,
-    LinkSearchRequest: _gather_linked,
-    TreeRequest: _gather_tree,
-    RelatedRequest: _gather_related,
+_FINDERS: dict[type[object], Callable[[RelationSources, RelationQuery], RelationResults]] = {
+    LinksRequest: _find_links,
+    BacklinksRequest: _find_backlinks,
+    BrokenLinksRequest: _find_broken,
+    LinkSearchRequest: _find_linked,
+    TreeRequest: _find_tree,
+    RelatedRequest: _find_related,
 }
 
 
-def _every_category(engine: Engine, path: str, wanted: Slice) -> Gathered:
+def _every_category(engine: Engine, path: str, wanted: Slice) -> RelationResults:
     parts = [(category, links_of_file(engine.store, path, category, wanted)) for category in Category]
     links = [(category, link) for category, found in parts for link in found.items]
     firsts = {next((n for n, (c, _) in enumerate(links) if c == category), -1): category for category, _ in parts}
@@ -287,7 +289,7 @@ def _every_category(engine: Engine, path: str, wanted: Slice) -> Gathered:
         category, link = links[number]
         return {"category": category.value, **link_facts(link, level)}
 
-    return Gathered(
+    return RelationResults(
         count=len(links),
         total=sum(found.total for _, found in parts),
         text_of=text_of,
@@ -298,7 +300,7 @@ def _every_category(engine: Engine, path: str, wanted: Slice) -> Gathered:
     )
 
 
-def _links(engine: Engine, path: str, category: Category, wanted: Slice) -> Gathered:
+def _links(engine: Engine, path: str, category: Category, wanted: Slice) -> RelationResults:
     found = links_of_file(engine.store, path, category, wanted)
     if category != Category.INCOMING:
         paths = {path, *(link.to for link in found.items if link.to_line)}
@@ -314,9 +316,9 @@ def _lines(
     text_of: Callable[[Item, str], str],
     facts_of: Callable[[Item, str], Mapping[str, object]],
     paths: set[str],
-) -> Gathered:
+) -> RelationResults:
     """Gather results that are a line each."""
-    return Gathered(
+    return RelationResults(
         count=len(found.items),
         total=found.total,
         text_of=lambda number, level: text_of(found.items[number], level),

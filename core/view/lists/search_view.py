@@ -11,7 +11,7 @@ from keyhole.core.view.writing import Page
 _LONGEST_PROJECT = 30
 
 
-def understand(request: SearchRequest, *, top_k: int, mode: Mode) -> tuple[Query, Shown]:
+def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> tuple[Query, Shown]:
     """Part a request into what to look for and how to show it, within the limits."""
     check_offset(request.offset)
     is_minimal = request.detail_level == Detail.MINIMAL

@@ -27,7 +27,7 @@ _SHORTEST_LINE = 11
 _LISTS_IMPORTS = (MapLevel.FULL, MapLevel.COMPACT)
 
 
-def understand_map(request: MapRequest) -> MapShown:
+def parse_map_request(request: MapRequest) -> MapShown:
     """Hold a request against the limits."""
     check_offset(request.offset)
     check_least("symbols_each", request.symbols_each, 1)

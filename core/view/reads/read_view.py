@@ -27,7 +27,7 @@ _NO_MAP = "Use map_file(path) for its map.\n"
 Files = Sequence[OpenedFile | Refusal]
 
 
-def understand_read(request: ReadRequest) -> ReadShown:
+def parse_read_request(request: ReadRequest) -> ReadShown:
     """Hold a request against the limits."""
     check_least("start_line", request.start_line, 1)
     check_least("start_column", request.start_column, 1)

@@ -15,7 +15,7 @@ Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 
 
-async def in_time(work: Callable[[Request], Answer], request: Request) -> Answer:
+async def with_deadline(work: Callable[[Request], Answer], request: Request) -> Answer:
     """Do work in a thread; it has the time it has, or as long as the client waits."""
     deadline = Deadline(SECONDS)
     with within(deadline):

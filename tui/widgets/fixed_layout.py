@@ -5,7 +5,7 @@ from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 
 
-class SteadyView(ScrollView):
+class FixedLayoutView(ScrollView):
     """Takes content of another size without a new layout of the whole screen, which would cost more than to draw it."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)

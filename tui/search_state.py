@@ -12,7 +12,7 @@ BUDGETS = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 15_000, 20_0
 
 
 @dataclass(frozen=True, slots=True)
-class Versus:
+class Variant:
     """Another way to ask the same: a detail or a budget to compare with."""
 
     detail: Detail | None = None
@@ -36,7 +36,7 @@ def next_budget(tokens: int, step: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SearchState:
     """One way to ask; every change makes a new one."""
 
     line: str = ""
@@ -57,20 +57,20 @@ class Asking:
         """Which page this is, from 1."""
         return len(self.offsets)
 
-    def with_line(self, line: str) -> "Asking":
+    def with_line(self, line: str) -> "SearchState":
         """Ask for something else, from its first page."""
         return replace(self, line=line, offsets=(0,))
 
-    def with_detail(self, step: int) -> "Asking":
+    def with_detail(self, step: int) -> "SearchState":
         """Ask for the next level of detail, around in a circle."""
         detail = DETAILS[(DETAILS.index(self.detail) + step) % len(DETAILS)]
         return replace(self, detail=detail, offsets=(0,))
 
-    def with_budget(self, step: int) -> "Asking":
+    def with_budget(self, step: int) -> "SearchState":
         """Ask for more or less, up to what is allowed."""
         return replace(self, max_tokens=next_budget(self.max_tokens, step), offsets=(0,))
 
-    def with_limits(self, detail: str, max_tokens: object) -> "Asking":
+    def with_limits(self, detail: str, max_tokens: object) -> "SearchState":
         """Ask with the detail and the budget of a call; what makes no sense stays as it is."""
         return replace(
             self,
@@ -78,17 +78,17 @@ class Asking:
             max_tokens=max_tokens if isinstance(max_tokens, int) and max_tokens > 0 else self.max_tokens,
         )
 
-    def with_next_page(self, offset: int) -> "Asking":
+    def with_next_page(self, offset: int) -> "SearchState":
         """Go on where the answer ended."""
         return replace(self, offsets=(*self.offsets, offset))
 
-    def with_previous_page(self) -> "Asking":
+    def with_previous_page(self) -> "SearchState":
         """Go back to where the page before started."""
         return replace(self, offsets=self.offsets[:-1] or (0,))
 
-    def others(self) -> list[Versus]:
+    def variants(self) -> list[Variant]:
         """List the other ways to ask the same: each other detail, then the budgets next to this one."""
-        details = [Versus(detail=detail) for detail in (*DETAILS[2:], *DETAILS[:2]) if detail != self.detail]
+        details = [Variant(detail=detail) for detail in (*DETAILS[2:], *DETAILS[:2]) if detail != self.detail]
         place = min(bisect_left(BUDGETS, self.max_tokens), len(BUDGETS) - 1)
         near = [BUDGETS[there] for there in (0, place - 2, place + 2) if 0 <= there < len(BUDGETS)]
-        return details + [Versus(max_tokens=budget) for budget in dict.fromkeys(near) if budget != self.max_tokens]
+        return details + [Variant(max_tokens=budget) for budget in dict.fromkeys(near) if budget != self.max_tokens]

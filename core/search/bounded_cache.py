@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 
-class Remembered(Generic[Value]):
+class BoundedCache(Generic[Value]):
     """What was read from one generation of the index; any thread may look or put."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ _RETRY_EVERY = 2.0
 _PATIENCE = 1.0
 
 
-class Following:
+class JournalFollower:
     """Tells of every call of every server on this workspace, whatever process it lives in."""
 
     def __init__(self, reader: "JournalReader", listener: MessagePump) -> None:

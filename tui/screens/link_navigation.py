@@ -10,7 +10,7 @@ from keyhole.tui.screens.panes import PanesScreen
 from keyhole.tui.widgets.links_pane import LinksPane
 
 
-class WalkingScreen(PanesScreen):
+class LinkNavigationScreen(PanesScreen):
     """A screen that shows a file, with a pane of its links below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -20,18 +20,18 @@ class TokenProblem(StrEnum):
     WRONG = "a wrong token"
 
 
-Told = Callable[[TokenProblem], None]
+OnRejection = Callable[[TokenProblem], None]
 
 
-class Refusals:
+class TokenCheck:
     """Stands around an ASGI application, and puts its own words into what it refuses.
 
     The library's words are about logging in anew, which there is nothing of here.
     """
 
-    def __init__(self, app: "ASGIApp", told: Told) -> None:
+    def __init__(self, app: "ASGIApp", on_rejection: OnRejection) -> None:
         self._app = app
-        self._told = told
+        self._on_rejection = on_rejection
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Pass on everything but refusals."""
@@ -43,7 +43,7 @@ class Refusals:
                 refused = True
                 has_token = any(name == b"authorization" for name, _ in scope["headers"])
                 problem = TokenProblem.WRONG if has_token else TokenProblem.MISSING
-                self._told(problem)
+                self._on_rejection(problem)
                 for part in _refusal(problem):
                     await send(part)
             elif not refused:
