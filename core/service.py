@@ -32,7 +32,7 @@ from keyhole.core.types import (
     SourceFile,
     Status,
 )
-from keyhole.core.view.budget.usage import Metrics
+from keyhole.core.view.usage import Metrics
 from keyhole.core.workspace.engine_pool import EnginePool
 from keyhole.core.workspace.fresh_results import FreshResults
 from keyhole.core.workspace.model_loader import ModelLoader
@@ -117,7 +117,7 @@ class Service:
             check_generation(generation, result.index.generation)
         latency = (time.perf_counter() - started) * 1e3
         view = search_view(result, shown, project=self.root.name, request=key, latency_ms=latency)
-        self.metrics.record("search_code", query.text, view.truncation)
+        self.metrics.record("search_code", query.text, view)
         return result, view
 
     def search(
@@ -150,7 +150,7 @@ class Service:
         shown = parse_map_request(request)
         source = self.read(request.path)
         view = map_view(source, outline_of(source), shown, request.symbol)
-        self.metrics.record("map_file", source.path, view.truncation)
+        self.metrics.record("map_file", source.path, view)
         return view
 
     def read_view(self, request: ReadRequest) -> "View":
@@ -162,7 +162,7 @@ class Service:
         paths = tuple(dict.fromkeys(request.paths))
         files = (self._paths.read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
         view = read_view(files, shown, outline_of)
-        self.metrics.record("read_file", " ".join(paths), view.truncation)
+        self.metrics.record("read_file", " ".join(paths), view)
         return view
 
     def relation_view(self, request: "RelationRequest") -> "ListView":
@@ -189,7 +189,7 @@ class Service:
 
         (results, context), _ = self._fresh.answer(attempt)
         view = relation_view(results, query, context)
-        self.metrics.record(query.tool, query.subject, view.truncation)
+        self.metrics.record(query.tool, query.subject, view)
         return results, view
 
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:

@@ -425,17 +425,47 @@ class Explanation:
 # Where agents find a server over HTTP when nothing else is said.
 DEFAULT_PORT = 7777
 
-# The note of a call whose client gave up before there was an answer; old journals have it too.
-CANCELLED = "cancelled"
+
+class Completeness(StrEnum):
+    """What an answer lacks, in the words that banner, gauge, Traffic, Stats and filters share.
+
+    Several can hold at once; an answer is called by the last one here that does. The last three are the work of the
+    budget, and JSON calls them all `truncated`.
+    """
+
+    COMPLETE = "complete"
+    MORE_PAGES = "more pages"
+    PARTIAL = "partial"
+    SHORTENED = "shortened"
+    CLIPPED = "clipped"
+    LEFT_OUT = "left out"
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the budget took something."""
+        return self in (Completeness.SHORTENED, Completeness.CLIPPED, Completeness.LEFT_OUT)
 
 
 class CallStatus(StrEnum):
-    """How a call of an agent ended, if it has; `truncated` is an answer that its budget cut."""
+    """How an agent's call ended, if it has: with an answer, which may lack something, or without one."""
 
     PENDING = "pending"
-    OK = "ok"
-    TRUNCATED = "truncated"
+    COMPLETE = Completeness.COMPLETE
+    MORE_PAGES = Completeness.MORE_PAGES
+    PARTIAL = Completeness.PARTIAL
+    SHORTENED = Completeness.SHORTENED
+    CLIPPED = Completeness.CLIPPED
+    LEFT_OUT = Completeness.LEFT_OUT
     ERROR = "error"
+    # The client gave up before there was an answer.
+    CANCELLED = "cancelled"
+    # The process that was to answer is gone.
+    LOST = "lost"
+
+    @property
+    def completeness(self) -> Completeness | None:
+        """What the answer lacks; None without an answer."""
+        return next((word for word in Completeness if word.value == self.value), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,13 +491,8 @@ class Call:
     budget: int = 0
     utilisation: float = 0.0
     response_bytes: int = 0
-    # A code: why an answer was cut, as `truncation_info` names it, or CANCELLED. Never a sentence.
+    # A code: why the budget took something, as `truncation_info` names it. Never a sentence.
     note: str = ""
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether the client gave up before there was an answer."""
-        return self.status == CallStatus.ERROR and self.note == CANCELLED
 
     @property
     def parameters(self) -> dict[str, object]:

@@ -15,10 +15,10 @@ from fastmcp.tools.base import ToolResult
 from mcp.types import CallToolRequestParams, ReadResourceRequestParams
 
 from keyhole.core.journal.writer import Ended, Journal, Started
-from keyhole.core.types import CANCELLED, CallStatus
-from keyhole.core.view.budget.sizes import TruncationInfo, measure
-from keyhole.core.view.budget.usage import observed, utilisation
+from keyhole.core.types import CallStatus, Completeness
+from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.text import name_text
+from keyhole.core.view.usage import Usage, observed, utilisation
 
 READ_RESOURCE = "resources/read"
 _LONGEST_NAME = 80
@@ -58,20 +58,21 @@ class Recording(Middleware):
         self._journal.started(call)
         began = time.perf_counter()
 
-        def end(status: CallStatus, text: str, seen: list[TruncationInfo], note: str = "") -> None:
+        def end(status: CallStatus, text: str, usage: Usage | None = None) -> None:
             milliseconds = (time.perf_counter() - began) * 1e3
-            self._journal.ended(call, _ended(status, text, milliseconds, seen, note))
+            self._journal.ended(call, _ended(status, text, milliseconds, usage))
 
         with observed() as seen:
             try:
                 answer = await ask()
             except CancelledError:
-                end(CallStatus.ERROR, "", [], CANCELLED)
+                end(CallStatus.CANCELLED, "")
                 raise
             except Exception as error:
-                end(CallStatus.ERROR, str(error), [])
+                end(CallStatus.ERROR, str(error))
                 raise
-        end(CallStatus.TRUNCATED if any(info.reason for info in seen) else CallStatus.OK, text_of(answer), seen)
+        usage = seen[-1] if seen else None
+        end(CallStatus(usage.completeness if usage else Completeness.COMPLETE), text_of(answer), usage)
         return answer
 
 
@@ -97,10 +98,10 @@ def client_of(context: Context | None) -> tuple[str, str]:
     return (product[1], product[2]) if product else ("unknown", "")
 
 
-def _ended(status: CallStatus, text: str, milliseconds: float, seen: list[TruncationInfo], note: str) -> Ended:
-    if not seen:
-        return Ended(status, text, milliseconds, tokens=measure(text).tokens, note=note)
-    info = seen[-1]
+def _ended(status: CallStatus, text: str, milliseconds: float, usage: Usage | None) -> Ended:
+    if usage is None:
+        return Ended(status, text, milliseconds, tokens=measure(text).tokens)
+    info = usage.info
     return Ended(
         status,
         text,

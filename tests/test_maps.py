@@ -16,7 +16,7 @@ from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.syntax import analyse
 from keyhole.core.types import Format, MapLevel, MapRequest, ReadRequest
-from keyhole.core.view.budget.usage import observed
+from keyhole.core.view.usage import observed
 from keyhole.core.view.maps.map_view import CAPS
 from keyhole.core.view.maps.map_writer import FOOTER
 from keyhole.core.view.writing import View

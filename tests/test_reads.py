@@ -15,7 +15,7 @@ from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.types import Format, MapRequest, Outline, ReadRequest, Refusal
 from keyhole.core.view.budget.sizes import measure
-from keyhole.core.view.budget.usage import observed
+from keyhole.core.view.usage import observed
 from keyhole.core.view.reads.read_view import READ_BYTES, parse_read_request, read_view
 from keyhole.core.view.writing import View
 

@@ -23,7 +23,7 @@ from keyhole.core.types import (
     SearchRequest,
 )
 from keyhole.core.view.budget.sizes import Budget
-from keyhole.core.view.budget.usage import observed, utilisation
+from keyhole.core.view.usage import observed, utilisation
 from keyhole.core.view.lists.cursor import read_cursor, request_key, write_cursor
 from keyhole.core.view.lists.listing import ListView, Shown
 from keyhole.core.view.lists.search_view import search_view

@@ -19,7 +19,24 @@ _BUSY_MS = 1_000
 _MOST_AT_ONCE = 1_000
 # No call takes that long: what is still pending then has lost its process, whatever has its number now.
 _LOST_AFTER = 600.0
-_SELECT = f"SELECT {', '.join(CALL_COLUMNS)} FROM call "  # noqa: S608  # the columns are ours
+# Journals of 0.1.0 know only `ok`, `truncated` and `error`. What their answers lack is in the facts kept with each: the
+# answer is looked up for such rows only.
+_OLD_ANSWER = """(SELECT CASE
+        WHEN facts ->> '$.detail_applied' = 'columns' THEN 'clipped'
+        WHEN facts ->> '$.reason' IS NOT NULL AND facts ->> '$.returned_count' < facts ->> '$.original_count'
+            THEN 'left out'
+        WHEN facts ->> '$.reason' IS NOT NULL THEN 'shortened'
+        WHEN facts ->> '$.next' = '' THEN 'complete'
+        WHEN facts ->> '$.detail_requested' = 'lines' THEN 'partial'
+        ELSE 'more pages' END
+    FROM (SELECT nullif(truncation, '') AS facts FROM answer WHERE call_id = call.id) WHERE facts IS NOT NULL)"""
+_STATUS = f"""CASE
+    WHEN status = 'ok' THEN coalesce({_OLD_ANSWER}, 'complete')
+    WHEN status = 'truncated' THEN coalesce({_OLD_ANSWER}, 'left out')
+    WHEN status = 'error' AND note = 'cancelled' THEN 'cancelled'
+    ELSE status END"""
+_COLUMNS = ", ".join(_STATUS if column == "status" else column for column in CALL_COLUMNS)
+_SELECT = f"SELECT {_COLUMNS} FROM call "  # noqa: S608  # the columns are ours
 _ANSWER = "SELECT response, truncation FROM answer WHERE call_id = ?"
 
 
@@ -65,7 +82,7 @@ class CallFilter:
         return (
             self.tool in ("", call.tool)
             and self.client in ("", call.client)
-            and self.status in (None, call.status)
+            and self.status in (None, status_now(call))
             and (not self.text or self.text.casefold() in _searched(call))
         )
 
@@ -75,8 +92,13 @@ def _searched(call: Call) -> str:
     return f"{call.tool} {call.client} {arguments}".casefold()
 
 
+def status_now(call: Call) -> CallStatus:
+    """Return the status to show: a pending call whose process is gone is lost."""
+    return CallStatus.LOST if is_lost(call) else call.status
+
+
 def is_lost(call: Call) -> bool:
-    """Tell whether a pending call will never end, because its process is gone."""
+    """Return whether a pending call will never end, because its process is gone."""
     if call.status != CallStatus.PENDING:
         return False
     return time.time() - call.started > _LOST_AFTER or not is_running(call.process)

@@ -57,9 +57,9 @@ class Budget:
         """Name the limit that a size breaks; one of bytes counts as one of characters."""
         return "token_limit" if size.tokens > self.tokens else "character_limit"
 
-    def limit_text(self, reason: str) -> str:
-        """Say which limit a reason stands for, as a banner does."""
-        return f"character limit {self.chars:,}" if reason == "character_limit" else f"token budget {self.tokens:,}"
+    def limit_text(self, reason: str | None) -> str:
+        """Return the limit that a reason names, as banners write it."""
+        return f"Limit {self.chars:,} characters" if reason == "character_limit" else f"Budget {self.tokens:,} tokens"
 
     def less(self, size: Size) -> "Budget":
         """Return what is left after a text of this size."""

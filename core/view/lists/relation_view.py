@@ -187,7 +187,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         request=query.key,
         generation=context.index.generation,
         notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, building)] if missing else [])),
-        otherwise=f"max_tokens={MAX_TOKENS} shows it",
+        too_large_step=f"Show it: max_tokens={MAX_TOKENS}",
         facts={"project": name_text(context.project, _LONGEST_PROJECT), "index": context.index.for_json()},
         latency_ms=(time.perf_counter() - context.started) * 1e3,
         sections=results.sections,
