@@ -99,7 +99,7 @@ def test_map(workspace: Path) -> None:
     done = keyhole("map", "src/retry.py", cwd=workspace)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "Showing the only symbol.\n"
+        "The only symbol.\n"
         "File Map: src/retry.py\n"
         "6 lines │ 77 B │ Python\n"
         "\n"

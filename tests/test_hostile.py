@@ -82,7 +82,7 @@ def test_deep_files(tmp_path: Path, extension: str) -> None:
 def test_a_deep_file_can_be_mapped(tmp_path: Path) -> None:
     (tmp_path / "a.ts").write_text("function a(){" * 2_000 + "}" * 2_000)
     view = Service.open(tmp_path).map_view(MapRequest("a.ts"))
-    assert view.banner == "Showing all 30 symbols."
+    assert view.banner == "All 30 symbols."
     assert "function a()" in view.text
 
 

@@ -172,7 +172,7 @@ def test_a_hub_says_how_many_links_it_has(vault: Service) -> None:
     answer = facts(vault, LinksRequest("Hub.md"))
     assert answer["categories"]["incoming"] == {"total": TO_HUB, "returned": 100}
     assert answer["banner"].endswith(
-        "incoming 1-100 of 180, no internal, no external: next category=incoming offset=100."
+        "incoming 1-100 of 180, no internal, no external. Next page: category=incoming offset=100."
     )
     files = facts(vault, LinkSearchRequest(has_links_to="Hub.md"))
     assert files["total_count"] == TO_HUB

@@ -1,4 +1,4 @@
-"""What an answer lacks and how a call ended, as the explorer shows it: sign, word and style, so colour is not needed."""
+"""The sign, word and style of what an answer lacks and how a call ended; readable without colour."""
 
 from keyhole.core.types import CallStatus
 

@@ -23,7 +23,7 @@ def stats_text(found: Statistics, project: str) -> str:
     lines = [
         f"{count_of(total.calls, 'call')} of {project}, {moment(found.first)} to {moment(found.last)}",
         f"{count_of(total.answers, 'answer')}: {completeness_text(total)}",
-        f"{count_of(total.errors, 'error')}, {total.cancelled:,} cancelled, {total.lost:,} lost, {total.pending:,} pending",
+        f"{failures_text(total)}, {total.pending:,} pending",
         f"{total.tokens:,} tokens, {total.utilisation:.0%} of the budget on average",
         f"Latency: p50 {milliseconds(total.p50_ms)}, p95 {milliseconds(total.p95_ms)}",
         "",
@@ -42,6 +42,11 @@ def stats_text(found: Statistics, project: str) -> str:
 def completeness_text(group: Group) -> str:
     """Return how many answers each word describes; what the budget did counts even when it is zero."""
     return ", ".join(f"{count:,} {word}" for word, count in group.by_completeness if count or word.is_truncated)
+
+
+def failures_text(group: Group) -> str:
+    """Return how many calls ended without an answer, and how."""
+    return f"{count_of(group.errors, 'error')}, {group.cancelled:,} cancelled, {group.lost:,} lost"
 
 
 def stats_facts(found: Statistics, project: str) -> dict[str, object]:

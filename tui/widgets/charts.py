@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 from keyhole.core.journal.statistics import BINS, Group, Statistics
 from keyhole.core.types import CallStatus
-from keyhole.core.view.stats_text import arguments_text, bin_name, milliseconds
+from keyhole.core.view.stats_text import arguments_text, bin_name, failures_text, milliseconds
 from keyhole.core.view.text import count_of, name_text
 from keyhole.core.view.usage import NEARLY_FULL
 from keyhole.tui.status_words import WORDS
@@ -70,14 +70,12 @@ def draw_answers(found: Statistics, width: int) -> list[Content]:
         Bar(word, count, f"{count:,} ({count / (total.answers or 1):.0%})", WORDS[CallStatus(word)][1])
         for word, count in total.by_completeness
     ]
-    failed = f"{count_of(total.errors, 'error')}, {total.cancelled:,} cancelled, {total.lost:,} lost"
+    failed_style = "bold $error" if total.errors else ""
     return [
         *bar_lines(rows, width),
         Content(""),
         Content.assemble(f"{'calls':<14}", (f"{total.calls:,}", "bold"), f", {total.answers:,} answered"),
-        Content.assemble(
-            f"{'no answer':<14}", (failed, "bold $error" if total.errors else ""), f", {total.pending:,} pending"
-        ),
+        Content.assemble(f"{'no answer':<14}", (failures_text(total), failed_style), f", {total.pending:,} pending"),
         Content.assemble(f"{'tokens sent':<14}", (f"{total.tokens:,}", "bold")),
         Content.assemble(f"{'budget used':<14}", (f"{total.utilisation:.0%}", "bold"), " on average"),
         Content.assemble(

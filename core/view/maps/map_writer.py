@@ -165,10 +165,10 @@ class MapWriter:
         return Completeness.SHORTENED if self._reason(sketch) else Completeness.COMPLETE
 
     def _left_out(self, sketch: Sketch) -> int:
-        """Return how many symbols of the list are missing at the gap or after the page."""
+        """Return how many symbols the budget took: after the page, or anywhere in the map of a level that `auto` chose."""
         if sketch.is_page:
             return len(self.entries) - sketch.first - len(sketch.items) if sketch.cut.reason and sketch.items else 0
-        return self.total - count_shown(sketch.items) if has_gap(sketch.items) else 0
+        return self.total - count_shown(sketch.items)
 
     def banner(self, sketch: Sketch) -> str:
         """Return the line at the top."""

@@ -147,7 +147,7 @@ class ReadWriter:
             missing = count_of(left_out, "file") if left_out else "lines"
             text += f" {self._limit(reason)}: {missing} left out."
         text += " Next page: the start_line in each heading." if any(piece.next for piece in pieces) else ""
-        return text + (f" Files left out: read the last {left_out} paths in another call." if left_out else "")
+        return text + (f" Read the last {left_out} paths in another call." if left_out else "")
 
     def _reason(self, sections: FileSections) -> str | None:
         pieces = _pieces(sections)
