@@ -299,8 +299,8 @@ def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -
         "key.pem": "secret",
         "private/a.py": "ignored",
         "binary.py": "binary",
-        "link.py": "symlink: leads out",
-        "large.py": "files over 10 bytes are not",
+        "link.py": "symlink: points outside",
+        "large.py": "larger than 10 bytes",
         "../outside.py": "outside the workspace",
         ".git/config": "not a file in the workspace",
     }.items():

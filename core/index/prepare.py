@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keyhole.core.files.read import read_source
-from keyhole.core.files.walk import NEEDS_A_LOOK, Stamp
+from keyhole.core.files.walk import RECHECKED_REASONS, Stamp
 from keyhole.core.index.embedder import Embedder, quantise
 from keyhole.core.index.file_table import UNKNOWN_TIME
 from keyhole.core.index.rows import ChunkRow, DeclaredRow, FileRows, SymbolRow, WordColumns, WrittenLink
@@ -53,7 +53,7 @@ def prepare(
     source = read_source(root, candidate.path, max_bytes=max_bytes)
     if isinstance(source, Skip):
         # What its content keeps out stays out while it is the same; a link or a device is looked at every time.
-        by_content = source.reason not in NEEDS_A_LOOK
+        by_content = source.reason not in RECHECKED_REASONS
         return SkippedFile(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
     stamp = (source.size, settled(source.mtime_ns))
     if source.digest == known_digest:
