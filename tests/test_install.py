@@ -251,7 +251,7 @@ def test_a_client_that_was_moved_is_found(
 
 def test_an_unknown_client(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["install", "emacs"]) == 2
-    assert "there are: claude, codex, cursor, vscode" in capsys.readouterr().err
+    assert "choose from: claude, codex, cursor, vscode" in capsys.readouterr().err
 
 
 # Files that are not simply files
@@ -308,7 +308,7 @@ def test_what_is_not_a_file_stays_as_it_is(home: Path, capsys: pytest.CaptureFix
     for client, message in {
         "claude": "not a regular file",
         "cursor": "not a regular file",
-        "vscode": "is not UTF-8",
+        "vscode": "is not valid UTF-8",
         "codex": "cannot write",
     }.items():
         assert run(["install", client]) == 2
