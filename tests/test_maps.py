@@ -256,7 +256,7 @@ def test_a_table_is_mapped_by_its_header(service: Service) -> None:
     assert "  b c: [1-1]\n" in service.map_view(MapRequest(write(service, "b.tsv", "a\tb c\n1\t2\n"))).text
     assert "  y: [1-1]\n" in service.map_view(MapRequest(write(service, "c.csv", "x;y\r\n1,5;2\r\n"))).text
     huge = service.map_view(MapRequest(write(service, "d.csv", "x" * 180_000)))
-    assert "There are no symbols, since its first line is no header" in huge.text
+    assert "There are no symbols, since the first line is not a header" in huge.text
     assert service.map_view(MapRequest(write(service, "e.csv", ""))).truncation.original_count == 0
 
 
@@ -281,7 +281,10 @@ def test_what_cannot_be_parsed_is_said(service: Service, monkeypatch: pytest.Mon
     )
     monkeypatch.undo()
     monkeypatch.setattr(analyse, "parse", lambda *_: None)
-    assert "There are no symbols, since the parser gave up on it.\n" in service.map_view(MapRequest(path)).text
+    assert (
+        "There are no symbols, since the parser could not process this file.\n"
+        in service.map_view(MapRequest(path)).text
+    )
 
 
 def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def _read(text: str) -> tuple[JsonNode, list[int]]:
 
 def _check_object(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise ValueError("it is not an object")  # a ValueError: the file is wrong, not the type of an argument
+        raise ValueError("not an object")  # a ValueError: the file is wrong, not the type of an argument
     return value
 
 

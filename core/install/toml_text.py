@@ -25,7 +25,7 @@ def parse(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError("nested too deeply") from None
 
 
 def set_entry(text: str, section: str, name: str, entry: dict[str, object]) -> str:
