@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
-from keyhole.core.types import Mode, Skip
+from keyhole.core.types import Mode, Skip, SkipReason
 
 WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
@@ -132,7 +132,10 @@ def _read_workspace_file(root: Path) -> dict[str, object]:
         return {}
     content = read_bytes(root, WORKSPACE_FILE, max_bytes=_MAX_FILE_BYTES)
     if isinstance(content, Skip):
-        raise ConfigError(f"cannot read {WORKSPACE_FILE}: {content.detail}")
+        # The detail of the skip would name the size limit of indexed files, which is not the one used here.
+        is_too_large = content.reason == SkipReason.TOO_LARGE
+        problem = f"larger than {_MAX_FILE_BYTES:,} bytes" if is_too_large else content.detail
+        raise ConfigError(f"cannot read {WORKSPACE_FILE}: {problem}")
     return _parse_toml(content[0], WORKSPACE_FILE)
 
 
