@@ -199,7 +199,7 @@ def test_settings_of_the_wrong_shape(workspace: Path) -> None:
     (workspace / "keyhole.toml").write_text("index = 5\n")
     done = keyhole("index", "--workers", "2", cwd=workspace)
     assert done.returncode == 2
-    assert "keyhole.toml: index = 5: it is a table, [index]" in done.stderr
+    assert "keyhole.toml: index = 5: must be a table, [index]" in done.stderr
 
 
 def test_an_overview_without_a_file_to_show(workspace: Path) -> None:

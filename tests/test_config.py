@@ -42,7 +42,7 @@ def test_each_source_goes_before_the_next(
         ("[index]\nmax_file_byte = 1\n", "unknown key index.max_file_byte; did you mean index.max_file_bytes"),
         ("[indx]\n", "unknown key indx; did you mean index."),
         ("[index]\nmax_file_bytes = 0\n", "keyhole.toml: index.max_file_bytes = 0: Input should be greater than 0"),
-        ("[index]\nmax_file_bytes = 'x'\n", "index.max_file_bytes = 'x': Input should be a valid integer"),
+        ("[index]\nmax_file_bytes = 'x'\n", 'index.max_file_bytes = "x": Input should be a valid integer'),
         ("index = 3\n", "keyhole.toml: index = 3"),
         ("cache_dir = '/tmp'\n", "cannot be set by a workspace"),
         ("[index\n", "keyhole.toml is not valid TOML"),

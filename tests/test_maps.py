@@ -262,7 +262,7 @@ def test_a_table_is_mapped_by_its_header(service: Service) -> None:
     assert "  b c: [1-1]\n" in service.map_view(MapRequest(write(service, "b.tsv", "a\tb c\n1\t2\n"))).text
     assert "  y: [1-1]\n" in service.map_view(MapRequest(write(service, "c.csv", "x;y\r\n1,5;2\r\n"))).text
     huge = service.map_view(MapRequest(write(service, "d.csv", "x" * 180_000)))
-    assert "No symbols: its first line is no header" in huge.text
+    assert "No symbols: the first line is not a header" in huge.text
     assert service.map_view(MapRequest(write(service, "e.csv", ""))).truncation.original_count == 0
 
 
@@ -285,7 +285,7 @@ def test_what_cannot_be_parsed_is_said(service: Service, monkeypatch: pytest.Mon
     assert "No symbols: files over 10 bytes are not parsed.\n" in service.map_view(MapRequest(path)).text
     monkeypatch.undo()
     monkeypatch.setattr(analyse, "parse", lambda *_: None)
-    assert "No symbols: the parser gave up on it.\n" in service.map_view(MapRequest(path)).text
+    assert "No symbols: the parser could not process this file.\n" in service.map_view(MapRequest(path)).text
 
 
 def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,8 +303,8 @@ def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -
         "key.pem": "secret",
         "private/a.py": "ignored",
         "binary.py": "binary",
-        "link.py": "symlink: leads out",
-        "large.py": "files over 10 bytes are not",
+        "link.py": "symlink: points outside",
+        "large.py": "larger than 10 bytes",
         "../outside.py": "outside the workspace",
         ".git/config": "not a file in the workspace",
     }.items():

@@ -375,7 +375,7 @@ def test_while_another_process_writes_stale_hits_are_left_out(own: Service) -> N
     with writer_lock(own.folder, wait=False):
         result = own.search(Query("next_delay", Mode.KEYWORD))
     assert "src/net/retry.py" not in paths(result)
-    assert "changing just now" in result.notes[-1].text
+    assert "changing right now" in result.notes[-1].text
 
 
 def test_searching_during_the_first_index_says_how_much_is_missing(own: Service) -> None:

@@ -127,7 +127,7 @@ def test_where_sqlite_vec_cannot_be_loaded_the_index_has_no_vectors(
     monkeypatch.setattr("sqlite_vec.loadable_path", lambda: "/nowhere/vec0")
     store, messages = index(root, StaticEmbedder(model_folder))
     with store:
-        assert messages == ["sqlite-vec cannot be loaded here: indexing without vectors"]
+        assert messages == ["sqlite-vec cannot be loaded: indexing without vectors"]
         assert store.value("SELECT count(*) FROM chunk") == 3
 
 

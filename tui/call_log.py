@@ -122,7 +122,7 @@ def read_filter(line: str, words: Words) -> CallFilter:
     for name, value in _FILTER.findall(line):
         if value:
             fields[name.lower()] = _known(value, words.by_filter[name.lower()])
-    status = re.sub("[_-]", " ", fields.pop("status", ""))
+    status = fields.pop("status", "")
     if status and status not in list(CallStatus):
         raise QueryError(f"unknown status {status!r}: choose from {', '.join(CallStatus)}")
     text = " ".join(_FILTER.sub("", line).split())
@@ -130,5 +130,9 @@ def read_filter(line: str, words: Words) -> CallFilter:
 
 
 def _known(value: str, names: Iterable[str]) -> str:
-    wanted = value.casefold()
-    return next((name for name in names if name.casefold().replace(" ", "-").startswith(wanted)), value)
+    wanted = _joined(value)
+    return next((name for name in names if _joined(name).startswith(wanted)), value)
+
+
+def _joined(name: str) -> str:
+    return re.sub("[ _]", "-", name.casefold())
