@@ -165,7 +165,7 @@ class MapWriter:
         return Completeness.SHORTENED if self._reason(sketch) else Completeness.COMPLETE
 
     def _left_out(self, sketch: Sketch) -> int:
-        """Return how many symbols the budget took: after the page, or anywhere in the map of a level that `auto` chose."""
+        """Return how many symbols the budget took: those after the page, or those missing from the map."""
         if sketch.is_page:
             return len(self.entries) - sketch.first - len(sketch.items) if sketch.cut.reason and sketch.items else 0
         return self.total - count_shown(sketch.items)
