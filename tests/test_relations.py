@@ -128,7 +128,7 @@ def test_descendants_of_a_folder_go_on_into_symbols(acme: Service, max_depth: in
 
 def test_a_page_that_starts_inside_a_file_says_so(shop: Service) -> None:
     request = TreeRequest("src/shop", relation=Relation.DESCENDANTS, symbols=True, limit=1)
-    note = "\nNote: goes on inside src/shop/cart.py.\n  def late()"
+    note = "\nNote: continues inside src/shop/cart.py.\n  def late()"
     assert note in shop.relation_view(replace(request, offset=2)).text
     assert "Note" not in shop.relation_view(replace(request, offset=1)).text
     assert "Note" not in shop.relation_view(TreeRequest("src/shop/cart.py")).text

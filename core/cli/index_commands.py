@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from keyhole.core.cli.options import force_option, json_option, path_argument
-from keyhole.core.cli.output import exit_with_nothing, print_json, print_text, update_index
+from keyhole.core.cli.output import exit_with_nothing, print_json, print_text, say, update_index
 
 
 @click.command(hidden=True)
@@ -52,7 +52,12 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
     from keyhole.core.view.status_text import status_facts, status_text
 
     found = Service.open(path, force=force).status()
-    print_json(status_facts(found)) if as_json else print_text(status_text(found, list_skips=skipped))
+    if as_json:
+        print_json(status_facts(found))
+        return
+    print_text(status_text(found, list_skips=skipped))
+    if found.stale or found.pending:
+        say("Run `keyhole index` to update the index.")
 
 
 @click.command()
