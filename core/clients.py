@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import NotRequired, TypedDict
 
 from keyhole.core.errors import AssetError, QueryError
+from keyhole.core.suggest import suggest_name
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT
 from keyhole.core.view.budget.tokens import TOKENIZERS, estimate_tokens
 from keyhole.core.view.text import human_size
@@ -160,7 +161,7 @@ def profile_named(name: str) -> Profile:
     for profile in profiles().values():
         if name.casefold() in (profile.id, profile.title.casefold()):
             return profile
-    raise QueryError(f"there is no client {name!r}; there are: {', '.join(profiles())}")
+    raise QueryError(f"unknown client {name!r}", suggestion=suggest_name(name, profiles()))
 
 
 def profile_for(client: str) -> Profile:

@@ -3,7 +3,6 @@
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
+from keyhole.core.suggest import suggest_name
 from keyhole.core.types import Mode, Skip
 
 WORKSPACE_FILE = "keyhole.toml"
@@ -172,9 +172,9 @@ def _check_key(key: str, source: str, *, is_variable: bool) -> None:
     known = setting_keys()
     if key in known or any(name.startswith(f"{key}.") for name in known):
         return
-    names = [_variable(name) for name in known] if is_variable else list(known)
-    closest = get_close_matches(key, names, n=1, cutoff=0) or names
-    raise ConfigError(f"{source}: unknown key {key}; did you mean {closest[0]}?")
+    sections = dict.fromkeys(name.partition(".")[0] for name in known if "." in name)
+    names = [_variable(name) for name in known] if is_variable else [*known, *sections]
+    raise ConfigError(f"{source}: unknown key {key}", suggestion=suggest_name(key, names))
 
 
 def _variable(key: str) -> str:

@@ -64,15 +64,23 @@ NextSteps = Mapping[ErrorKind, str]
 class KeyholeError(Exception):
     """The root: a problem the person at the keyboard, or the model, can act on."""
 
-    def __init__(self, problem: str, kind: ErrorKind = ErrorKind.PLAIN, **facts: object) -> None:
-        super().__init__(problem)
+    def __init__(
+        self, problem: str, kind: ErrorKind = ErrorKind.PLAIN, *, suggestion: str = "", **facts: object
+    ) -> None:
+        super().__init__(_with_suggestion(problem, suggestion))
+        self.problem = problem
+        self.suggestion = suggestion
         self.kind = kind
         self.facts = facts
 
     def worded(self, steps: NextSteps) -> str:
-        """Say what happened and what to do next, in the words of one front end."""
+        """Return what happened, the next step from a front end's table, and the suggestion."""
         step = steps.get(self.kind, "").format_map(self.facts)
-        return f"{self}; {step}" if step else str(self)
+        return _with_suggestion(f"{self.problem}; {step}" if step else self.problem, self.suggestion)
+
+
+def _with_suggestion(text: str, suggestion: str) -> str:
+    return f"{text}. {suggestion}" if suggestion else text
 
 
 class WorkspaceError(KeyholeError):

@@ -81,7 +81,7 @@ def test_a_client_is_known_by_its_name(name: str, expected: str) -> None:
 
 def test_a_profile_by_name() -> None:
     assert profile_named("claude") is profile_named("Claude Code")
-    with pytest.raises(QueryError, match="there is no client 'clod'; there are: claude, codex"):
+    with pytest.raises(QueryError, match=r"unknown client 'clod'\. Did you mean codex"):
         profile_named("clod")
 
 

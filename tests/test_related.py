@@ -56,7 +56,7 @@ def test_notes_on_related_code_are_whole_whatever_the_path(tmp_path: Path) -> No
     put(tmp_path / "w", {f"{deep}/a.md": "# Words\n"})
     (note,) = facts(open_service(tmp_path / "w"), RelatedRequest(f"{deep}/a.md"))["notes"]
     assert note.startswith("code like a-folder-with-a-name")
-    assert note.endswith("/a.md:1, by shared words: this index has no vectors (index.model)")
+    assert note.endswith("/a.md:1, by shared words: this index has no vectors")
 
 
 def test_related_code_of_a_symbol_is_that_of_its_lines(acme: Service) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import CallFilter, Changes
 from keyhole.core.journal.statistics import percentile
+from keyhole.core.suggest import suggest_name
 from keyhole.core.types import Call, CallStatus
 from keyhole.tui.query_syntax import Words
 
@@ -122,7 +123,7 @@ def read_filter(line: str, words: Words) -> CallFilter:
             fields[name] = _known(value, words.by_filter[name])
     status = fields.pop("status", "")
     if status and status not in list(CallStatus):
-        raise QueryError(f"status:{status} is not a status; there are {', '.join(CallStatus)}")
+        raise QueryError(f"status:{status} is not a status", suggestion=suggest_name(status, CallStatus))
     text = " ".join(_FILTER.sub("", line).split())
     return CallFilter(**fields, status=CallStatus(status) if status else None, text=text)
 

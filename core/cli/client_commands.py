@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyhole.core.cli.options import with_options
+from keyhole.core.cli.options import SuggestingChoice, with_options
 from keyhole.core.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ _target_options = with_options(
     click.argument("client", metavar="claude|codex|cursor|vscode"),
     click.option(
         "--scope",
-        type=click.Choice(["project", "user"]),
+        type=SuggestingChoice(["project", "user"]),
         default="project",
         show_default=True,
         help="Configure this workspace only, or all your workspaces.",

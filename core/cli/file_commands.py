@@ -5,7 +5,14 @@ from typing import Unpack
 
 import click
 
-from keyhole.core.cli.options import ANSWER_OPTIONS, AnswerOptions, answer_shape, root_option, with_options
+from keyhole.core.cli.options import (
+    ANSWER_OPTIONS,
+    AnswerOptions,
+    SuggestingChoice,
+    answer_shape,
+    root_option,
+    with_options,
+)
 from keyhole.core.cli.output import print_answer
 from keyhole.core.types import MapLevel, MapRequest, ReadRequest
 
@@ -27,7 +34,7 @@ class _ReadOptions(AnswerOptions):
 @click.argument("path")
 @click.option(
     "--level",
-    type=click.Choice([*map(str, MapLevel)]),
+    type=SuggestingChoice([*map(str, MapLevel)]),
     default="auto",
     show_default=True,
     help="How much to show of each symbol; auto picks the fullest level that fits.",

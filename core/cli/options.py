@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from keyhole.core.suggest import close_names, did_you_mean
 from keyhole.core.types import Detail, Format, Mode
 
 if TYPE_CHECKING:
@@ -14,6 +15,19 @@ if TYPE_CHECKING:
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
+
+
+class SuggestingChoice(click.Choice):  # type: ignore[type-arg]  # generic only since click 8.2
+    """One of several values; an unknown one is answered with the closest."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value if it is known."""
+        try:
+            return str(super().convert(value, param, ctx))
+        except click.BadParameter as error:
+            suggestion = did_you_mean(close_names(value, self.choices))
+            raise click.BadParameter(f"{error.message} {suggestion}".rstrip(), ctx, param) from None
+
 
 path_argument = click.argument("path", type=click.Path(path_type=Path), default=".")
 root_option = click.option(
@@ -25,7 +39,7 @@ detail_option = click.option(
     "--detail",
     "--detail-level",
     "detail_level",
-    type=click.Choice([*map(str, Detail)]),
+    type=SuggestingChoice([*map(str, Detail)]),
     default="compact",
     show_default=True,
     help="How much to show of each result.",
@@ -33,7 +47,7 @@ detail_option = click.option(
 cursor_option = click.option("--cursor", default="", help="Cursor from a previous JSON answer.")
 
 FILTER_OPTIONS: tuple[Option, ...] = (
-    click.option("--mode", type=click.Choice([*map(str, Mode)]), help="Search mode; default: search.mode, auto."),
+    click.option("--mode", type=SuggestingChoice([*map(str, Mode)]), help="Search mode; default: search.mode, auto."),
     click.option("--path", default="", help="Only files in this folder, or that match this glob."),
     click.option("--language", default="", help="Only files in this language, such as python or py."),
     click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
@@ -53,7 +67,7 @@ ANSWER_OPTIONS: tuple[Option, ...] = (
         "--budget", "--max-tokens", "max_tokens", type=int, help="Token budget of the answer; default: 20,000."
     ),
     click.option(
-        "--format", type=click.Choice([*map(str, Format)]), default="text", show_default=True, help="Output format."
+        "--format", type=SuggestingChoice([*map(str, Format)]), default="text", show_default=True, help="Output format."
     ),
     click.option("--json", "as_json", is_flag=True, help="Short for --format json."),
     click.option(

@@ -10,6 +10,7 @@ from keyhole.core.cli.options import (
     ANSWER_OPTIONS,
     PAGE_OPTIONS,
     PageOptions,
+    SuggestingChoice,
     answer_shape,
     detail_option,
     root_option,
@@ -26,7 +27,9 @@ _list_options = with_options(*PAGE_OPTIONS, *ANSWER_OPTIONS, root_option)
 
 @click.command()
 @click.argument("path")
-@click.option("--category", type=click.Choice(["internal", "external", "incoming"]), help="Page through one category.")
+@click.option(
+    "--category", type=SuggestingChoice(["internal", "external", "incoming"]), help="Page through one category."
+)
 @_list_options
 def links(path: str, root: Path, *, category: str | None, **options: Unpack[PageOptions]) -> None:
     """Show the links of the file PATH, outgoing and incoming."""
@@ -84,7 +87,7 @@ def search_links(
 @click.option("--symbol", default="", help="Start at a symbol of the file, by name, dotted name or first line.")
 @click.option(
     "--relation",
-    type=click.Choice(["children", "parents", "descendants"]),
+    type=SuggestingChoice(["children", "parents", "descendants"]),
     default="children",
     show_default=True,
     help="Which relatives to list.",

@@ -11,6 +11,7 @@ from keyhole.core.clients import ConfigPlace, Profile, profiles
 from keyhole.core.errors import ConfigError
 from keyhole.core.install import json_text
 from keyhole.core.install.config_file import ConfigFile
+from keyhole.core.suggest import suggest_name
 
 NAME = "keyhole"
 
@@ -58,7 +59,7 @@ def target(client: str, root: Path, home: Path, *, is_project: bool) -> ConfigTa
     """Find the file and the entry of a client, for one workspace or for all of the user's."""
     profile = profiles().get(client)
     if profile is None or profile.config is None:
-        raise ConfigError(f"how to configure {client!r} is not known; there are: {', '.join(installable())}")
+        raise ConfigError(f"unknown client {client!r}", suggestion=suggest_name(client, installable()))
     place = profile.config
     # What a team shares must not name a folder of one machine; what is only the user's must not depend on a PATH.
     command = NAME if is_project else _own_script()

@@ -2,13 +2,16 @@
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.filters import chunk_scope, role_of
+from keyhole.core.search.filters import chunk_scope, path_suggestion, role_of
 from keyhole.core.search.query import check_query, words_of
 from keyhole.core.types import Candidate, Explanation, Query, Skip
 
 
-def explain(engine: Engine, query: Query, found: Candidate | Skip, path: str, line: int | None) -> Explanation:
-    """Follow a file through the pipeline until it drops out, or to its place in the ranking."""
+def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: str, line: int | None) -> Explanation:
+    """Follow a file through the pipeline until it drops out, or to its place in the ranking.
+
+    `found` is what a walk of the workspace makes of the path; None if nothing is there.
+    """
     check_query(query)
     store = engine.store
     file_id = store.file_id(path)
@@ -27,13 +30,15 @@ def explain(engine: Engine, query: Query, found: Candidate | Skip, path: str, li
     return Explanation(path, verdict, rank, page, total, hit)
 
 
-def _not_indexed(store: SearchStore, path: str, found: Candidate | Skip) -> str:
+def _not_indexed(store: SearchStore, path: str, found: Candidate | Skip | None) -> str:
+    if found is None:
+        return ". ".join(filter(None, ["not indexed: no such file", path_suggestion(store, path)]))
     if isinstance(found, Skip):
         place = "" if found.path == path else f", since {found.path} is"
         return f"not indexed: {found.reason}{place}: {found.detail}"
     if skip := store.skip_of(path):
         return f"not indexed: {skip.reason}: {skip.detail}"
-    return "not indexed yet: run keyhole index"
+    return "not indexed yet"
 
 
 def _filtered_out(store: SearchStore, query: Query, path: str, file_id: int) -> str:

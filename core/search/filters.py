@@ -1,8 +1,7 @@
 """Narrowing a search to some files, and telling tests, vendored and other side matter by their paths."""
 
 import re
-from collections.abc import Callable, Iterable
-from difflib import get_close_matches
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -10,7 +9,8 @@ from keyhole.core.errors import QueryError
 from keyhole.core.files.globs import glob_test
 from keyhole.core.index.protocols import FactStore, SearchStore
 from keyhole.core.index.rows import ChunkScope
-from keyhole.core.syntax.languages import BY_ID, LANGUAGES
+from keyhole.core.suggest import close_names, did_you_mean, suggest_name, suggest_paths
+from keyhole.core.syntax.languages import BY_ID, language_named
 from keyhole.core.types import Query
 
 PathTest = Callable[[str], bool]
@@ -84,11 +84,11 @@ def _path_test(pattern: str) -> PathTest:
 def _known_language(store: SearchStore, language: str) -> str:
     if not language:
         return ""
-    given = language.lower().removeprefix(".")
-    for known in LANGUAGES:
-        if given in (known.id, known.label.lower()) or f".{given}" in known.extensions:
-            return known.id
-    raise QueryError(f"unknown language {language!r}; {_nearest(given, BY_ID, store.languages())}")
+    if known := language_named(language):
+        return known.id
+    # If no language is close, only those in the index are worth listing.
+    names = BY_ID if close_names(language, BY_ID) else store.languages()
+    raise QueryError(f"unknown language {language!r}", suggestion=suggest_name(language, names))
 
 
 def _known_kind(store: SearchStore, kind: str) -> str:
@@ -97,12 +97,12 @@ def _known_kind(store: SearchStore, kind: str) -> str:
     present = store.kinds()
     if kind.lower() in present:
         return kind.lower()
-    raise QueryError(f"no symbol of kind {kind!r} is indexed; {_nearest(kind.lower(), present, present)}")
+    raise QueryError(f"the index has no symbols of kind {kind!r}", suggestion=suggest_name(kind, present))
 
 
-def _nearest(given: str, names: Iterable[str], present: Iterable[str]) -> str:
-    close = get_close_matches(given, list(names), n=3, cutoff=0.5)
-    return f"did you mean {', '.join(close)}?" if close else f"there are: {', '.join(sorted(present)[:20])}"
+def path_suggestion(store: FactStore, path: str, *, with_folders: bool = False) -> str:
+    """Return a question that names the indexed paths closest to one that is not indexed, if any are close."""
+    return did_you_mean(suggest_paths(path, store.paths(), with_folders=with_folders))
 
 
 def _check_path(store: FactStore, pattern: str) -> None:
@@ -110,7 +110,8 @@ def _check_path(store: FactStore, pattern: str) -> None:
     paths = store.paths()
     if any(map(_path_test(pattern), paths)):
         return
-    folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents} - {"."}
-    close = get_close_matches(pattern.strip("/"), [*folders, *paths], n=3, cutoff=0.5)
-    hint = f"; did you mean {', '.join(close)}?" if close else ""
-    raise QueryError(f"no indexed file matches path {pattern!r}{hint}")
+    # Of a glob, only the folders before its first wildcard can be misspelled.
+    plain = _GLOB.split(pattern)[0]
+    wanted = plain if plain == pattern else plain.rpartition("/")[0]
+    suggestion = did_you_mean(suggest_paths(wanted, paths, with_folders=True))
+    raise QueryError(f"no indexed file matches path {pattern!r}", suggestion=suggestion)

@@ -11,7 +11,8 @@ from keyhole.core.links.link_types import BROKEN, Link, LinkState
 from keyhole.core.links.markdown import domain_of
 from keyhole.core.links.prose import AnchorNames
 from keyhole.core.links.requests import Category, LinkSearchRequest
-from keyhole.core.search.filters import files_matching
+from keyhole.core.search.filters import files_matching, path_suggestion
+from keyhole.core.suggest import suggest_name
 
 _STATES = {
     Category.INTERNAL: (LinkState.INTERNAL, LinkState.UNRESOLVED),
@@ -34,7 +35,11 @@ def links_of_file(store: RelationStore, path: str, category: Category, wanted: S
         return links_to(store, path, wanted)
     file_id = store.file_id(path)
     if file_id is None:
-        raise PathError(f"{path} is not indexed, so its links are not known", ErrorKind.NOT_INDEXED)
+        raise PathError(
+            f"{path} is not indexed, so its links are unknown",
+            ErrorKind.NOT_INDEXED,
+            suggestion=path_suggestion(store, path),
+        )
     found = store.links_from(file_id, _STATES[category], wanted)
     return Found(_at_headings(store, found.items), found.total)
 
@@ -47,7 +52,7 @@ def links_to(store: RelationStore, path: str, wanted: Slice) -> Found[Link]:
 def broken_links(store: RelationStore, path: str, reason: str, wanted: Slice) -> Found[Link]:
     """Return links that lead nowhere, below a folder or in files that match a glob."""
     if reason and reason not in BROKEN:
-        raise QueryError(f"unknown reason {reason!r}; there are: {', '.join(BROKEN)}")
+        raise QueryError(f"unknown reason {reason!r}", suggestion=suggest_name(reason, BROKEN))
     return store.broken_links([reason] if reason else BROKEN, files_matching(store, path) if path else None, wanted)
 
 

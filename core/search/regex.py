@@ -46,7 +46,7 @@ def compile_pattern(pattern: str) -> Pattern:
         # In code, ^ and $ are expected to mean a line.
         compiled: Pattern = re2.compile(f"(?m){pattern}", options)
     except re2.error as error:
-        place, reason = _locate(pattern, str(error))
+        place, reason = _locate(pattern, _message_of(error))
         raise QueryError(f"bad regular expression: {reason}\n  {pattern}\n  {' ' * place}^") from None
     return compiled
 
@@ -113,6 +113,11 @@ def _collect(parsed: sre_parser.SubPattern, texts: list[str]) -> None:
         elif operation in (sre.MAX_REPEAT, sre.MIN_REPEAT) and value[0] >= 1:
             _collect(value[2], texts)
     texts.append(run)
+
+
+def _message_of(error: Exception) -> str:
+    """Return what RE2 says is wrong; it says so in bytes."""
+    return " ".join(part.decode("utf-8", "replace") if isinstance(part, bytes) else str(part) for part in error.args)
 
 
 def _locate(pattern: str, message: str) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from keyhole.core.index.rows import ChunkScope, Slice
 from keyhole.core.index.words import split_words
 from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.filters import chunk_scope
+from keyhole.core.search.filters import chunk_scope, path_suggestion
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.rank import ChunkCandidate, Wanted
@@ -78,7 +78,11 @@ def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
     line = request.line
     chunk = engine.store.chunk_at(request.path, line)
     if chunk is None:
-        raise PathError(f"{request.path} is not indexed, or empty", ErrorKind.NOT_INDEXED)
+        raise PathError(
+            f"{request.path} is not indexed, or is empty",
+            ErrorKind.NOT_INDEXED,
+            suggestion=path_suggestion(engine.store, request.path),
+        )
     if line > chunk.end_line:
         raise QueryError(f"{request.path} has {chunk.end_line:,} lines; line={line} is past its end")
     return chunk.chunk_id, request.path, line

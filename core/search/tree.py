@@ -8,6 +8,7 @@ from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.protocols import RelationStore
 from keyhole.core.index.rows import Found, Slice, SymbolEntry
 from keyhole.core.links.requests import Relation, TreeRequest
+from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.symbol_search import separate
 from keyhole.core.types import IndexedFile
 
@@ -69,7 +70,11 @@ class Tree:
         if self._store.file_id(self._path) is not None:
             return True
         if not self._store.count_files_in(self._path):
-            raise PathError(f"{self._path} is neither an indexed file nor a folder with any", ErrorKind.UNKNOWN_PATH)
+            raise PathError(
+                f"{self._path} is not an indexed file, nor a folder that contains one",
+                ErrorKind.UNKNOWN_PATH,
+                suggestion=path_suggestion(self._store, self._path, with_folders=True),
+            )
         return False
 
     def _above(self) -> Iterator[TreeNode]:

@@ -23,6 +23,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.engine import Engine
+from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
 from keyhole.core.search.passages import load_passages
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
@@ -54,7 +55,7 @@ _LONGEST_PROJECT = 30
 _LONGEST_PATH_IN_NOTE = 40
 HOW_FOUND = {
     FoundBy.VECTORS: "by meaning: the nearest vectors",
-    FoundBy.WORDS: "by shared words: this index has no vectors (index.model)",
+    FoundBy.WORDS: "by shared words: this index has no vectors",
 }
 _TITLES = {
     Category.INTERNAL: "Outgoing, internal",
@@ -330,7 +331,8 @@ def _lines(
 def _check_known(engine: Engine, path: str) -> None:
     """Refuse a path that nothing is known of, rather than say that nothing links to it."""
     if not engine.store.knows(path):
-        raise PathError(f"{path} is not in the index", ErrorKind.UNKNOWN_PATH)
+        suggestion = path_suggestion(engine.store, path, with_folders=True)
+        raise PathError(f"{path} is not in the index", ErrorKind.UNKNOWN_PATH, suggestion=suggestion)
 
 
 def _with_relative(request: RelationRequest, relative: Callable[[str], str]) -> RelationRequest:
