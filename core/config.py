@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
-from keyhole.core.suggest import suggest_name
+from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.types import Mode, Skip
 
 WORKSPACE_FILE = "keyhole.toml"
@@ -94,7 +94,10 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
         problem = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in problem["loc"])
         source = merged[key][0] if key in merged else "settings"
-        raise ConfigError(f"{source}: {key} = {problem['input']!r}: {problem['msg']}") from None
+        text = f"{source}: {key} = {problem['input']!r}: {problem['msg']}"
+        # The search mode is the only setting with a list of values.
+        suggestion = did_you_mean(close_names(str(problem["input"]), Mode)) if problem["type"] == "enum" else ""
+        raise ConfigError(text, suggestion=suggestion) from None
 
 
 def setting_keys() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What an agent can do about each kind of error: call a tool, change a parameter, or ask its user."""
+"""The next step for an agent, by kind of error: call a tool, change a parameter, or ask the user."""
 
 from keyhole.core.errors import ErrorKind, NextSteps
 

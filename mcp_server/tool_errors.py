@@ -1,4 +1,4 @@
-"""Errors as agents see them: what is wrong and what to do next, and nothing about the machine."""
+"""Errors as agents see them: what is wrong and what to do next, without details of the machine."""
 
 import logging
 import re
@@ -25,7 +25,7 @@ log = logging.getLogger("keyhole.mcp")
 
 
 class ReadableErrors(Middleware):
-    """Turns every failure of a call into a text that says what to do next."""
+    """Turns every error of a call into a text that says what to do next."""
 
     def __init__(self, service: "Service") -> None:
         self._service = service
@@ -35,7 +35,7 @@ class ReadableErrors(Middleware):
         context: MiddlewareContext[CallToolRequestParams],
         call_next: CallNext[CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """Run a tool."""
+        """Run a tool, and reword the error if it fails."""
         name = str(context.message.name)
         try:
             return await call_next(context)
@@ -44,7 +44,7 @@ class ReadableErrors(Middleware):
         except ValidationError as error:
             raise ToolError(_invalid_arguments(name, error.__cause__)) from None
         except ToolError as error:
-            # fastmcp masks what a tool raised; it is still there as the cause.
+            # fastmcp masks the error that a tool raised, but keeps it as the cause.
             if error.__cause__ is None:
                 raise
             raise ToolError(self._as_tool_error(name, error.__cause__)) from None
@@ -56,7 +56,7 @@ class ReadableErrors(Middleware):
         return f"{name} failed because of a bug in keyhole; the server's log has the details"
 
     def readable(self, error: KeyholeError) -> str:
-        """Write an error without the folders that are none of the agent's business."""
+        """Return the text of an error, without absolute paths of the workspace and the index."""
         message = error.worded(AGENT_STEPS)
         for folder in (self._service.folder, self._service.root):
             message = message.replace(f"{folder}/", "").replace(str(folder), folder.name)

@@ -43,6 +43,7 @@ def test_each_source_goes_before_the_next(
         ("[indx]\n", "unknown key indx. Did you mean index?"),
         ("[index]\nmax_file_bytes = 0\n", "keyhole.toml: index.max_file_bytes = 0: Input should be greater than 0"),
         ("[index]\nmax_file_bytes = 'x'\n", "index.max_file_bytes = 'x': Input should be a valid integer"),
+        ("[search]\nmode = 'hybird'\n", "Did you mean hybrid?"),
         ("index = 3\n", "keyhole.toml: index = 3"),
         ("cache_dir = '/tmp'\n", "cannot be set by a workspace"),
         ("[index\n", "keyhole.toml is not valid TOML"),
