@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from keyhole.core.clients import Profile, cut_description
+from keyhole.core.clients import Profile, truncate_description
 from keyhole.core.config import Settings
 from keyhole.core.service import Service
 from keyhole.core.view.budget.tokens import estimate_tokens
@@ -35,7 +35,7 @@ def definition_cost(tools: list[ToolDefinition], profile: Profile) -> dict[str, 
     """Return the tokens that each tool costs a client, by the name that the client gives it."""
     return {
         f"{profile.prefix}{tool.name}": estimate_tokens(
-            f"{profile.prefix}{tool.name}\n{cut_description(tool.description, profile)}\n{tool.schema}",
+            f"{profile.prefix}{tool.name}\n{truncate_description(tool.description, profile)}\n{tool.schema}",
             profile.tokenizer,
         )
         for tool in tools

@@ -62,7 +62,7 @@ class Freshness:
     def _update(self) -> None:
         self._failure = None
         try:
-            self._service.index(on_progress=self._note, on_message=log.info)
+            self._service.index(on_progress=self._keep_progress, on_message=log.info)
         except KeyholeError as error:
             self._failure = error
             log.warning("could not update the index: %s", error)
@@ -73,5 +73,5 @@ class Freshness:
             self._ended = time.monotonic()
             self._thread = None
 
-    def _note(self, progress: Progress) -> None:
+    def _keep_progress(self, progress: Progress) -> None:
         self._progress = progress

@@ -89,19 +89,19 @@ def serve_from_processes(count: int, listener: socket.socket, serve: Serve) -> N
     context = multiprocessing.get_context("spawn")
     counts = context.RawArray("i", [_AWAY] * count)
     for place in range(1, count):
-        process = context.Process(target=_serve_beside, args=(serve, listener, counts, place), daemon=True)
+        process = context.Process(target=_serve_in_child, args=(serve, listener, counts, place), daemon=True)
         process.start()
-        threading.Thread(target=_note_end, args=(process, counts, place), daemon=True).start()
+        threading.Thread(target=_mark_ended, args=(process, counts, place), daemon=True).start()
     serve(SharedListener(listener.detach(), counts, 0))
 
 
-def _serve_beside(serve: Serve, listener: socket.socket, counts: Counts, place: int) -> None:
+def _serve_in_child(serve: Serve, listener: socket.socket, counts: Counts, place: int) -> None:
     # SIGTERM lets the process write the rest of its journal before it ends.
     follow_parent(partial(os.kill, os.getpid(), signal.SIGTERM))
     serve(SharedListener(listener.detach(), counts, place))
 
 
-def _note_end(process: BaseProcess, counts: Counts, place: int) -> None:
+def _mark_ended(process: BaseProcess, counts: Counts, place: int) -> None:
     """Mark a process as away when it ends, so that no other process leaves connections to it."""
     process.join()
     counts[place] = _AWAY

@@ -32,7 +32,7 @@ class PlainAnswers:
         first = await receive()
         body = first.get("body", b"")
         if not first.get("more_body") and _CALL in body and _WANTS_PROGRESS not in body:
-            await _until_gone(self._plain, scope, first, receive, send)
+            await _answer_until_disconnect(self._plain, scope, first, receive, send)
         else:
             await self._app(scope, _after(first, receive), send)
 
@@ -47,14 +47,16 @@ def _after(first: "Message", receive: "Receive") -> "Receive":
     return next_message
 
 
-async def _until_gone(app: "ASGIApp", scope: "Scope", first: "Message", receive: "Receive", send: "Send") -> None:
+async def _answer_until_disconnect(
+    app: "ASGIApp", scope: "Scope", first: "Message", receive: "Receive", send: "Send"
+) -> None:
     """Answer until the client disconnects: after the whole request, the next message can only be that."""
-    gone = asyncio.ensure_future(receive())
-    answer = asyncio.ensure_future(app(scope, _after(first, lambda: asyncio.shield(gone)), send))
+    disconnect = asyncio.ensure_future(receive())
+    answer = asyncio.ensure_future(app(scope, _after(first, lambda: asyncio.shield(disconnect)), send))
     try:
-        await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({answer, disconnect}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        gone.cancel()
+        disconnect.cancel()
         if not answer.done():
             answer.cancel()
             with suppress(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""What someone at a shell can do about each kind of error."""
+"""The next step for someone at a shell, by kind of error."""
 
 from keyhole.core.errors import ErrorKind, NextSteps
 
