@@ -77,7 +77,7 @@ async def test_the_prompt_teaches_the_way_from_search_to_read(server: FastMCP) -
         ("search_code", {"query": "a", "mode": "fast"}, "mode: unknown value 'fast'. Choose from: auto, hybrid"),
         ("search_cod", {"query": "a"}, "unknown tool 'search_cod'. Did you mean search_code?"),
         ("search_code", {"query": "weigh", "cursor": "x"}, "repeat the request with offset instead of cursor"),
-        ("search_code", {"query": "/(/"}, "bad regular expression"),
+        ("search_code", {"query": "/(/"}, "invalid regular expression"),
         ("read_file", {"path": "../proj2/secret.py"}, "outside the workspace"),
         ("read_file", {"path": "gone.py"}, "not a file in the workspace"),
         ("read_file", {}, "path"),

@@ -130,12 +130,12 @@ def test_a_member_is_found_in_the_owner_it_is_asked_of(own: Service) -> None:
 
 
 def test_auto_says_what_it_chose_with_vectors(service: Service) -> None:
-    assert service.search(Query("retry")).notes[0].text == "mode auto chose hybrid"
+    assert service.search(Query("retry")).notes[0].text == "mode=auto chose hybrid"
 
 
 def test_auto_says_what_it_chose_without_vectors(own: Service) -> None:
-    assert own.search(Query("retry")).notes[0].text == "mode auto chose keyword"
-    assert own.search(Query("/retry/")).notes[0].text == "mode auto chose regex"
+    assert own.search(Query("retry")).notes[0].text == "mode=auto chose keyword"
+    assert own.search(Query("/retry/")).notes[0].text == "mode=auto chose regex"
 
 
 def test_a_hit_is_labelled_by_its_best_definition(service: Service) -> None:
@@ -238,7 +238,7 @@ def test_filters(service: Service, filters: dict[str, str], expected: set[str], 
         ({"kind": "clas"}, "the index has no symbols of kind 'clas'. Did you mean class"),
         ({"path": "src/nett"}, "no indexed file matches path 'src/nett'. Did you mean src/net"),
         ({"limit": 0}, "limit must be at least 1"),
-        ({"offset": -1}, "offset must not be negative"),
+        ({"offset": -1}, "offset must be 0 or more"),
     ],
 )
 def test_unknown_values_name_the_nearest(service: Service, filters: dict[str, object], message: str) -> None:
@@ -324,7 +324,7 @@ def test_keyword_pages_go_on_beyond_the_pool(own: Service, monkeypatch: pytest.M
         pages += hits
     assert len(pages) == len(whole)
     assert {hit.chunk_id for hit in pages} == whole
-    assert "beyond the ranked pool" in pages[-1].signals[0].detail
+    assert "outside the ranked pool" in pages[-1].signals[0].detail
 
 
 def test_nothing_found_comes_with_a_suggestion(service: Service) -> None:
@@ -381,7 +381,7 @@ def test_while_another_process_writes_stale_hits_are_left_out(own: Service) -> N
 def test_searching_during_the_first_index_says_how_much_is_missing(own: Service) -> None:
     with Store(own.folder / "index.db") as store, store.transaction():
         store.set_fact("pending", 41)
-    assert "41 files are still missing" in " ".join(note.text for note in own.search(Query("retry")).notes)
+    assert "remaining files: 41" in " ".join(note.text for note in own.search(Query("retry")).notes)
 
 
 # Regular expressions
@@ -467,9 +467,13 @@ def test_many_threads_may_search_at_once(own: Service) -> None:
         (SearchRequest("RetryPolicy", language="markdown"), "src/net/retry.py", "filtered out by language=markdown"),
         (SearchRequest("retry", kind="class"), "tests/test_retry.py", "filtered out by kind=class"),
         (SearchRequest("retry", include_tests=False), "tests/test_retry.py", "filtered out by include_tests=false"),
-        (SearchRequest("avatar"), "src/paint.js", "does not match: it has none of the words avatar"),
+        (SearchRequest("avatar"), "src/paint.js", "does not match: it does not contain avatar"),
         (SearchRequest("retry"), "debug.log", "not indexed: ignored: *.log (.gitignore:2)"),
-        (SearchRequest("retry"), "build/x.py", "not indexed: ignored, since build is: build/ (.gitignore:1)"),
+        (
+            SearchRequest("retry"),
+            "build/x.py",
+            "not indexed: its folder build is skipped: ignored: build/ (.gitignore:1)",
+        ),
         (SearchRequest("retry"), "blob.txt", "not indexed: binary"),
         (SearchRequest("retry"), "late.py", "not indexed yet"),
         (SearchRequest("retry"), "missing.py", "not indexed: no such file"),

@@ -1,4 +1,4 @@
-"""Narrowing a search to some files, and telling tests, vendored and other side matter by their paths."""
+"""Filters for path, language, kind and tests; and the role of a file, such as test or vendored, by its path."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ PathTest = Callable[[str], bool]
 
 _GLOB = re.compile(r"[*?\[]")
 _TEST_FOLDERS = frozenset(["test", "tests", "testing", "spec", "specs", "__tests__", "e2e", "testdata", "fixtures"])
-# The conventions of pytest, Go, Jest, JUnit and RSpec for names of test files.
+# Test file names by the conventions of pytest, Go, Jest, JUnit and RSpec.
 _TEST_STEM = re.compile(r"^(?:test_.+|.+[_.-](?:test|tests|spec)|.+Tests?|.+Spec|Test[A-Z]\w*|conftest)$")
 _VENDOR_FOLDERS = frozenset(
     ["vendor", "vendored", "_vendor", "third_party", "thirdparty", "node_modules", "external", "deps"]
@@ -26,16 +26,16 @@ _EXAMPLE_FOLDERS = frozenset(
     ["example", "examples", "demo", "demos", "sample", "samples", "doc", "docs", "benchmark", "benchmarks", "bench"]
 )
 _LOCALE_FOLDERS = frozenset(["locale", "locales", "i18n", "translations"])
-# Code kept for older versions ranks like translations: it matches often, but is rarely what people look for.
+# Code for older versions ranks like translations: it matches often, but people rarely look for it.
 _OLD_CODE_FOLDERS = frozenset(["legacy", "compat"])
 
 
 @lru_cache(maxsize=100_000)
 def role_of(path: str) -> str:
-    """Say what a file is for: "source", "test", "vendored", "example" or "locale"."""
+    """Return the role of a file: "source", "test", "vendored", "example" or "locale"."""
     parts = PurePosixPath(path)
     folders = {part.lower() for part in parts.parts[:-1]}
-    # The tests of a vendored project are vendored first: nobody who looks for tests means those.
+    # The tests of a vendored project count as vendored: people who search for tests do not mean those.
     if folders & _VENDOR_FOLDERS:
         return "vendored"
     if folders & _TEST_FOLDERS or _TEST_STEM.match(parts.stem):
@@ -48,7 +48,7 @@ def role_of(path: str) -> str:
 
 
 def chunk_scope(store: SearchStore, query: Query) -> ChunkScope:
-    """Decide which chunks a query admits; raise QueryError for an unknown language, kind or path."""
+    """Return which chunks the filters of a query allow; raise QueryError for an unknown language, kind or path."""
     language = _known_language(store, query.language)
     kind = _known_kind(store, query.kind)
     if not (query.path or language or not query.include_tests):
@@ -77,7 +77,7 @@ def _path_test(pattern: str) -> PathTest:
         return lambda _: True
     if not _GLOB.search(pattern):
         return lambda path: path == pattern or path.startswith(f"{pattern}/")
-    # As in an ignore file, a glob without a slash is about the name, in any folder.
+    # As in an ignore file, a glob without a slash matches file names in any folder.
     return glob_test(pattern if "/" in pattern else f"**/{pattern}")
 
 

@@ -178,7 +178,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
     if query.generation is not None:
         check_generation(query.generation, context.index.generation)
     missing = context.index.pending
-    building = f"the index is being built: {missing:,} files are still missing"
+    building = f"the index is being built; remaining files: {missing:,}"
     listing = Listing(
         page=Page(query.wanted.offset, query.wanted.limit, results.total),
         count=results.count,
