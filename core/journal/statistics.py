@@ -1,4 +1,4 @@
-"""Statistics of the calls of agents: what they asked, what it cost, and how often a budget cut the answer."""
+"""Statistics of agents' calls: counts, token cost, latency, and how often the budget truncated an answer."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _SLOWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Calls counted together; rates are shares of the answers, latencies are in milliseconds."""
+    """Figures for a group of calls; rates are shares of the answers, latencies are in milliseconds."""
 
     name: str
     calls: int
@@ -29,7 +29,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """All calls together, by tool and by client, most calls first; the histogram is of utilisation, 0-10% first."""
+    """Figures for all calls, by tool and by client (most calls first), and a histogram of utilisation from 0-10% up."""
 
     total: Group
     tools: tuple[Group, ...]
@@ -41,7 +41,7 @@ class Statistics:
 
 
 def statistics(calls: Iterable[Call]) -> Statistics:
-    """Count calls."""
+    """Return the statistics of calls."""
     counted = list(calls)
     ended = [call for call in counted if call.status != CallStatus.PENDING]
     return Statistics(
@@ -56,7 +56,7 @@ def statistics(calls: Iterable[Call]) -> Statistics:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least this share of sorted values do not exceed; 0 when there are none."""
+    """Return a percentile of sorted values by the nearest-rank method; 0 if there are none."""
     return values[max(0, ceil(share * len(values)) - 1)] if values else 0.0
 
 
