@@ -238,9 +238,7 @@ def test_a_symbol_is_found_by_name_dotted_name_or_line(service: Service) -> None
     assert "[4-5]" in service.map_view(MapRequest(path, symbol="4")).text
     ambiguous = service.map_view(MapRequest(path, symbol="run"))
     assert "[2-2]" in ambiguous.text
-    assert (
-        "Note: 2 symbols have this name, showing the first; for others use symbol=LINE: 4.\n" in ambiguous.text
-    )
+    assert "Note: 2 symbols have this name, showing the first; for others use symbol=LINE: 4.\n" in ambiguous.text
     with pytest.raises(QueryError, match=r"two\.py has no symbol 'walk'"):
         service.map_view(MapRequest(path, symbol="walk"))
 

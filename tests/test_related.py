@@ -35,7 +35,10 @@ MEANINGS = {"a": "retry", "b": "backoff again", "c": "parse", "d": "syntax read"
 
 def test_related_code_by_words_says_so(acme: Service) -> None:
     view = acme.relation_view(RelatedRequest("src/acme/handlers/paid.py", 4, detail_level=Detail.MINIMAL))
-    assert "Note: code similar to src/acme/handlers/paid.py:4, found by shared words, since this index has no vectors" in view.text
+    assert (
+        "Note: code similar to src/acme/handlers/paid.py:4, found by shared words, since this index has no vectors"
+        in view.text
+    )
     paths = related(acme, path="src/acme/handlers/paid.py", line=4)
     assert "src/acme/handlers/paid.py" not in paths
     assert len(paths) >= 5

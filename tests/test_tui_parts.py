@@ -39,7 +39,7 @@ def test_filters_are_read_from_the_line(line: str, request_: SearchRequest) -> N
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("x mode:fuzzy", "mode:fuzzy is not a mode; there are auto, hybrid, semantic, keyword, regex, symbol"),
+        ("x mode:fuzzy", "mode:fuzzy is not a mode. Choose from: auto, hybrid, semantic, keyword, regex, symbol"),
         ("x tests:maybe", "tests:maybe is neither tests:yes nor tests:no"),
         ("x limit:many", "limit:many is not a number of results"),
     ],

@@ -23,6 +23,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.engine import Engine
+from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
 from keyhole.core.search.passages import load_passages
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
@@ -177,7 +178,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
     if query.generation is not None:
         check_generation(query.generation, context.index.generation)
     missing = context.index.pending
-    building = f"the index is being built: {missing:,} files are still missing"
+    building = f"the index is being built; remaining files: {missing:,}"
     listing = Listing(
         page=Page(query.wanted.offset, query.wanted.limit, results.total),
         count=results.count,
@@ -331,7 +332,8 @@ def _lines(
 def _check_known(engine: Engine, path: str) -> None:
     """Reject a path that the index doesn't know, instead of saying that nothing links to it."""
     if not engine.store.knows(path):
-        raise PathError(f"{path} is not in the index", ErrorKind.UNKNOWN_PATH)
+        suggestion = path_suggestion(engine.store, path, with_folders=True)
+        raise PathError(f"{path} is not in the index", ErrorKind.UNKNOWN_PATH, suggestion=suggestion)
 
 
 def _with_relative(request: RelationRequest, relative: Callable[[str], str]) -> RelationRequest:
