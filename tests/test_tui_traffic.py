@@ -263,7 +263,7 @@ def test_parameters_that_are_none_are_refused(agents_service: Service) -> None:
         assert isinstance(screen, ReplayScreen)
         assert "Invalid JSON" in str(screen.query_one("#replay-problem").render())
         await press(pilot, "ctrl+u", *"[1]", "enter")
-        assert "parameters are an object" in str(screen.query_one("#replay-problem").render())
+        assert "must be a JSON object" in str(screen.query_one("#replay-problem").render())
 
     drive(make_app(agents_service), steps)
 

@@ -53,7 +53,7 @@ class KeyholeApp(Explorer):
         Binding("2", "app.switch_mode('files')", "Files", show=False, tooltip="Go to Files (browse)"),
         Binding("3", "app.switch_mode('traffic')", "Traffic", show=False, tooltip="Go to Traffic (agent calls)"),
         Binding("4", "app.switch_mode('stats')", "Stats", show=False, tooltip="Go to Stats (cost of calls)"),
-        Binding("ctrl+p", "command_palette", "Run command", priority=True, tooltip="Run a command by name"),
+        Binding("ctrl+p", "command_palette", "Run", priority=True, tooltip="Run a command by name"),
         Binding("ctrl+o", "jump", "Jump", show=False, tooltip="Jump to a pane or tab by its letter"),
         Binding("question_mark", "help", "Help", key_display="?", tooltip="Show all keys for this screen"),
         Binding("f1", "help", "Help", tooltip="Show all keys for this screen"),

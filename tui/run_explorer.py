@@ -34,7 +34,7 @@ def run_explorer(folder: Path, server_side: "ServerSide", *, force: bool = False
     asyncio.run(_explore(app))
     if app.failure:
         problem = one_line(str(app.failure))
-        return _fail(f"the explorer failed{f' ({problem})' if problem else ''}; see {log_path} for details")
+        return _fail(f"the explorer failed{f' ({problem})' if problem else ''}; see {log_path}")
     return app.return_code or 0
 
 
