@@ -127,8 +127,8 @@ def test_links_that_lead_nowhere_say_so(shop: Service, monkeypatch: pytest.Monke
 
     drive(make_app(shop), steps)
     assert said == [
-        "This link cannot be followed: missing file.",
-        "docs is no indexed file; see the tree.",
+        "Can't follow this link: missing file.",
+        "docs is a folder: see the tree.",
         "address https://www.example.com/x",
     ]
 
