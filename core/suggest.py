@@ -56,7 +56,8 @@ def suggest_paths(given: str, paths: Iterable[str], *, with_folders: bool = Fals
         return not parts[-1].endswith(extension), -len(folders.intersection(parts[:-1])), len(parts), path
 
     found = nsmallest(_MOST, same, key=distance)
-    for close in _close_stems(stem, by_stem):
+    # Beside the same name, only names that are nearly the same are worth suggesting.
+    for close in _close_stems(stem, by_stem, best=1.0 if same else 0.0):
         found += nsmallest(_MOST - len(found), by_stem[close], key=distance)
     return found
 
@@ -77,8 +78,8 @@ def _split_extension(name: str) -> tuple[str, str]:
     return (stem, dot + extension) if stem else (name, "")
 
 
-def _close_stems(stem: str, stems: Iterable[str]) -> list[str]:
-    """Return the stems most similar to one, best first."""
+def _close_stems(stem: str, stems: Iterable[str], *, best: float) -> list[str]:
+    """Return the stems most similar to one, best first; `best` is the highest ratio found elsewhere."""
     pairs = [stem[start : start + 2] for start in range(min(len(stem) - 1, _MOST_PAIRS))]
     # Names outside these lengths cannot reach the lowest ratio.
     shortest = len(stem) * _LEAST_RATIO / (2 - _LEAST_RATIO)
@@ -86,7 +87,9 @@ def _close_stems(stem: str, stems: Iterable[str]) -> list[str]:
     fitting = [other for other in stems if shortest <= len(other) <= longest]
     likely = nlargest(_MOST_COMPARED, fitting, key=lambda other: len([1 for pair in pairs if pair in other]))
     ratios = sorted(((_ratio(stem, other), other) for other in likely), key=lambda pair: (-pair[0], pair[1]))
-    return [other for ratio, other in ratios[:_MOST] if ratio >= _LEAST_RATIO]
+    best = max([best, *(ratio for ratio, _ in ratios[:1])])
+    lowest = max(_LEAST_RATIO, best - _CLOSE_TO_BEST)
+    return [other for ratio, other in ratios[:_MOST] if ratio >= lowest]
 
 
 def _with_parents(paths: Iterable[str]) -> list[str]:
