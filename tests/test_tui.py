@@ -198,7 +198,7 @@ def test_left_out_and_shortened_are_told_apart(acme: Service, monkeypatch: pytes
         shortened = [row for row in answer.rows if row.is_lowered]
         assert shortened
         assert not answer.cut
-        assert lines_of(results_of(pilot)).count(" shortened: ") == len(shortened)
+        assert lines_of(results_of(pilot)).count(" shortened") == len(shortened)
         assert " left out" not in lines_of(results_of(pilot))
         assert said == [
             "Complete: nothing was shortened or left out.",
