@@ -248,7 +248,9 @@ def test_the_json_tab_says_why_it_has_fewer_results(acme: Service, monkeypatch: 
     drive(make_app(acme), steps)
 
 
-def test_the_gauge_says_what_an_answer_lacks(acme: Service) -> None:
+def test_the_gauge_says_what_an_answer_lacks(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MIN_TOKENS", 100)
+
     async def steps(pilot: Pilot[None]) -> None:
         gauge = explore(pilot).query_one(Gauge)
         await ask(pilot, "backoff")
