@@ -105,7 +105,7 @@ def judge(question: Question, text: str, low: int, high: int) -> str:
         return question.problem(text)
     found = {int(version) for version in _VERSION.findall(text)}
     if not found:
-        return "" if "changing just now" in text else "no version at all"
+        return "" if "changing right now" in text else "no version at all"
     if len(found) > 1:
         return f"versions {sorted(found)} in one answer"
     return "" if low <= min(found) <= high else f"version {min(found)}, when there were {low} to {high}"

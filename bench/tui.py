@@ -89,7 +89,7 @@ for number in range(count):
     call = Started("stdio", f"agent-{number % 8}", "1", "search_code", {"query": f"query {number}", "limit": 50})
     journal.started(call)
     text = "src/module.py:1:[function] (0.50) def some_function(argument)\\n" * 50
-    journal.ended(call, Ended(CallStatus.OK, text, 12.5, 1_500, 20_000, 0.075))
+    journal.ended(call, Ended(CallStatus.COMPLETE, text, 12.5, 1_500, 20_000, 0.075))
     time.sleep(max(0, begun + seconds * (number + 1) / count - time.monotonic()))
 journal.flush()
 """

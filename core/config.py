@@ -1,9 +1,9 @@
 """Settings: flags, then KEYHOLE_* variables, then the workspace's keyhole.toml, then the user's file."""
 
+import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +12,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
-from keyhole.core.types import Mode, Skip
+from keyhole.core.suggest import close_names, did_you_mean, suggest_name
+from keyhole.core.types import Mode, Skip, SkipReason
 
 WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
-# A workspace is not trusted to say where Keyhole writes, what it loads, or what people get to see of agents.
+# A workspace is untrusted: it may not choose where Keyhole writes, what it loads, or whether calls are recorded.
 _USER_ONLY = frozenset(["cache_dir", "index.model", "journal.enabled", "journal.max_bytes", "journal.max_days"])
 
 
@@ -34,27 +35,29 @@ class _Section(BaseModel):
 
 
 class IndexSettings(_Section):
-    """What goes into the index."""
+    """Settings of the index."""
 
     max_file_bytes: int = Field(default=1_000_000, gt=0, description="larger files are not indexed")
-    workers: int = Field(default_factory=_default_workers, gt=0, le=64, description="processes that parse")
+    workers: int = Field(default_factory=_default_workers, gt=0, le=64, description="number of parser processes")
     model: str = Field(
         default="builtin", description="builtin, a folder of a model2vec model, hub:OWNER/NAME, or none (no vectors)"
     )
 
 
 class SearchSettings(_Section):
-    """What a search does when nothing is said."""
+    """Defaults of a search."""
 
-    top_k: int = Field(default=10, gt=0, le=50, description="results on a page")
-    mode: Mode = Field(default=Mode.AUTO, description="how a query is understood")
+    top_k: int = Field(default=10, gt=0, le=50, description="results per page")
+    mode: Mode = Field(default=Mode.AUTO, description="how to interpret a query")
 
 
 class JournalSettings(_Section):
-    """What is kept of the calls of agents."""
+    """Settings of the journal of agents' calls."""
 
-    enabled: bool = Field(default=True, description="whether calls of agents are recorded")
-    max_bytes: int = Field(default=50_000_000, ge=1_000_000, description="beyond this the oldest calls are deleted")
+    enabled: bool = Field(default=True, description="record the calls of agents")
+    max_bytes: int = Field(
+        default=50_000_000, ge=1_000_000, description="size limit; the oldest calls are deleted first"
+    )
     max_days: int = Field(default=30, gt=0, le=3_650, description="older calls are deleted")
 
 
@@ -62,7 +65,7 @@ class Settings(_Section):
     """Every setting, with its default."""
 
     cache_dir: ExpandedPath = Field(
-        default_factory=lambda: user_cache_path("keyhole"), description="where indexes are kept"
+        default_factory=lambda: user_cache_path("keyhole"), description="folder for the indexes"
     )
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()
@@ -70,7 +73,7 @@ class Settings(_Section):
 
 
 def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Settings:
-    """Merge all sources; flags are dotted keys such as `index.max_file_bytes`, None meaning unset."""
+    """Merge all sources; flags are dotted keys such as `index.max_file_bytes`, and None means not set."""
     merged: dict[str, tuple[str, object]] = {}
     for source, values in _layers(root, flags or {}):
         for key, value in values.items():
@@ -85,7 +88,7 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
             inside = place.setdefault(section, {})
             if not isinstance(inside, dict):
                 source = merged[section][0] if section in merged else "settings"
-                raise ConfigError(f"{source}: {section} = {inside!r}: it is a table, [{section}]")
+                raise ConfigError(f"{source}: {section} = {_shown(inside)}: must be a table, [{section}]")
             place = inside
         place[name] = value
     try:
@@ -94,11 +97,14 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
         problem = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in problem["loc"])
         source = merged[key][0] if key in merged else "settings"
-        raise ConfigError(f"{source}: {key} = {problem['input']!r}: {problem['msg']}") from None
+        text = f"{source}: {key} = {_shown(problem['input'])}: {problem['msg']}"
+        # The search mode is the only setting with a list of values.
+        suggestion = did_you_mean(close_names(str(problem["input"]), Mode)) if problem["type"] == "enum" else ""
+        raise ConfigError(text, suggestion=suggestion) from None
 
 
 def setting_keys() -> dict[str, str]:
-    """List every dotted key with its description."""
+    """Return every dotted key with its description."""
     return dict(_keys(Settings, ""))
 
 
@@ -112,12 +118,12 @@ def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _layers(root: Path, flags: Mapping[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield the sources, weakest first."""
+    """Yield the sources, lowest priority first."""
     user_file = user_config_path("keyhole") / "config.toml"
     yield str(user_file), _read_user_file(user_file)
     workspace = _read_workspace_file(root)
-    if refused := _USER_ONLY & workspace.keys():
-        key = min(refused)
+    if forbidden := _USER_ONLY & workspace.keys():
+        key = min(forbidden)
         raise ConfigError(f"{WORKSPACE_FILE}: {key} cannot be set by a workspace; set it in {user_file}")
     yield WORKSPACE_FILE, workspace
     yield "environment", _read_environment()
@@ -129,7 +135,10 @@ def _read_workspace_file(root: Path) -> dict[str, object]:
         return {}
     content = read_bytes(root, WORKSPACE_FILE, max_bytes=_MAX_FILE_BYTES)
     if isinstance(content, Skip):
-        raise ConfigError(f"cannot read {WORKSPACE_FILE}: {content.detail}")
+        # The detail of the skip would name the size limit of indexed files, which is not the one used here.
+        is_too_large = content.reason == SkipReason.TOO_LARGE
+        problem = f"larger than {_MAX_FILE_BYTES:,} bytes" if is_too_large else content.detail
+        raise ConfigError(f"cannot read {WORKSPACE_FILE}: {problem}")
     return _parse_toml(content[0], WORKSPACE_FILE)
 
 
@@ -154,7 +163,7 @@ def _read_environment() -> dict[str, object]:
     return {
         by_variable.get(name, name): value
         for name, value in os.environ.items()
-        if name.startswith(_PREFIX) and value  # as everywhere, an empty variable is one that is not set
+        if name.startswith(_PREFIX) and value  # by convention, an empty variable is not set
     }
 
 
@@ -172,9 +181,14 @@ def _check_key(key: str, source: str, *, is_variable: bool) -> None:
     known = setting_keys()
     if key in known or any(name.startswith(f"{key}.") for name in known):
         return
-    names = [_variable(name) for name in known] if is_variable else list(known)
-    closest = get_close_matches(key, names, n=1, cutoff=0) or names
-    raise ConfigError(f"{source}: unknown key {key}; did you mean {closest[0]}?")
+    sections = dict.fromkeys(name.partition(".")[0] for name in known if "." in name)
+    names = [_variable(name) for name in known] if is_variable else [*known, *sections]
+    raise ConfigError(f"{source}: unknown key {key}", suggestion=suggest_name(key, names))
+
+
+def _shown(value: object) -> str:
+    """Write a value as people write it in a settings file, not as Python does."""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _variable(key: str) -> str:

@@ -1,7 +1,7 @@
-"""How long an answer may take: whoever asks sets a deadline, and what takes long looks at it now and then.
+"""Deadlines: the caller sets one, and slow work checks it regularly.
 
-Threads cannot be stopped from outside, so loops over files call `check_time`, and SQLite asks `is_over` while it works.
-A thread that is started for the one who asks inherits the deadline; work of its own, such as indexing, has none.
+Threads cannot be stopped from outside, so loops over files call `check_time`, and SQLite calls `is_over` while it runs.
+A thread started to answer a request inherits its deadline; independent work such as indexing has none.
 """
 
 import time
@@ -14,23 +14,23 @@ from keyhole.core.errors import DeadlineError, ErrorKind
 
 
 class Deadline:
-    """A moment after which nobody waits any more; it can be brought forward."""
+    """The time after which the caller no longer waits; cancelling moves it to now."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._end = time.monotonic() + seconds
 
     def cancel(self) -> None:
-        """Let it be over now."""
+        """End the deadline now."""
         self._end = float("-inf")
 
     @property
     def remaining(self) -> float:
-        """Seconds that are left, at least 0."""
+        """The remaining seconds, at least 0."""
         return max(0.0, self._end - time.monotonic())
 
     def error(self) -> DeadlineError:
-        """Say that it is over, and what to do."""
+        """Return the error to raise when the deadline has passed."""
         return DeadlineError(f"no answer within {self.seconds:g} seconds", ErrorKind.TOO_SLOW)
 
 
@@ -39,7 +39,7 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """Set the deadline of what is done inside."""
+    """Set the deadline for the code inside the `with` block."""
     token = _current.set(deadline)
     try:
         yield
@@ -48,25 +48,25 @@ def within(deadline: Deadline) -> Iterator[None]:
 
 
 def is_over() -> bool:
-    """Tell whether nobody waits any more."""
+    """Return whether the deadline has passed."""
     deadline = _current.get()
     return deadline is not None and not deadline.remaining
 
 
 def check_time() -> None:
-    """Raise DeadlineError when nobody waits any more."""
+    """Raise DeadlineError if the deadline has passed."""
     deadline = _current.get()
     if deadline is not None and not deadline.remaining:
         raise deadline.error()
 
 
 @contextmanager
-def turn_of(turns: Semaphore) -> Iterator[None]:
-    """Wait for a turn as long as there is time, and give it back at the end."""
+def acquire_slot(slots: Semaphore) -> Iterator[None]:
+    """Acquire a slot, waiting no longer than the deadline, and release it at the end."""
     deadline = _current.get()
-    if not turns.acquire(timeout=deadline.remaining if deadline else None):
+    if not slots.acquire(timeout=deadline.remaining if deadline else None):
         raise DeadlineError("keyhole is busy with other searches", ErrorKind.BUSY)
     try:
         yield
     finally:
-        turns.release()
+        slots.release()

@@ -1,11 +1,11 @@
-"""What Keyhole says beside its results: each with a kind that programs look at, and words that only people read."""
+"""Notes on results and messages of index runs: each has a kind for programs and a text for people."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class NoteKind(StrEnum):
-    """What a note on an answer is about."""
+    """The subject of a note."""
 
     LIMIT_LOWERED = "limit-lowered"
     BUDGET_LOWERED = "budget-lowered"
@@ -22,7 +22,7 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark on an answer."""
+    """A note on an answer."""
 
     kind: NoteKind
     text: str
@@ -32,7 +32,7 @@ class Note:
 
 
 class IndexEvent(StrEnum):
-    """What an index run has to say."""
+    """The event that a message of an index run reports."""
 
     WAITING = "waiting"
     DAMAGED = "damaged"
@@ -43,7 +43,7 @@ class IndexEvent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexMessage:
-    """A message of an index run to the people who wait for it."""
+    """A message that an index run shows to the user."""
 
     event: IndexEvent
     text: str

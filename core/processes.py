@@ -1,4 +1,4 @@
-"""Signals and processes, where systems differ."""
+"""Signals and processes that differ between operating systems."""
 
 import os
 import signal
@@ -7,15 +7,15 @@ import threading
 from collections.abc import Callable
 from multiprocessing import connection, parent_process
 
-# What ends a program in an orderly way; Windows has no signal for a terminal that is gone.
+# The signals on which Keyhole shuts down cleanly. Windows has no SIGHUP.
 ENDING_SIGNALS = tuple(
     signal.Signals[name] for name in ("SIGTERM", "SIGHUP", "SIGINT") if name in signal.Signals.__members__
 )
 
 
 def is_running(process: int) -> bool:
-    """Tell whether a process is there; where that cannot be asked without harm, it counts as running."""
-    # On Windows os.kill ends the process, whatever the signal.
+    """Return whether a process is running; always True on Windows, where checking is not safe."""
+    # On Windows, os.kill ends the process, whichever signal it is given.
     if sys.platform == "win32":
         return True
     try:
@@ -28,7 +28,7 @@ def is_running(process: int) -> bool:
 
 
 def follow_parent(end: Callable[[], object] = lambda: os._exit(1)) -> None:
-    """In a process of multiprocessing: leave Ctrl-C to the process that started this one, and end when that ends."""
+    """Make a worker process ignore Ctrl-C, which its parent handles, and call `end` when its parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(end,), daemon=True).start()
 

@@ -1,9 +1,10 @@
-"""What Keyhole can do with a workspace; every door (CLI, explorer, MCP) comes through here.
+"""Everything Keyhole can do with a workspace, as one class that the CLI, the explorer and the MCP server use.
 
-The work itself is done by job in `core/workspace` and in the packages below; here it is put together. Imports that
-cost time stand inside the methods that need them.
+`core/workspace` and the packages below it do the work; this module combines them. Slow imports are inside the methods
+that need them.
 """
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -32,7 +33,8 @@ from keyhole.core.types import (
     SourceFile,
     Status,
 )
-from keyhole.core.view.budget.usage import Metrics
+from keyhole.core.view.text import count_of
+from keyhole.core.view.usage import Metrics
 from keyhole.core.workspace.engine_pool import EnginePool
 from keyhole.core.workspace.fresh_results import FreshResults
 from keyhole.core.workspace.model_loader import ModelLoader
@@ -52,7 +54,7 @@ _SAMPLE_BYTES = 5_000
 
 
 class Service:
-    """One open workspace; any thread may ask it."""
+    """One open workspace; safe to use from any thread."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
         self._workspace = OpenWorkspace(root, settings)
@@ -63,11 +65,11 @@ class Service:
         self._models = ModelLoader(settings.index.model)
         self.engines = EnginePool(self._workspace, self._models)
         self._fresh = FreshResults(self._workspace, self.engines, self._models)
-        self._paths = PathGuard(root, self._is_indexed)
+        self._paths = PathGuard(root, self._is_indexed, self._indexed_paths)
 
     @classmethod
     def open(cls, path: Path, *, force: bool = False, flags: Mapping[str, object] | None = None) -> "Service":
-        """Open a folder, with its settings."""
+        """Open a folder and load its settings."""
         workspace = OpenWorkspace.at(path, force=force, flags=flags)
         return cls(workspace.root, workspace.settings)
 
@@ -83,7 +85,7 @@ class Service:
 
         if self._models.problem:
             self._models.download()
-            # Readers that are open know of no model.
+            # Readers that are already open have no model, so they are replaced.
             self.close()
         if self._models.problem:
             on_message(IndexMessage(IndexEvent.NO_VECTORS, f"{self._models.problem}: indexing without vectors"))
@@ -92,13 +94,13 @@ class Service:
         )
 
     def search_view(self, request: SearchRequest) -> "ListView":
-        """Answer a search with the text that every door gives out."""
+        """Return the answer to a search, with the same text for every front end."""
         return self.search_page(request)[1]
 
     def search_page(self, request: SearchRequest, known: SearchResult | None = None) -> "tuple[SearchResult, ListView]":
-        """Answer a search with that text, and with the hits it was written from.
+        """Return the hits of a search, and the answer written from them.
 
-        `known` is what an earlier search found: where it holds this answer too, nothing is searched again.
+        `known` is an earlier result: if it contains this answer, nothing is searched again.
         """
         from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
         from keyhole.core.view.lists.hit_text import needs_source
@@ -106,8 +108,8 @@ class Service:
 
         started = time.perf_counter()
         query, shown = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
-        wanted = (query.text, query.mode, query.path, query.language, query.kind, query.include_tests)
-        key = request_key("search_code", self.folder.name, *wanted)
+        parameters = (query.text, query.mode, query.path, query.language, query.kind, query.include_tests)
+        key = request_key("search_code", self.folder.name, *parameters)
         generation = None
         if request.cursor:
             offset, generation = read_cursor(request.cursor, key)
@@ -117,7 +119,7 @@ class Service:
             check_generation(generation, result.index.generation)
         latency = (time.perf_counter() - started) * 1e3
         view = search_view(result, shown, project=self.root.name, request=key, latency_ms=latency)
-        self.metrics.record("search_code", query.text, view.truncation)
+        self.metrics.record("search_code", query.text, view)
         return result, view
 
     def search(
@@ -127,7 +129,7 @@ class Service:
         needs_source: Callable[[Hit], bool] = lambda _: False,
         known: SearchResult | None = None,
     ) -> SearchResult:
-        """Answer a query from files as they are now: hits in files that changed are looked up again."""
+        """Return the result of a query for the current files: if a file with hits has changed, it is searched again."""
         from keyhole.core.search.passages import load_passages
         from keyhole.core.search.query import choose_mode
 
@@ -143,18 +145,18 @@ class Service:
         return _without(*self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX))
 
     def map_view(self, request: MapRequest) -> "View":
-        """Show what a file defines, as it is now."""
+        """Return the map of a file: what its current content defines."""
         from keyhole.core.syntax.analyse import outline_of
         from keyhole.core.view.maps.map_view import map_view, parse_map_request
 
         shown = parse_map_request(request)
         source = self.read(request.path)
         view = map_view(source, outline_of(source), shown, request.symbol)
-        self.metrics.record("map_file", source.path, view.truncation)
+        self.metrics.record("map_file", source.path, view)
         return view
 
     def read_view(self, request: ReadRequest) -> "View":
-        """Show lines of one or several files, as they are now; among several, one bad path is told in place."""
+        """Return current lines of one or several files; with several, an error for one path takes its place."""
         from keyhole.core.syntax.analyse import outline_of
         from keyhole.core.view.reads.read_view import parse_read_request, read_view
 
@@ -162,15 +164,15 @@ class Service:
         paths = tuple(dict.fromkeys(request.paths))
         files = (self._paths.read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
         view = read_view(files, shown, outline_of)
-        self.metrics.record("read_file", " ".join(paths), view.truncation)
+        self.metrics.record("read_file", " ".join(paths), view)
         return view
 
     def relation_view(self, request: "RelationRequest") -> "ListView":
-        """Answer a question about links, the tree or related code with the text that every door gives out."""
+        """Return the answer to a request about links, the tree or related code; the text is the same everywhere."""
         return self.relation_page(request)[1]
 
     def relation_page(self, request: "RelationRequest") -> "tuple[RelationResults, ListView]":
-        """Answer it with that text, and with what it was written from; both are of the files as they are now."""
+        """Return the results of such a request for the current files, and the answer written from them."""
         from keyhole.core.view.lists.relation_view import (
             AnswerContext,
             RelationSources,
@@ -189,39 +191,40 @@ class Service:
 
         (results, context), _ = self._fresh.answer(attempt)
         view = relation_view(results, query, context)
-        self.metrics.record(query.tool, query.subject, view.truncation)
+        self.metrics.record(query.tool, query.subject, view)
         return results, view
 
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:
-        """Say why a file is where it is in the answer to a search, or why it is not there."""
+        """Explain the rank of a file in the answer to a search, or why it is missing from it."""
         from keyhole.core.search.explain import explain
         from keyhole.core.view.lists.search_view import parse_search_request
 
         query, _ = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
         with self.engines.lend() as engine, engine.store.snapshot():
-            found = examine(self.root, relative, max_bytes=self._workspace.max_bytes)
+            is_there = os.path.lexists(self.root / relative)
+            found = examine(self.root, relative, max_bytes=self._workspace.max_bytes) if is_there else None
             return explain(engine, query, found, relative, line)
 
     def status(self) -> Status:
-        """Tell what the index holds, and how far the files have moved on since."""
+        """Return what the index contains, and how many files have changed since."""
         from keyhole.core.index.index_status import read_status
 
         return read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
 
     def has_index(self) -> bool:
-        """Tell whether there is anything to search."""
+        """Return whether there is an index to search."""
         return self._workspace.index_file.exists()
 
     def inventory(self) -> Inventory:
-        """List what the index knows: its files, what it passes over, and the kinds of symbols."""
+        """Return the indexed files, the skipped paths and the kinds of symbols."""
         from keyhole.core.index.index_status import read_inventory
 
         with self.engines.lend() as engine, engine.store.snapshot():
             return read_inventory(engine.store)
 
     def clear(self) -> bool:
-        """Delete the index and the journal; False when there was neither."""
+        """Delete the index and the journal; return False if neither exists."""
         from keyhole.core.index.lock import writer_lock
         from keyhole.core.journal.file import delete
 
@@ -230,14 +233,15 @@ class Service:
             return is_deleted
         self.close()
         with writer_lock(self.folder, wait=False):
-            # The locks themselves stay: another process may be waiting for them. So does a journal that is new.
+            # Keep the lock files, since another process may be waiting for them, and a journal created since the
+            # old one was deleted.
             for path in self.folder.iterdir():
                 if path.name != LOCK_FILE and not path.name.startswith("journal."):
                     path.unlink(missing_ok=True)
         return True
 
     def journal(self) -> "Journal | None":
-        """Make what a server writes the calls of agents to, unless the settings say not to."""
+        """Open the journal for writing the calls of agents; return None if the settings disable it."""
         from keyhole.core.journal.writer import Journal
 
         limits = self.settings.journal
@@ -246,17 +250,17 @@ class Service:
         return Journal(self.folder, max_bytes=limits.max_bytes, max_seconds=limits.max_days * 86_400)
 
     def journal_reader(self) -> "JournalReader":
-        """Make what people look at the calls of agents with."""
+        """Open the journal for reading."""
         from keyhole.core.journal.reader import JournalReader
 
         return JournalReader(self.folder)
 
     def read(self, path: str) -> SourceFile:
-        """Read one file as it is now, also when it is too large to be indexed, or a picture."""
+        """Read the current content of a file, even if it is too large to be indexed or is a picture."""
         return self._paths.read(path)
 
     def sample(self) -> str | None:
-        """Choose a file that shows well what a map is: code, and not too long."""
+        """Return a file that makes a good example of a map: a source file that is not too long."""
         from keyhole.core.syntax.languages import detect_language
 
         sizes = {
@@ -270,7 +274,7 @@ class Service:
         return None
 
     def relative(self, path: str, *, must_exist: bool = True) -> str:
-        """Turn what a caller wrote into a path relative to the root, or refuse it."""
+        """Return a path relative to the root for a path from a caller, or raise PathError."""
         return self._paths.relative(path, must_exist=must_exist)
 
     def close(self) -> None:
@@ -278,22 +282,29 @@ class Service:
         self.engines.close()
 
     def _is_indexed(self, path: str) -> bool:
-        """Tell whether the index, if there is one, knows a file."""
+        """Return whether there is an index and it contains the file."""
         with suppress(StoreError), self.engines.lend() as engine:
             return engine.store.file_id(path) is not None
         return False
 
+    def _indexed_paths(self) -> list[str]:
+        """Return the paths of all indexed files; none without an index."""
+        with suppress(StoreError), self.engines.lend() as engine:
+            return engine.store.paths()
+        return []
+
 
 def _find(engine: "Engine", query: Query, mode: Mode, known: SearchResult | None) -> SearchResult:
-    """Search, unless what was found before holds the answer and the index is still the one that it was found in."""
+    """Search, unless an earlier result contains the answer and the index has not changed since."""
     found = known.answer_to(query) if known and known.index == engine.index_version() else None
     return found or engine.search(query, mode)
 
 
 def _without(result: SearchResult, stale: set[str]) -> SearchResult:
-    """Leave out the hits in files that change faster than they can be read."""
+    """Leave out hits in files that change while they are read."""
     fresh = tuple(hit for hit in result.hits if hit.path not in stale)
-    if len(fresh) == len(result.hits):
+    left_out = len(result.hits) - len(fresh)
+    if not left_out:
         return result
-    text = f"left out {len(result.hits) - len(fresh)} hits in files that are changing just now"
+    text = f"left out {count_of(left_out, 'hit')}: the files are changing right now"
     return replace(result, hits=fresh, notes=(*result.notes, Note(NoteKind.HITS_LEFT_OUT, text)))

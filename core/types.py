@@ -1,7 +1,7 @@
-"""The vocabulary: what every step of the pipeline hands to the next.
+"""The types that every step of the pipeline passes to the next.
 
-Lines are 1-based and inclusive, a line ends at a line feed, and paths are POSIX
-and relative to the workspace root: everywhere.
+Everywhere, lines are 1-based and inclusive, a line ends at a line feed, and paths are POSIX paths relative to the
+workspace root.
 """
 
 import json
@@ -13,7 +13,7 @@ from keyhole.core.notes import Note, NoteKind
 
 
 class SkipReason(StrEnum):
-    """Why a path is not indexed; the value is the word people and `--json` see."""
+    """Why a path is not indexed; the value is stored in the index and shown in JSON."""
 
     IGNORED = "ignored"
     SECRET = "secret"  # noqa: S105
@@ -31,20 +31,30 @@ class SkipReason(StrEnum):
     INTERNAL = "internal"
     FAILED = "failed"
 
+    @property
+    def label(self) -> str:
+        """The reason as people read it."""
+        return self.value.replace("-", " ")
+
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A path that was passed over, with the reason and the evidence for it."""
+    """A path that is not indexed, with the reason and its details: the rule, the size, the target of the link."""
 
     path: str
     reason: SkipReason
     detail: str
     is_dir: bool = False
 
+    @property
+    def text(self) -> str:
+        """The reason with its details, as people read it."""
+        return f"{self.reason.label}: {self.detail}"
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A regular file whose name and size admit it; its content is not read yet."""
+    """A regular file that passed the checks of name and size; its content has not been read yet."""
 
     path: str
     size: int
@@ -53,7 +63,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file's decoded text, with what tells whether it has changed since."""
+    """A file's decoded text, with the size, time and hash that show whether it has changed since."""
 
     path: str
     size: int
@@ -63,7 +73,7 @@ class SourceFile:
     text: str
 
 
-# Kinds of definitions whose functions are methods.
+# Functions inside definitions of these kinds are methods.
 HOLDS_METHODS = frozenset(
     [
         "class",
@@ -84,7 +94,7 @@ HOLDS_METHODS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A definition: its range takes in decorators, its doc is one sentence."""
+    """A definition. Its range includes decorators, and its doc is one sentence."""
 
     name: str
     kind: str
@@ -110,7 +120,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One import, include or use: what it names and the statement as written."""
+    """One import, include or use: the name it imports and the statement as written."""
 
     target: str
     text: str
@@ -119,15 +129,15 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What parsing found in one file."""
+    """The symbols and imports that parsing found in one file."""
 
     language: str
     symbols: tuple[Symbol, ...] = ()
     imports: tuple[Import, ...] = ()
     has_errors: bool = False
-    # Why nothing was looked for, when nothing was.
+    # Why the file was not parsed; empty if it was.
     missed: str = ""
-    # Imports in the middle of other statements: links, but not what a file starts with.
+    # Imports inside other statements. They count as links but are not listed with the imports of the file.
     references: tuple[Import, ...] = ()
 
     def walk(self) -> Iterator[Symbol]:
@@ -138,7 +148,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a file; the pieces of a file, in order, are the file."""
+    """A piece of a file; the chunks of a file, joined in order, give the whole file."""
 
     start_line: int
     end_line: int
@@ -157,7 +167,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an index run has come."""
+    """The progress of an index run."""
 
     done: int
     total: int
@@ -167,7 +177,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What an index run did, and what the index holds now."""
+    """What an index run did, and what the index now contains."""
 
     added: int
     changed: int
@@ -183,7 +193,7 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class LanguageCount:
-    """How much of a workspace is in one language."""
+    """How many files, chunks and symbols of a workspace are in one language."""
 
     language: str
     files: int
@@ -193,7 +203,7 @@ class LanguageCount:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What an index holds and what is passed over; `stale` counts paths that changed since."""
+    """What an index contains and which paths are skipped; `stale` counts files that changed since it was updated."""
 
     root: str
     index_path: str
@@ -214,7 +224,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class IndexedFile:
-    """A file that the index holds."""
+    """A file in the index."""
 
     path: str
     language: str
@@ -223,7 +233,7 @@ class IndexedFile:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """Every path the index knows, the ones it passes over included, and the kinds of what it found in them."""
+    """Every path in the index, indexed or skipped, and every kind of symbol."""
 
     files: tuple[IndexedFile, ...] = ()
     skips: tuple[Skip, ...] = ()
@@ -232,7 +242,7 @@ class Inventory:
 
 
 class Mode(StrEnum):
-    """How a query is understood; `auto` looks at its shape."""
+    """How to interpret a query; `auto` chooses by its form."""
 
     AUTO = "auto"
     HYBRID = "hybrid"
@@ -243,7 +253,7 @@ class Mode(StrEnum):
 
 
 class Detail(StrEnum):
-    """How much a view tells of each result; `auto` shows the best in full and the rest on a line."""
+    """How much to show of each result; `auto` shows the best results in full and the others on one line each."""
 
     AUTO = "auto"
     MINIMAL = "minimal"
@@ -252,7 +262,7 @@ class Detail(StrEnum):
 
 
 class MapLevel(StrEnum):
-    """How much a map tells, from everything down; `auto` is the first that fits."""
+    """How much a map shows, most detailed first; `auto` is the first level that fits the budget."""
 
     AUTO = "auto"
     FULL = "full"
@@ -263,7 +273,7 @@ class MapLevel(StrEnum):
 
 
 class Format(StrEnum):
-    """How a view is written; the facts are the same."""
+    """The output format of a view; every format has the same facts."""
 
     TEXT = "text"
     JSON = "json"
@@ -271,7 +281,7 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search: what for, how, and where."""
+    """A search: the text, the mode, the filters and the page."""
 
     text: str
     mode: Mode = Mode.AUTO
@@ -285,7 +295,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A search as it comes in at a door; what is None or empty takes its default."""
+    """A search as a front end sends it; fields that are None or empty get their default."""
 
     query: str
     mode: Mode | None = None
@@ -303,7 +313,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class MapRequest:
-    """A map as it is asked for; `symbol` is a name, a dotted name or the line that a definition starts on."""
+    """A request for a map; `symbol` is a name, a dotted name or the line where a definition starts."""
 
     path: str
     level: MapLevel = MapLevel.AUTO
@@ -316,7 +326,7 @@ class MapRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """Lines of one or several files as they are asked for; columns are the characters of a line."""
+    """A request for lines of one or several files; columns count the characters of a line."""
 
     paths: tuple[str, ...]
     start_line: int = 1
@@ -328,7 +338,7 @@ class ReadRequest:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A path that is not served, and why."""
+    """A path that cannot be read, and why."""
 
     path: str
     message: str
@@ -336,7 +346,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One reason for a hit's score: what it is, and what it does to the score."""
+    """One reason for a hit's score: its name, and how much it adds to or takes from the score."""
 
     name: str
     effect: float
@@ -345,7 +355,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that answers a query, labelled by its best matching definition."""
+    """A chunk that matches a query, labelled with its best matching definition."""
 
     path: str
     language: str
@@ -367,7 +377,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The source of a hit, exactly as the file has it now, with some lines around it."""
+    """The current source of a hit, unchanged, with some lines before and after it."""
 
     text: str
     before: str
@@ -377,23 +387,23 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class IndexVersion:
-    """Which index answers: its generation, how many files it still misses and how many it skips."""
+    """The state of the index that an answer came from: generation, number of files still to index, number skipped."""
 
     generation: int
-    # None before the first files are in it.
+    # None before the first files are indexed.
     pending: int | None = 0
     skipped: int = 0
-    # Counts the indexes that this process has opened: numbers of chunks mean something in one of them only.
+    # Counts the index files that this process has opened: chunk ids are only valid in the file they came from.
     opening: int = 0
 
     def for_json(self) -> dict[str, int]:
-        """Name the facts as answers do."""
+        """Return the facts with the keys that JSON answers use."""
         return {"generation": self.generation, "stale": self.pending or 0, "skipped": self.skipped}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One page of hits, and what there is to say about it; `passages` are by chunk."""
+    """One page of hits with notes about it; `passages` are keyed by chunk id."""
 
     query: Query
     mode: Mode
@@ -404,15 +414,18 @@ class SearchResult:
     passages: Mapping[int, Passage] = field(default_factory=dict)
 
     def answer_to(self, query: Query) -> "SearchResult | None":
-        """Return what a search would find in the same index, if this page has it all: the same hits, or the first."""
-        is_whole = all(note.kind != NoteKind.HITS_LEFT_OUT for note in self.notes)
+        """Return the result of another search of the same index, if this page contains all of it.
+
+        That is the case if the searches differ only in their limit, and the other limit is not larger.
+        """
+        is_complete = all(note.kind != NoteKind.HITS_LEFT_OUT for note in self.notes)
         has_enough = query.limit <= self.query.limit and replace(query, limit=self.query.limit) == self.query
-        return replace(self, query=query, hits=self.hits[: query.limit]) if is_whole and has_enough else None
+        return replace(self, query=query, hits=self.hits[: query.limit]) if is_complete and has_enough else None
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a file is where it is in an answer; `rank` is 0 when it is not there."""
+    """Why a file has its rank in an answer; `rank` is 0 if the file is not in it."""
 
     path: str
     verdict: str
@@ -422,28 +435,58 @@ class Explanation:
     hit: Hit | None = None
 
 
-# Where agents find a server over HTTP when nothing else is said.
+# The default port of the HTTP server.
 DEFAULT_PORT = 7777
 
-# The note of a call whose client gave up before there was an answer; old journals have it too.
-CANCELLED = "cancelled"
+
+class Completeness(StrEnum):
+    """What an answer lacks, in the words that banner, gauge, Traffic, Stats and filters share.
+
+    Several can hold at once; an answer is called by the last one here that does. The last three are the work of the
+    budget, and JSON calls them all `truncated`.
+    """
+
+    COMPLETE = "complete"
+    MORE_PAGES = "more pages"
+    PARTIAL = "partial"
+    SHORTENED = "shortened"
+    CLIPPED = "clipped"
+    LEFT_OUT = "left out"
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the budget took something."""
+        return self in (Completeness.SHORTENED, Completeness.CLIPPED, Completeness.LEFT_OUT)
 
 
 class CallStatus(StrEnum):
-    """How a call of an agent ended, if it has; `truncated` is an answer that its budget cut."""
+    """How an agent's call ended, if it has: with an answer, which may lack something, or without one."""
 
     PENDING = "pending"
-    OK = "ok"
-    TRUNCATED = "truncated"
+    COMPLETE = Completeness.COMPLETE
+    MORE_PAGES = Completeness.MORE_PAGES
+    PARTIAL = Completeness.PARTIAL
+    SHORTENED = Completeness.SHORTENED
+    CLIPPED = Completeness.CLIPPED
+    LEFT_OUT = Completeness.LEFT_OUT
     ERROR = "error"
+    # The client gave up before there was an answer.
+    CANCELLED = "cancelled"
+    # The process that was to answer is gone.
+    LOST = "lost"
+
+    @property
+    def completeness(self) -> Completeness | None:
+        """What the answer lacks; None without an answer."""
+        return next((word for word in Completeness if word.value == self.value), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of an agent as the journal keeps it, without the answer.
+    """A call of an agent as the journal stores it, without the answer.
 
-    `change` grows with every call that starts or ends. `started` is in seconds since 1970, `arguments` is JSON in ASCII
-    (empty when too long to keep), `budget` in tokens (0: none), `utilisation` the share of the budget that was used.
+    `change` increases with every call that starts or ends. `started` is in seconds since 1970, `arguments` is JSON in
+    ASCII (empty if too long to store), `budget` is in tokens (0: none), `utilisation` is the share of the budget used.
     """
 
     id: int
@@ -461,16 +504,11 @@ class Call:
     budget: int = 0
     utilisation: float = 0.0
     response_bytes: int = 0
-    # A code: why an answer was cut, as `truncation_info` names it, or CANCELLED. Never a sentence.
+    # A code: why the budget took something, as `truncation_info` names it. Never a sentence.
     note: str = ""
 
     @property
-    def is_cancelled(self) -> bool:
-        """Whether the client gave up before there was an answer."""
-        return self.status == CallStatus.ERROR and self.note == CANCELLED
-
-    @property
     def parameters(self) -> dict[str, object]:
-        """The arguments; none when they were too long to keep."""
+        """The arguments; empty if they were too long to store."""
         found = json.loads(self.arguments) if self.arguments else {}
         return found if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""Recording what agents ask and get: every call goes to the journal, and none waits for it."""
+"""Records every call of an agent and its answer in the journal, without delaying the call."""
 
 import re
 import time
@@ -15,14 +15,14 @@ from fastmcp.tools.base import ToolResult
 from mcp.types import CallToolRequestParams, ReadResourceRequestParams
 
 from keyhole.core.journal.writer import Ended, Journal, Started
-from keyhole.core.types import CANCELLED, CallStatus
-from keyhole.core.view.budget.sizes import TruncationInfo, measure
-from keyhole.core.view.budget.usage import observed, utilisation
+from keyhole.core.types import CallStatus, Completeness
+from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.text import name_text
+from keyhole.core.view.usage import Usage, observed, utilisation
 
 READ_RESOURCE = "resources/read"
 _LONGEST_NAME = 80
-# Only this much of a header is ever looked at: the name and version that a program gives itself.
+# The name and version at the start of a User-Agent header; nothing else of it is used.
 _PRODUCT = re.compile(r"([\w.-]{1,60})/([\w.+-]{1,30})")
 
 Answer = TypeVar("Answer")
@@ -39,7 +39,7 @@ class Recording(Middleware):
         context: MiddlewareContext[CallToolRequestParams],
         call_next: CallNext[CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """Run a tool."""
+        """Run a tool and record the call."""
         call = _started(context.fastmcp_context, str(context.message.name), context.message.arguments or {})
         return await self._recorded(call, lambda: call_next(context), _tool_text)
 
@@ -48,7 +48,7 @@ class Recording(Middleware):
         context: MiddlewareContext[ReadResourceRequestParams],
         call_next: CallNext[ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
-        """Read a resource."""
+        """Read a resource and record the call."""
         call = _started(context.fastmcp_context, READ_RESOURCE, {"uri": str(context.message.uri)})
         return await self._recorded(call, lambda: call_next(context), _resource_text)
 
@@ -58,20 +58,21 @@ class Recording(Middleware):
         self._journal.started(call)
         began = time.perf_counter()
 
-        def end(status: CallStatus, text: str, seen: list[TruncationInfo], note: str = "") -> None:
+        def end(status: CallStatus, text: str, usage: Usage | None = None) -> None:
             milliseconds = (time.perf_counter() - began) * 1e3
-            self._journal.ended(call, _ended(status, text, milliseconds, seen, note))
+            self._journal.ended(call, _ended(status, text, milliseconds, usage))
 
         with observed() as seen:
             try:
                 answer = await ask()
             except CancelledError:
-                end(CallStatus.ERROR, "", [], CANCELLED)
+                end(CallStatus.CANCELLED, "")
                 raise
             except Exception as error:
-                end(CallStatus.ERROR, str(error), [])
+                end(CallStatus.ERROR, str(error))
                 raise
-        end(CallStatus.TRUNCATED if any(info.reason for info in seen) else CallStatus.OK, text_of(answer), seen)
+        usage = seen[-1] if seen else None
+        end(CallStatus(usage.completeness if usage else Completeness.COMPLETE), text_of(answer), usage)
         return answer
 
 
@@ -88,19 +89,19 @@ def _started(context: Context | None, tool: str, arguments: Mapping[str, object]
 
 
 def client_of(context: Context | None) -> tuple[str, str]:
-    """Tell the name and version of the client that asks."""
+    """Return the name and version of the calling client."""
     parameters = context.session.client_params if context and context.request_context else None
     if parameters:
         return parameters.client_info.name, parameters.client_info.version
-    # Older clients introduce themselves once, and not in every request over HTTP.
+    # Over HTTP, older clients send their name only in the first request, so the User-Agent header has to do.
     product = _PRODUCT.match(get_http_headers().get("user-agent", ""))
     return (product[1], product[2]) if product else ("unknown", "")
 
 
-def _ended(status: CallStatus, text: str, milliseconds: float, seen: list[TruncationInfo], note: str) -> Ended:
-    if not seen:
-        return Ended(status, text, milliseconds, tokens=measure(text).tokens, note=note)
-    info = seen[-1]
+def _ended(status: CallStatus, text: str, milliseconds: float, usage: Usage | None) -> Ended:
+    if usage is None:
+        return Ended(status, text, milliseconds, tokens=measure(text).tokens)
+    info = usage.info
     return Ended(
         status,
         text,

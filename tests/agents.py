@@ -22,10 +22,13 @@ def outcome(number: int) -> Ended:
     if number % 13 == 3:
         return Ended(CallStatus.ERROR, f"{FILE} is not served", ms, tokens=9)
     if number % 5 == 1:
-        cut = {"reason": "token_limit", "returned_count": 3, "original_count": 50, "next": "next page offset=3"}
-        text = f"Showing 1-3 of 50 (token budget {tokens or 1_000:,}): next page offset=3.\n"
-        return Ended(CallStatus.TRUNCATED, text, ms, tokens, tokens or 1_000, 0.97, "token_limit", cut)
-    return Ended(CallStatus.OK, f"Showing 1-{number} of {number}.\n", ms, tokens, 20_000, tokens / 20_000)
+        cut = {"reason": "token_limit", "returned_count": 3, "original_count": 50, "next": "offset=3"}
+        text = f"Results 1-3 of 50. Budget {tokens or 1_000:,} tokens: 4-50 left out. Next page: offset=3.\n"
+        return Ended(CallStatus.LEFT_OUT, text, ms, tokens, tokens or 1_000, 0.97, "token_limit", cut)
+    if TOOLS[number % len(TOOLS)] == "read_file" and number % 2:
+        text = "Lines 1-500 of 2,735 (partial). Next page: start_line=501.\n"
+        return Ended(CallStatus.PARTIAL, text, ms, tokens, 20_000, tokens / 20_000)
+    return Ended(CallStatus.COMPLETE, f"Results 1-{number} of {number}.\n", ms, tokens, 20_000, tokens / 20_000)
 
 
 def record(service: Service, count: int, first: int = 0, at: float | None = None) -> None:

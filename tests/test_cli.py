@@ -99,7 +99,7 @@ def test_map(workspace: Path) -> None:
     done = keyhole("map", "src/retry.py", cwd=workspace)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "Showing the only symbol.\n"
+        "The only symbol.\n"
         "File Map: src/retry.py\n"
         "6 lines │ 77 B │ Python\n"
         "\n"
@@ -122,7 +122,7 @@ def test_without_a_command_there_is_an_overview_with_a_sample(workspace: Path) -
         assert done.returncode == 0
         assert done.stderr.startswith("keyhole: not a terminal: showing an overview instead of the explorer; ")
         assert done.stdout.startswith(f"Workspace  {workspace}\n")
-        assert "A sample view: keyhole map src/retry.py" in done.stdout
+        assert "Example: keyhole map src/retry.py" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -199,14 +199,14 @@ def test_settings_of_the_wrong_shape(workspace: Path) -> None:
     (workspace / "keyhole.toml").write_text("index = 5\n")
     done = keyhole("index", "--workers", "2", cwd=workspace)
     assert done.returncode == 2
-    assert "keyhole.toml: index = 5: it is a table, [index]" in done.stderr
+    assert "keyhole.toml: index = 5: must be a table, [index]" in done.stderr
 
 
 def test_an_overview_without_a_file_to_show(workspace: Path) -> None:
     (workspace / "src/retry.py").write_text("# @generated\n")
     done = keyhole(cwd=workspace)
     assert done.returncode == 0
-    assert "A sample view" not in done.stdout
+    assert "Example: keyhole map" not in done.stdout
 
 
 def test_modules_of_the_explored_folder_are_never_imported(workspace: Path) -> None:

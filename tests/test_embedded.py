@@ -161,7 +161,7 @@ async def test_a_call_that_runs_does_not_hold_up_the_end(
         with pytest.raises(Exception):  # noqa: B017, PT011  # whatever the client makes of it
             await call
     (recorded,) = reader.calls()
-    assert (recorded.status, recorded.note) == ("error", "cancelled")
+    assert (recorded.status, recorded.note) == ("cancelled", "")
     assert "nobody" not in capfd.readouterr().err
 
 
@@ -186,6 +186,6 @@ async def test_work_ends_when_a_client_gives_up(service: Service, monkeypatch: p
         # The server goes on.
         assert not (await client.call_tool_mcp("map_file", {"path": "src/acme/retry.py"})).is_error
     assert [(call.status, call.note) for call in service.journal_reader().each()] == [
-        ("error", "cancelled"),
-        ("ok", ""),
+        ("cancelled", ""),
+        ("complete", ""),
     ]

@@ -130,12 +130,12 @@ def test_symlinks_are_never_followed(tmp_path: Path) -> None:
     assert found(root) == ["real.py"]
     details = {path: skip.detail for path, skip in skipped(root).items()}
     assert details == {
-        "inside.py": "link to real.py, which has its own entry",
-        "outside.py": "leads out of the workspace",
-        "chain.py": "leads out of the workspace",
-        "folder": "leads out of the workspace",
+        "inside.py": "points to real.py, which is listed separately",
+        "outside.py": "points outside the workspace",
+        "chain.py": "points outside the workspace",
+        "folder": "points outside the workspace",
         "loop": "broken link",
-        "up": "leads out of the workspace",
+        "up": "points outside the workspace",
     }
 
 
@@ -213,7 +213,7 @@ def test_home_root_and_folders_above_home_are_refused(tmp_path: Path, monkeypatc
     (home / "project").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
     for folder in [Path("/"), home, home.parent]:
-        with pytest.raises(WorkspaceError, match="holds more than one project"):
+        with pytest.raises(WorkspaceError, match="contains more than one project"):
             open_workspace(folder)
         assert open_workspace(folder, force=True) == folder
     assert open_workspace(home / "project") == home / "project"

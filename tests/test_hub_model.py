@@ -71,17 +71,17 @@ def test_a_hub_name_downloads_once_and_then_works_offline(hub: ThreadingHTTPServ
     endpoint = f"http://127.0.0.1:{hub.server_address[1]}"
     model, *notes = ask(tmp_path, endpoint)
     assert model.startswith("someone/tiny-")
-    assert notes == ["mode auto chose hybrid"]
+    assert notes == ["mode=auto chose hybrid"]
     assert ask(tmp_path, "http://127.0.0.1:1") == [model, *notes]
 
 
 def test_a_hub_that_cannot_be_reached_leaves_words(tmp_path: Path) -> None:
     model, *notes = ask(tmp_path, "http://127.0.0.1:1", HF_HUB_OFFLINE="1")
     assert model == ""
-    assert "searched by words only: the model someone/tiny cannot be had from the hub" in notes[-1]
+    assert "searched by words only: the model someone/tiny could not be downloaded" in notes[-1]
 
 
 def test_a_search_downloads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-    with pytest.raises(AssetError, match="the model someone/else is not downloaded yet"):
+    with pytest.raises(AssetError, match="the model someone/else has not been downloaded yet"):
         open_embedder("hub:someone/else")

@@ -237,7 +237,7 @@ def test_an_index_of_a_newer_keyhole_is_left_alone(root: Path) -> None:
     run(root)
     with Store(database(root)) as store:
         store.query(f"PRAGMA user_version = {VERSION + 1}")
-    with pytest.raises(StoreError, match="newer keyhole"):
+    with pytest.raises(StoreError, match="newer version of keyhole"):
         run(root)
     assert database(root).exists()
 

@@ -162,7 +162,7 @@ def test_two_indexers_at_once(root: Path, script: Path, tmp_path: Path, dump_ind
     outputs = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert all(out.endswith(f"{FILES}\n") for out, _ in outputs)
-    assert sum("waiting for it to end" in out for out, _ in outputs) >= 1
+    assert sum("waiting for it to finish" in out for out, _ in outputs) >= 1
     update_index(Request(root, tmp_path / "fresh", 1_000_000))
     assert dump_index(folder / INDEX_FILE) == dump_index(tmp_path / "fresh" / INDEX_FILE)
 
@@ -237,7 +237,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[QuotaFile]]:
 def test_a_full_disk(root: Path, tmp_path: Path, full_disk: type[QuotaFile], room: int, dump_index: Dump) -> None:
     folder = tmp_path / "cache"
     full_disk.left = room
-    with pytest.raises(FullStoreError, match="no room left"):
+    with pytest.raises(FullStoreError, match="no space left"):
         update_index(Request(root, folder, 1_000_000))
     full_disk.left = 10**9
     if room:
@@ -268,7 +268,7 @@ def test_a_damaged_index_is_set_aside_and_rebuilt(root: Path, tmp_path: Path, da
         foreign.close()
     messages: list[IndexMessage] = []
     write_files(root, 11)
-    with pytest.raises(CorruptStoreError, match=r"is damaged|is not an index"):
+    with pytest.raises(CorruptStoreError, match=r"is damaged|is not a keyhole index"):
         read_everything(path)
     report = update_index(Request(root, folder, 1_000_000), Hooks(message=messages.append))
     assert report.files == FILES

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from keyhole.core.cli.main import cli
 from keyhole.core.errors import StoreError
 from keyhole.core.index.location import JOURNAL_FILE
-from keyhole.core.journal.file import delete
+from keyhole.core.journal.file import delete, open_for_writing
 from keyhole.core.journal.reader import CallFilter, Changes, JournalReader, Mark, is_lost
 from keyhole.core.journal.writer import LONGEST_ARGUMENTS, Ended, Journal, Started
 from keyhole.core.service import Service
@@ -34,7 +34,7 @@ def started(tool: str = "search_code", at: float | None = None, client: str = "a
     return Started("stdio", client, "1", tool, arguments, time.time() if at is None else at)
 
 
-def ended(response: str = "answer\n", status: CallStatus = CallStatus.OK, ms: float = 5.0) -> Ended:
+def ended(response: str = "answer\n", status: CallStatus = CallStatus.COMPLETE, ms: float = 5.0) -> Ended:
     return Ended(status, response, ms, tokens=3, budget=1_000, utilisation=0.1)
 
 
@@ -123,9 +123,9 @@ def test_before_there_is_a_journal_everything_is_empty(tmp_path: Path) -> None:
 def test_filters(tmp_path: Path) -> None:
     journal = journal_in(tmp_path)
     for tool, client, status in [
-        ("read_file", "claude", CallStatus.OK),
+        ("read_file", "claude", CallStatus.COMPLETE),
         ("search_code", "claude", CallStatus.ERROR),
-        ("search_code", "codex", CallStatus.OK),
+        ("search_code", "codex", CallStatus.COMPLETE),
     ]:
         call = started(tool, client=client, query="Größe")
         journal.started(call)
@@ -133,7 +133,7 @@ def test_filters(tmp_path: Path) -> None:
     assert journal.flush()
     reader = JournalReader(tmp_path)
     assert [call.id for call in reader.calls(CallFilter(tool="search_code"))] == [3, 2]
-    assert [call.id for call in reader.calls(CallFilter(client="claude", status=CallStatus.OK))] == [1]
+    assert [call.id for call in reader.calls(CallFilter(client="claude", status=CallStatus.COMPLETE))] == [1]
     assert [call.id for call in reader.calls(CallFilter(text="größe CODE"))] == []
     assert [call.id for call in reader.calls(CallFilter(text="GRÖSSE"[:3]))] == [3, 2, 1]
     assert [call.id for call in reader.calls(CallFilter(text="codex"))] == [3]
@@ -151,7 +151,7 @@ journal = Journal(Path(sys.argv[1]), max_bytes=50_000_000, max_seconds=1e6)
 for number in range(int(sys.argv[2])):
     call = Started("stdio", sys.argv[3], "1", "search_code", {"number": number})
     journal.started(call)
-    journal.ended(call, Ended(CallStatus.OK, f"{sys.argv[3]} {number}\\n" * 200, 1.0))
+    journal.ended(call, Ended(CallStatus.COMPLETE, f"{sys.argv[3]} {number}\\n" * 200, 1.0))
     if number % 20 == 0:
         assert journal.flush()
 assert journal.flush()
@@ -182,7 +182,7 @@ def test_many_processes_write_one_journal_while_it_is_followed(tmp_path: Path) -
     assert sorted((call.client, call.parameters["number"]) for call in calls.values()) == sorted(
         (f"agent-{writer}", number) for writer in range(4) for number in range(150)
     )
-    assert {call.status for call in calls.values()} == {"ok"}
+    assert {call.status for call in calls.values()} == {"complete"}
     assert len({call.change for call in calls.values()}) == 600
     for call in list(calls.values())[::97]:
         whole = reader.whole(call.id)
@@ -236,7 +236,7 @@ def test_a_call_that_was_deleted_while_it_ran_is_written_whole(tmp_path: Path) -
     assert all_calls(tmp_path) == []
     journal.ended(call, ended())
     assert journal.flush()
-    assert [call.status for call in all_calls(tmp_path)] == ["ok"]
+    assert [call.status for call in all_calls(tmp_path)] == ["complete"]
 
 
 def test_arguments_without_end_are_not_kept(tmp_path: Path) -> None:
@@ -258,6 +258,39 @@ def test_any_text_is_kept_exactly(tmp_path: Path) -> None:
     assert (whole.response, whole.arguments) == (response, {"query": "\ud800 \0 文字"})
 
 
+def test_rows_of_an_older_journal_have_the_words_of_today(tmp_path: Path) -> None:
+    lines = {"detail_requested": "lines", "detail_applied": "lines"}
+    some = {
+        "original_count": 20,
+        "returned_count": 20,
+        "detail_requested": "rich",
+        "detail_applied": "rich",
+        "next": "",
+    }
+    old = [
+        ("ok", "", None, CallStatus.COMPLETE),
+        ("ok", "", some | {"reason": None}, CallStatus.COMPLETE),
+        ("ok", "", some | {"reason": None, "next": "offset=20"}, CallStatus.MORE_PAGES),
+        ("ok", "", some | lines | {"reason": None, "next": "start_line=501"}, CallStatus.PARTIAL),
+        ("truncated", "token_limit", some | {"reason": "token_limit"}, CallStatus.SHORTENED),
+        ("truncated", "token_limit", some | {"reason": "token_limit", "returned_count": 3}, CallStatus.LEFT_OUT),
+        ("truncated", "x", some | lines | {"reason": "x", "detail_applied": "columns"}, CallStatus.CLIPPED),
+        ("truncated", "token_limit", None, CallStatus.LEFT_OUT),
+        ("error", "cancelled", None, CallStatus.CANCELLED),
+        ("error", "", None, CallStatus.ERROR),
+    ]
+    journal = journal_in(tmp_path)
+    for _, note, facts, _ in old:
+        call = started()
+        journal.started(call)
+        journal.ended(call, Ended(CallStatus.COMPLETE, "x\n", 1.0, note=note, truncation=facts))
+    assert journal.flush()
+    db = open_for_writing(tmp_path, busy_ms=1_000)
+    db.executemany("UPDATE call SET status = ? WHERE id = ?", [(row[0], number) for number, row in enumerate(old, 1)])
+    db.close()
+    assert [call.status for call in all_calls(tmp_path)] == [row[3] for row in old]
+
+
 # What can go wrong costs the record, not the answer
 
 
@@ -273,9 +306,9 @@ def test_a_full_disk_costs_the_record(tmp_path: Path, caplog: pytest.LogCaptureF
     assert journal._db is not None
     journal._db.pragma("max_page_count", 1)
     write_calls(journal, 1, response="x" * 1_000_000)
-    assert "calls are not recorded: FullError" in caplog.text
+    assert "calls are not recorded: database or disk is full" in caplog.text
     write_calls(journal, 1)
-    assert [call.status for call in all_calls(tmp_path)] == ["ok", "ok"]
+    assert [call.status for call in all_calls(tmp_path)] == ["complete", "complete"]
 
 
 def test_a_folder_that_cannot_be_made_costs_the_record(tmp_path: Path) -> None:
@@ -292,14 +325,14 @@ def test_a_writer_that_cannot_keep_up_drops_calls(tmp_path: Path, caplog: pytest
         journal.started(started())
     db.execute("ROLLBACK")
     assert journal.flush()
-    assert "it is not written fast enough" in caplog.text
+    assert "too many are waiting to be written" in caplog.text
     assert 1 < len(all_calls(tmp_path)) < 1_000
 
 
 @pytest.mark.parametrize("damage", [b"not a database" * 1_000, b"SQLite format 3\0" + b"\xff" * 8_000])
 def test_a_damaged_journal_is_begun_anew(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / JOURNAL_FILE).write_bytes(damage)
-    with pytest.raises(StoreError, match=r"cannot be read|is not a journal"):
+    with pytest.raises(StoreError, match=r"cannot read|is not a journal"):
         JournalReader(tmp_path).poll()
     write_calls(journal_in(tmp_path), 2)
     assert len(all_calls(tmp_path)) == 2
@@ -312,7 +345,7 @@ def test_a_journal_of_a_newer_keyhole_is_left_alone(tmp_path: Path) -> None:
     db.pragma("user_version", 99)
     write_calls(journal_in(tmp_path), 1)
     assert db.execute("SELECT count(*) FROM call").get == 1
-    with pytest.raises(StoreError, match="newer keyhole"):
+    with pytest.raises(StoreError, match="newer version of keyhole"):
         JournalReader(tmp_path).poll()
 
 
@@ -332,7 +365,7 @@ def test_clear_deletes_it_and_who_has_it_open_goes_on(tmp_path: Path, monkeypatc
     assert journal.flush()
     changes = reader.poll(mark)
     assert changes.is_reset
-    assert [call.status for call in changes.calls] == ["ok"]
+    assert [call.status for call in changes.calls] == ["complete"]
     assert CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output.startswith("Deleted")
     assert (
         CliRunner().invoke(cli, ["clear", str(tmp_path / "work")]).output

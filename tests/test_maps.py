@@ -16,9 +16,9 @@ from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.syntax import analyse
 from keyhole.core.types import Format, MapLevel, MapRequest, ReadRequest
-from keyhole.core.view.budget.usage import observed
 from keyhole.core.view.maps.map_view import CAPS
 from keyhole.core.view.maps.map_writer import FOOTER
+from keyhole.core.view.usage import observed
 from keyhole.core.view.writing import View
 from keyhole.core.workspace import path_guard
 
@@ -95,10 +95,12 @@ def test_auto_is_the_first_level_that_fits(service: Service) -> None:
 
 def test_five_thousand_functions(service: Service) -> None:
     view = service.map_view(MapRequest(write(service, "many.py", functions(5_000))))
-    assert view.banner.startswith("Showing 100 of 5,000 symbols (outline is over 50 KB): offset=50 goes on")
+    assert view.banner.startswith(
+        "100 of 5,000 symbols: 4,900 left out (symbols_each=50, outline is over 50 KB). Next page: offset=50."
+    )
     assert "15,000 lines │ " in view.text
     assert "[Truncated: showing 100 of 5,000 symbols]\n" in view.text
-    assert "  ─ ─ ─ 4,900 more symbols ─ ─ ─\n  lines 151-14849: offset=50 goes on here\n" in view.text
+    assert "  ─ ─ ─ 4,900 more symbols ─ ─ ─\n  lines 151-14849, next page: offset=50\n" in view.text
     assert listed(view) == [f"function_{n}" for n in (*range(50), *range(4_950, 5_000))]
     assert view.text.endswith(f"\n\n{FOOTER}\n")
     assert len(view.text.encode()) < 10_000
@@ -107,13 +109,17 @@ def test_five_thousand_functions(service: Service) -> None:
 def test_a_class_with_five_thousand_methods(service: Service) -> None:
     text = 'class Big:\n    """Large."""\n' + functions(5_000, indent="    ")
     view = service.map_view(MapRequest(write(service, "big.py", text)))
-    assert view.banner.startswith("Showing 101 of 5,001 symbols at compact (minimal is over 20 KB): symbol=Big expands")
-    assert "    ─ ─ ─ 4,900 more symbols ─ ─ ─\n    lines 153-14851: symbol=Big offset=50 goes on here\n" in view.text
+    assert view.banner.startswith(
+        "101 of 5,001 symbols at compact: 4,900 left out (symbols_each=50, minimal is over 20 KB). Expand one"
+    )
+    assert "    ─ ─ ─ 4,900 more symbols ─ ─ ─\n    lines 153-14851, next page: symbol=Big offset=50\n" in view.text
     page = service.map_view(MapRequest("big.py", symbol="Big", offset=50))
     assert listed(page)[:2] == ["function_50", "function_51"]
     expanded = service.map_view(MapRequest("big.py", symbol="Big"))
     assert "class Big: [1-15001]\n    Large.\n\nInside\n  def function_0(" in expanded.text
-    assert expanded.banner.startswith("Showing 100 of 5,000 symbols inside Big (outline is over 50 KB)")
+    assert expanded.banner.startswith(
+        "100 of 5,000 symbols inside Big: 4,900 left out (symbols_each=50, outline is over 50 KB)."
+    )
 
 
 @pytest.mark.parametrize(("count", "length", "level"), [(10_000, 200, MapLevel.TRUNCATED), (10, 10_000, MapLevel.FULL)])
@@ -152,7 +158,7 @@ def test_symbols_left_out_for_the_budget_are_a_cut(service: Service) -> None:
     classes = "".join(f"class Holder{number}:\n{functions(12, indent='    ')}" for number in range(20))
     view = service.map_view(MapRequest(write(service, "holders.py", classes), max_tokens=1_000))
     assert view.truncation.detail_applied == MapLevel.OUTLINE
-    assert view.banner.startswith("Showing 20 of 260 symbols at outline (token budget 1,000)")
+    assert view.banner.startswith("20 of 260 symbols at outline: 240 left out (minimal is over 1,000 tokens).")
     assert view.truncation.reason == "token_limit"
 
 
@@ -174,11 +180,11 @@ def test_following_the_banner_gives_the_rest(service: Service, level: MapLevel, 
     for _ in range(200):
         view = service.map_view(request)
         found = names_of(view)
-        # Of a sample, the first end counts: its banner goes on after that.
+        # The banner of a sample continues after its first end, so only that counts.
         names += found[: len(found) // 2] if "omitted_symbols" not in view.text and "─ ─ ─" in view.text else found
         if form == Format.JSON and json.loads(view.text)["omitted"]:
             names = names[: len(found) // 2]
-        way = re.search(r"(?:next page |: )offset=(\d+)", view.banner)
+        way = re.search(r"Next page: offset=(\d+)", view.banner)
         assert (f"offset={way.group(1)}" if way else "") == view.truncation.next
         if way is None:
             break
@@ -196,12 +202,12 @@ def test_the_symbol_that_the_banner_names_can_be_expanded(service: Service) -> N
     text = functions(400) + "class Store:\n    def add(self): ...\n" + functions(400, name="other_{}")
     for level in (MapLevel.OUTLINE, MapLevel.TRUNCATED):
         view = service.map_view(MapRequest(write(service, "many.py", text), level))
-        reference = re.search(r"symbol=(\S+) expands one", view.banner)
+        reference = re.search(r"Expand one: symbol=(\S+)\.", view.banner)
         assert reference
         expanded = service.map_view(MapRequest("many.py", symbol=reference.group(1)))
-        way = re.fullmatch(r"Showing .*: read_file start_line=(\d+) max_lines=(\d+) reads it\.", expanded.banner)
+        way = re.fullmatch(r"Symbol .* Read it: read_file start_line=(\d+) max_lines=(\d+)\.", expanded.banner)
         if way is None:
-            assert (reference.group(1), expanded.banner) == ("Store", "Showing the only symbol inside Store.")
+            assert (reference.group(1), expanded.banner) == ("Store", "The only symbol inside Store.")
         else:
             read = ReadRequest(("many.py",), start_line=int(way.group(1)), max_lines=int(way.group(2)))
             assert f"def {reference.group(1)}(" in service.read_view(read).text
@@ -232,9 +238,7 @@ def test_a_symbol_is_found_by_name_dotted_name_or_line(service: Service) -> None
     assert "[4-5]" in service.map_view(MapRequest(path, symbol="4")).text
     ambiguous = service.map_view(MapRequest(path, symbol="run"))
     assert "[2-2]" in ambiguous.text
-    assert (
-        "Note: 2 symbols are called that; the first is shown, symbol=LINE shows others, such as 4.\n" in ambiguous.text
-    )
+    assert "Note: 2 symbols have this name, showing the first; for others use symbol=LINE: 4.\n" in ambiguous.text
     with pytest.raises(QueryError, match=r"two\.py has no symbol 'walk'"):
         service.map_view(MapRequest(path, symbol="walk"))
 
@@ -242,7 +246,7 @@ def test_a_symbol_is_found_by_name_dotted_name_or_line(service: Service) -> None
 def test_past_the_end(service: Service) -> None:
     path = write(service, "few.py", functions(3))
     view = service.map_view(MapRequest(path, offset=7))
-    assert view.banner == "Nothing at offset=7: there are 3 symbols, from offset=0 on."
+    assert view.banner == "No symbols at offset=7: there are 3. First page: offset=0."
 
 
 # Files that are not code, or not served
@@ -256,13 +260,13 @@ def test_a_table_is_mapped_by_its_header(service: Service) -> None:
     assert "  b c: [1-1]\n" in service.map_view(MapRequest(write(service, "b.tsv", "a\tb c\n1\t2\n"))).text
     assert "  y: [1-1]\n" in service.map_view(MapRequest(write(service, "c.csv", "x;y\r\n1,5;2\r\n"))).text
     huge = service.map_view(MapRequest(write(service, "d.csv", "x" * 180_000)))
-    assert "There are no symbols, since its first line is no header" in huge.text
+    assert "No symbols: the first line is not a header" in huge.text
     assert service.map_view(MapRequest(write(service, "e.csv", ""))).truncation.original_count == 0
 
 
 def test_plain_text_says_how_to_read_it(service: Service) -> None:
     view = service.map_view(MapRequest(write(service, "notes.txt", "one\ntwo\n")))
-    assert view.banner == "No symbols to show: read_file start_line=1 reads the file."
+    assert view.banner == "No symbols. Read the file: read_file start_line=1."
     assert "2 lines │ 8 B │ Text\n\nNo symbols found.\n" in view.text
     assert view.truncation.reason is None
 
@@ -276,12 +280,10 @@ def test_a_file_too_large_to_be_indexed_is_mapped(service: Service) -> None:
 def test_what_cannot_be_parsed_is_said(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(service, "a.py", functions(2))
     monkeypatch.setattr(analyse, "MAPPED_BYTES", 10)
-    assert (
-        "There are no symbols, since files over 10 bytes are not parsed.\n" in service.map_view(MapRequest(path)).text
-    )
+    assert "No symbols: files over 10 bytes are not parsed.\n" in service.map_view(MapRequest(path)).text
     monkeypatch.undo()
     monkeypatch.setattr(analyse, "parse", lambda *_: None)
-    assert "There are no symbols, since the parser gave up on it.\n" in service.map_view(MapRequest(path)).text
+    assert "No symbols: the parser could not process this file.\n" in service.map_view(MapRequest(path)).text
 
 
 def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,8 +301,8 @@ def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -
         "key.pem": "secret",
         "private/a.py": "ignored",
         "binary.py": "binary",
-        "link.py": "symlink: leads out",
-        "large.py": "files over 10 bytes are not",
+        "link.py": "symlink: points outside",
+        "large.py": "larger than 10 bytes",
         "../outside.py": "outside the workspace",
         ".git/config": "not a file in the workspace",
     }.items():
@@ -336,7 +338,24 @@ def test_nonsense_is_an_error(service: Service, changes: dict[str, Any], message
 
 def test_a_budget_over_the_maximum_is_clamped_and_said(service: Service) -> None:
     view = service.map_view(MapRequest(write(service, "a.py", functions(1)), max_tokens=99_999))
-    assert "\nNote: max_tokens=99999 is over the maximum; max_tokens=25000 is used.\n" in view.text
+    assert "\nNote: max_tokens=99999 is over the maximum, using max_tokens=25000.\n" in view.text
+
+
+@pytest.mark.parametrize("each", [1, 10, 50])
+@pytest.mark.parametrize("count", [60, 400, 3_000])
+def test_a_map_far_below_its_budget_never_blames_the_budget(service: Service, count: int, each: int) -> None:
+    path = write(service, "many.py", functions(count))
+    for level in (MapLevel.AUTO, *LEVELS):
+        view = service.map_view(MapRequest(path, level, symbols_each=each, max_tokens=20_000))
+        # A page that fills the budget may name it.
+        assert "20,000" not in view.banner or view.truncation.estimated_tokens > 19_000
+
+
+def test_symbols_each_that_do_not_fit_are_blamed_on_the_budget(service: Service) -> None:
+    path = write(service, "many.py", functions(3_000))
+    view = service.map_view(MapRequest(path, MapLevel.TRUNCATED, symbols_each=900, max_tokens=1_000))
+    assert "left out (truncated is over 1,000 tokens). Next page: offset=" in view.banner
+    assert view.truncation.estimated_tokens > 900
 
 
 def test_what_the_budget_did_to_a_map_is_told(service: Service) -> None:
@@ -344,7 +363,7 @@ def test_what_the_budget_did_to_a_map_is_told(service: Service) -> None:
     with observed() as seen:
         service.map_view(MapRequest(path))
         service.map_view(MapRequest(path, symbol="function_1"))
-    assert [info.reason is None for info in seen] == [False, True]
+    assert [usage.info.reason is None for usage in seen] == [False, True]
 
 
 def test_the_map_is_the_same_through_the_command_line(service: Service) -> None:

@@ -38,7 +38,7 @@ async def test_stdio_in_both_eras(base: Path, service: Service, era: str) -> Non
     assert text == service.search_view(SearchRequest("RetryPolicy")).text
     # What was written when the client left is there, although the process ends at once.
     newest = service.journal_reader().calls(limit=1)[0]
-    assert (newest.transport, newest.status, newest.client) == ("stdio", "ok", "mcp")
+    assert (newest.transport, newest.status, newest.client) == ("stdio", "complete", "mcp")
     whole = service.journal_reader().whole(newest.id)
     assert whole is not None
     assert whole.response == text
@@ -88,7 +88,7 @@ async def test_a_slow_index_is_not_waited_for(base: Path, tmp_path: Path, monkey
         text, is_error = await call(client, "search_code", query="one")
         going_on.set()
     assert not is_error
-    assert "Note: the index is being built: 41 files are still missing.\n" in text
+    assert "Note: the index is being built; remaining files: 41.\n" in text
     assert "one.py:1" in text
 
 
@@ -202,7 +202,7 @@ async def test_http_in_both_eras_with_a_token(base: Path, service: Service) -> N
         if len(recorded) == 2:
             break
         time.sleep(0.1)
-    assert [(call.transport, call.tool, call.status) for call in recorded] == [("http", "search_code", "ok")] * 2
+    assert [(call.transport, call.tool, call.status) for call in recorded] == [("http", "search_code", "complete")] * 2
     assert all(call.client not in ("", "unknown") for call in recorded)
     assert token not in b"".join(path.read_bytes() for path in service.folder.glob("journal*"))
 

@@ -49,7 +49,7 @@ def test_pages_are_the_file(text: str, max_lines: int, tokens: int, form: Format
         page = facts(view)[0]["content"] if form == Format.JSON else body(view)
         # A piece of a line is shown with a line end that it does not have.
         pages.append(page.removesuffix("\n") if form == Format.TEXT and ", columns " in view.banner else page)
-        way = dict(PARAMETER.findall(view.banner.partition(": next ")[2]))
+        way = dict(PARAMETER.findall(view.banner.partition("Next page: ")[2]))
         assert view.truncation.next == " ".join(f"{name}={value}" for name, value in way.items())
         if not way:
             break
@@ -80,5 +80,5 @@ def test_several_files_keep_within_one_budget(
             assert result["is_truncated"] == (len(result["content"]) < len(text))
             if text and tokens > 2_000:
                 assert result["content"]
-        left_out = re.search(r"read the last (\d+) paths", view.banner)
+        left_out = re.search(r"Read the last (\d+) paths", view.banner)
         assert len(texts) - len(results) == (int(left_out.group(1)) if left_out else 0)

@@ -89,7 +89,7 @@ def test_answers_are_the_same_from_every_thread_while_files_change(service: Serv
             answers = list(threads.map(lambda request: service.search_view(request).text, requests))
         for request, text in zip(requests, answers, strict=True):
             assert f"def {request.query}():\n    return 'version {version}'" in text
-            assert "changing just now" not in text
+            assert "changing right now" not in text
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux lists them")
@@ -115,7 +115,7 @@ def test_an_index_that_was_replaced_is_noticed_by_every_reader(service: Service)
     with service.engines.lend() as new:
         assert new not in (one, other)
         # What was remembered belonged to the other file, whose generations were counted from the start as well.
-        assert new._names._remembered is not one._names._remembered
+        assert new._names._cached is not one._names._cached
     assert is_closed(one)
     assert is_closed(other)
 

@@ -13,10 +13,10 @@ import pytest
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
-from keyhole.core.types import Format, MapRequest, Outline, ReadRequest, Refusal
+from keyhole.core.types import Completeness, Format, MapRequest, Outline, ReadRequest, Refusal
 from keyhole.core.view.budget.sizes import measure
-from keyhole.core.view.budget.usage import observed
 from keyhole.core.view.reads.read_view import READ_BYTES, parse_read_request, read_view
+from keyhole.core.view.usage import observed
 from keyhole.core.view.writing import View
 
 Check = Callable[[str, str], None]
@@ -76,7 +76,7 @@ def test_a_read_as_json(check_golden: Check) -> None:
 def test_five_hundred_lines_unless_another_number_is_asked_for(service: Service) -> None:
     path = write(service, "many.txt", numbered(2_140))
     view = read(service, path)
-    assert view.banner == "Showing lines 1-500 of 2,140 (limit of lines): next start_line=501."
+    assert view.banner == "Lines 1-500 of 2,140 (partial). Next page: start_line=501."
     assert body(view) == numbered(500)
     assert view.truncation.reason is None
     (result,) = facts(read(service, path, start_line=2_001, max_lines=2_000, format=Format.JSON))
@@ -84,14 +84,17 @@ def test_five_hundred_lines_unless_another_number_is_asked_for(service: Service)
     assert told == {"total_lines": 2_140, "returned_lines": 140, "start_line": 2_001, "is_truncated": False}
     assert result["next_start_line"] is None
     clamped = read(service, path, max_lines=2_001)
-    assert "\nNote: max_lines=2001 is over the maximum; max_lines=2000 is used.\n" in clamped.text
-    assert clamped.banner == "Showing lines 1-2,000 of 2,140 (limit of lines): next start_line=2001."
+    assert "\nNote: max_lines=2001 is over the maximum, using max_lines=2000.\n" in clamped.text
+    assert clamped.banner == "Lines 1-2,000 of 2,140 (partial). Next page: start_line=2001."
 
 
 def test_the_budget_cuts_at_the_end_of_a_line(service: Service) -> None:
     view = read(service, write(service, "many.txt", numbered(400)), max_tokens=1_000)
     shown = body(view)
-    way = re.fullmatch(r"Showing lines 1-(\d+) of 400 \(token budget 1,000\): next start_line=(\d+)\.", view.banner)
+    way = re.fullmatch(
+        r"Lines 1-(\d+) of 400 \(partial\)\. Budget 1,000 tokens: (\d+)-400 left out\. Next page: start_line=\2\.",
+        view.banner,
+    )
     assert way
     assert shown == numbered(int(way.group(1)))
     assert int(way.group(2)) == int(way.group(1)) + 1
@@ -104,18 +107,18 @@ def test_characters_and_bytes_are_limited_too(service: Service) -> None:
     view = read(service, path, max_tokens=25_000)
     assert view.truncation.reason == "character_limit"
     assert 78_000 < len(view.text) <= 80_000
-    assert "(character limit 80,000)" in view.banner
+    assert "Limit 80,000 characters: 89-200 left out." in view.banner
 
 
 @pytest.mark.parametrize(
     ("changes", "banner"),
     [
-        ({"start_line": 4}, "Nothing at start_line=4: the file has 3 lines; the last page is start_line=1."),
+        ({"start_line": 4}, "Nothing at start_line=4: the file has 3 lines. Last page: start_line=1."),
         (
             {"start_line": 9, "max_lines": 2},
-            "Nothing at start_line=9: the file has 3 lines; the last page is start_line=3.",
+            "Nothing at start_line=9: the file has 3 lines. Last page: start_line=3.",
         ),
-        ({"start_column": 9}, "Nothing at start_column=9: line 1 has 7 columns; start_column=1 reads it."),
+        ({"start_column": 9}, "Nothing at start_column=9: line 1 has 7 columns. Read it: start_column=1."),
     ],
 )
 def test_past_the_end(service: Service, changes: dict[str, int], banner: str) -> None:
@@ -128,14 +131,14 @@ def test_past_the_end(service: Service, changes: dict[str, int], banner: str) ->
 
 
 def test_an_empty_file(service: Service) -> None:
-    assert read(service, write(service, "empty.py", "")).banner == "Showing nothing: the file is empty."
+    assert read(service, write(service, "empty.py", "")).banner == "The file is empty."
 
 
 @pytest.mark.parametrize(
     ("content", "shown", "said"),
     [
-        (b"a\r\nb\r\n", "a\nb\n", "lines 1-2 of 2 │ 6 B │ Text │ CRLF line ends ──"),
-        (b"a\nb", "a\nb\n", "lines 1-2 of 2 │ 3 B │ Text │ no line feed at the end ──"),
+        (b"a\r\nb\r\n", "a\nb\n", "lines 1-2 of 2 │ 6 B │ Text │ CRLF line endings ──"),
+        (b"a\nb", "a\nb\n", "lines 1-2 of 2 │ 3 B │ Text │ no final newline ──"),
         (b"\xef\xbb\xbfa\n", "a\n", "lines 1-1 of 1 │ 5 B │ Text ──"),
         ("é\n検\n".encode("utf-16"), "é\n検\n", "lines 1-2 of 2 │ 10 B │ Text │ utf-16 ──"),
         (b"caf\xe9\n", "café\n", "lines 1-1 of 1 │ 5 B │ Text │ cp1252 ──"),
@@ -152,7 +155,7 @@ def test_front_matter_stays_at_the_top(service: Service) -> None:
     front = "---\ntitle: Guide\ntags: [a, b]\n---\n"
     path = write(service, "guide.md", front + "".join(f"\n# Part {n}\n\nText.\n" for n in range(900)))
     view = read(service, path, max_tokens=4_000)
-    assert "Its map, from map_file" in view.text
+    assert "Map of this file, from map_file" in view.text
     assert body(view).startswith(front)
 
 
@@ -166,7 +169,7 @@ def test_a_line_of_five_megabytes(service: Service, form: Format) -> None:
     assert len(line) > 4_500_000
     view = read(service, path, format=form)
     way = re.search(
-        r"columns 1-([\d,]+) of ([\d,]+) \(.*, too small for the line\): next (start_line=1 start_column=\d+)",
+        r"columns 1-([\d,]+) of ([\d,]+)\. .*: line 1 clipped\. Next page: (start_line=1 start_column=\d+)",
         view.banner,
     )
     assert way
@@ -176,7 +179,7 @@ def test_a_line_of_five_megabytes(service: Service, form: Format) -> None:
     assert (facts(view)[0]["content"] if form == Format.JSON else body(view).removesuffix("\n")) == line[:shown]
     assert view.truncation.reason == "single_result_too_large"
     near_end = read(service, path, start_column=len(line) - 3, format=form)
-    assert near_end.banner == f"Showing lines 1-2 of 2 (line 1 from column {len(line) - 3:,})."
+    assert near_end.banner == f"Lines 1-2 of 2 (partial), line 1 from column {len(line) - 3:,}."
     assert (facts(near_end)[0]["content"] if form == Format.JSON else body(near_end)) == f"{line[-4:]}\nlast\n"
 
 
@@ -199,7 +202,9 @@ def test_the_headings_of_several_files_can_be_followed(service: Service) -> None
     for name in ("a.txt", "b.txt"):
         write(service, name, numbered(300))
     view = read(service, "a.txt", "b.txt", max_tokens=1_000)
-    assert view.banner == "Showing 2 of 2 files, 2 in part (token budget 1,000): the headings say the next start_line."
+    assert view.banner == (
+        "2 of 2 files, 2 partial. Budget 1,000 tokens: lines left out. Next page: the start_line in each heading."
+    )
     way = re.search(r"^── b\.txt │ lines 1-(\d+) of 300 .* │ next start_line=(\d+) ──$", view.text, re.MULTILINE)
     assert way
     assert body(read(service, "b.txt", start_line=int(way.group(2)), max_lines=1)) == f"line {int(way.group(1)) + 1}\n"
@@ -209,13 +214,13 @@ def test_one_bad_path_among_several_is_told_in_place(service: Service) -> None:
     write(service, "a.txt", "a\n")
     write(service, ".env", "KEY=1\n")
     view = read(service, "a.txt", ".env", "../x", "a.txt")
-    assert view.banner == "Showing 1 of 3 files, 2 not served."
+    assert view.banner == "1 of 3 files, 2 not served."
     assert "── .env ──\n.env is not served: secret" in view.text
     assert "── ../x ──\n../x is outside the workspace; paths are relative to its root\n" in view.text
     assert "KEY" not in view.text
     assert "secret" in facts(read(service, "a.txt", ".env", format=Format.JSON))[1]["error"]
     nothing = read(service, ".env", "../x")
-    assert nothing.banner == "Showing 0 of 2 files, 2 not served."
+    assert nothing.banner == "0 of 2 files, 2 not served."
     with pytest.raises(PathError, match="secret"):
         read(service, ".env")
 
@@ -223,12 +228,14 @@ def test_one_bad_path_among_several_is_told_in_place(service: Service) -> None:
 def test_paths_that_do_not_fit_are_left_out_and_said(service: Service) -> None:
     paths = [write(service, f"a_file_with_quite_a_long_name_{number}.txt", "text\n") for number in range(50)]
     view = read(service, *paths, max_tokens=1_000)
-    assert view.banner == "Showing 8 of 50 files (token budget 1,000): read the last 42 paths in another call."
+    assert view.banner == (
+        "8 of 50 files. Budget 1,000 tokens: 42 files left out. Read the last 42 paths in another call."
+    )
     shown = 0
     while paths:
         view = read(service, *paths, max_tokens=1_000)
         shown += view.text.count("\ntext\n")
-        left_out = re.search(r"read the last (\d+) paths", view.banner)
+        left_out = re.search(r"Read the last (\d+) paths", view.banner)
         paths = paths[-int(left_out.group(1)) :] if left_out else []
     assert shown == 50
 
@@ -258,7 +265,7 @@ def test_the_first_page_of_a_large_file_has_its_map(service: Service, tokens: in
 def test_where_there_is_no_map(service: Service) -> None:
     assert "map" not in read(service, write(service, "long.log", numbered(5_000))).text
     large = read(service, write(service, "large.py", functions(20) + "# more\n" * 400_000))
-    assert "\nUse map_file(path) for its map.\n── " in large.text
+    assert "\nUse map_file(path) for a map of this file.\n── " in large.text
 
 
 # Files that change
@@ -316,7 +323,8 @@ def test_what_the_budget_did_to_a_read_is_told(service: Service) -> None:
     with observed() as seen:
         read(service, write(service, "many.txt", numbered(400)), max_tokens=1_000)
         read(service, "many.txt", max_lines=3)
-    assert [info.reason for info in seen] == ["token_limit", None]
+    assert [usage.info.reason for usage in seen] == ["token_limit", None]
+    assert [usage.completeness for usage in seen] == [Completeness.LEFT_OUT, Completeness.PARTIAL]
 
 
 def test_the_read_is_the_same_through_the_command_line(service: Service) -> None:

@@ -54,16 +54,16 @@ async def test_a_call_is_recorded_as_it_was_answered(service: Service, era: str)
     assert whole.arguments == arguments
     assert whole.truncation["reason"] == view.truncation.reason == "token_limit"
     assert (search.client, search.client_version, search.transport) == ("acme-agent", "1.2", "memory")
-    assert (search.status, search.note, search.process) == ("truncated", "token_limit", os.getpid())
+    assert (search.status, search.note, search.process) == ("shortened", "token_limit", os.getpid())
     assert (search.tokens, search.budget) == (view.truncation.estimated_tokens, 1_000)
     assert search.response_bytes == len(view.text.encode())
     assert search.ms > 0
 
-    assert (read.status, read.budget) == ("ok", 20_000)
+    assert (read.status, read.budget) == ("partial", 20_000)
     told = reader.whole(missing.id)
     assert told is not None
     assert (missing.status, told.response) == ("error", failed.content[0].text)
-    assert (status.status, status.budget) == ("ok", 0)
+    assert (status.status, status.budget) == ("complete", 0)
     assert status.tokens > 10
     given = reader.whole(file.id)
     assert given is not None
@@ -92,7 +92,7 @@ async def test_a_cancelled_call_is_recorded_as_one(service: Service, monkeypatch
             while reader.calls()[0].status == "pending":
                 await asyncio.sleep(0.01)
     (recorded,) = reader.calls()
-    assert (recorded.status, recorded.note, recorded.tokens) == ("error", "cancelled", 0)
+    assert (recorded.status, recorded.note, recorded.tokens) == ("cancelled", "", 0)
 
 
 async def test_names_cannot_act_on_a_terminal(service: Service) -> None:
@@ -132,6 +132,6 @@ async def test_a_locked_journal_does_not_delay_an_answer(
         assert not result.is_error
     assert journal.flush(), "a writer gives up in the end"
     db.execute("ROLLBACK")
-    assert "calls are not recorded: BusyError" in caplog.text
+    assert "calls are not recorded: database is locked" in caplog.text
     write_calls(journal, 1)
-    assert [call.status for call in all_calls(service.folder)] == ["ok", "ok"]
+    assert [call.status for call in all_calls(service.folder)] == ["complete", "complete"]

@@ -23,10 +23,10 @@ from keyhole.core.types import (
     SearchRequest,
 )
 from keyhole.core.view.budget.sizes import Budget
-from keyhole.core.view.budget.usage import observed, utilisation
 from keyhole.core.view.lists.cursor import read_cursor, request_key, write_cursor
 from keyhole.core.view.lists.listing import ListView, Shown
 from keyhole.core.view.lists.search_view import search_view
+from keyhole.core.view.usage import observed, utilisation
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_pages_concatenate_to_the_whole_list(service: Service, request_: SearchR
         view = service.search_view(request)
         assert view.truncation.estimated_tokens <= view.truncation.limit_tokens
         seen += shown_paths(view)
-        following = re.search(r"next page (offset=\d+)", view.banner)
+        following = re.search(r"Next page: (offset=\d+)", view.banner)
         request = replace(request_, **parameters(following.group(1))) if following else None
     assert seen == whole
 
@@ -73,27 +73,27 @@ def test_pages_concatenate_to_the_whole_list(service: Service, request_: SearchR
 @pytest.mark.parametrize("request_", REQUESTS, ids=str)
 def test_every_way_in_the_banner_works(service: Service, request_: SearchRequest) -> None:
     view = service.search_view(request_)
-    if promised := re.search(r"(detail_level=minimal) shows (\d+)", view.banner):
-        followed = service.search_view(replace(request_, **parameters(promised.group(1))))
-        assert len(followed.plan.levels) == int(promised.group(2)) > len(view.plan.levels)
-    if promised := re.search(r"((?:offset|limit)=\d+) shows (\d+) in more detail", view.banner):
-        followed = service.search_view(replace(request_, **parameters(promised.group(1))))
-        number = int(promised.group(2))
-        assert followed.banner.startswith(f"Showing {number}-")
+    if promised := re.search(r"(\d+) results: (detail_level=minimal)\.", view.banner):
+        followed = service.search_view(replace(request_, **parameters(promised.group(2))))
+        assert len(followed.plan.levels) == int(promised.group(1)) > len(view.plan.levels)
+    if promised := re.search(r"Full detail of (\d+): ((?:offset|limit)=\d+)\.", view.banner):
+        followed = service.search_view(replace(request_, **parameters(promised.group(2))))
+        number = int(promised.group(1))
+        assert re.match(rf"Results? {number}\b", followed.banner)
         assert followed.plan.levels[0] != view.plan.levels[number - 1]
         assert len(followed.text) > 0
 
 
 def test_the_ways_out_of_an_end_and_of_a_result_too_large_work(service: Service) -> None:
     beyond = service.search_view(SearchRequest("weigh total", limit=7, offset=999))
-    (offset,) = re.findall(r"the last page is (offset=\d+)", beyond.banner)
+    (offset,) = re.findall(r"Last page: (offset=\d+)", beyond.banner)
     last = service.search_view(SearchRequest("weigh total", limit=7, **parameters(offset)))
-    assert last.banner == "Showing 36-40 of 40."
+    assert last.banner == "Results 36-40 of 40."
 
     result = make_result((make_hit(0, path="src/part_39.py", start_line=3, end_line=9),))
     result = replace(result, passages={0: LONG})
     too_large = search_view(result, Shown(Detail.RICH, budget=Budget(1_000)))
-    (start,) = re.findall(r"read_file (start_line=\d+) reads it", too_large.banner)
+    (start,) = re.findall(r"Read it: read_file (start_line=\d+)\.", too_large.banner)
     read = service.read_view(ReadRequest(("src/part_39.py",), **parameters(start), max_lines=7))
     assert "".join((service.root / "src/part_39.py").read_text().splitlines(keepends=True)[2:9]) in read.text
 
@@ -155,8 +155,8 @@ def test_nonsense_is_an_error(service: Service, request_: SearchRequest, message
 
 def test_what_is_clamped_is_said(service: Service) -> None:
     view = service.search_view(SearchRequest("weigh", limit=51, max_tokens=99_999))
-    assert "Note: limit=51 is over the maximum; limit=50 is used.\n" in view.text
-    assert "Note: max_tokens=99999 is over the maximum; max_tokens=25000 is used.\n" in view.text
+    assert "Note: limit=51 is over the maximum, using limit=50.\n" in view.text
+    assert "Note: max_tokens=99999 is over the maximum, using max_tokens=25000.\n" in view.text
     assert service.search_view(SearchRequest("weigh", limit=200, detail_level=Detail.MINIMAL)).page.limit == 200
 
 
@@ -189,13 +189,13 @@ def test_truncation_and_utilisation_are_told(service: Service, caplog: pytest.Lo
     with observed() as seen:
         service.search_view(SearchRequest("weigh total", limit=50, max_tokens=1_000))
         service.search_view(SearchRequest("weigh total", limit=1))
-    assert [info.reason for info in seen] == ["token_limit", None]
-    full, empty = map(utilisation, seen)
+    assert [usage.info.reason for usage in seen] == ["token_limit", None]
+    full, empty = (utilisation(usage.info) for usage in seen)
     assert full > 0.9
     assert empty < 0.1
     (record,) = caplog.records
     assert record.levelname == "WARNING"
-    assert "'weigh total' was cut (token_limit)" in record.message
+    assert "'weigh total': shortened (token_limit)" in record.message
 
 
 def test_the_view_is_the_same_through_the_command_line(service: Service) -> None:

@@ -52,9 +52,11 @@ def sample() -> list[Call]:
     calls = []
     for number in range(40):
         tool = ("search_code", "read_file", "map_file", "search_code")[number % 4]
-        status = CallStatus.TRUNCATED if number % 5 == 1 else CallStatus.ERROR if number % 13 == 3 else CallStatus.OK
+        status = (
+            CallStatus.LEFT_OUT if number % 5 == 1 else CallStatus.ERROR if number % 13 == 3 else CallStatus.COMPLETE
+        )
         budget = 0 if status == CallStatus.ERROR else 20_000
-        used = 1 - number % 3 / 50 if status == CallStatus.TRUNCATED else number % 10 / 20
+        used = 1 - number % 3 / 50 if status == CallStatus.LEFT_OUT else number % 10 / 20
         calls.append(
             Call(
                 id=number + 1,
@@ -85,7 +87,8 @@ def test_goldens(check_golden: Callable[[str, str], None]) -> None:
 
 def test_what_is_counted() -> None:
     found = statistics(sample())
-    assert (found.total.calls, found.total.pending, found.total.truncated, found.total.errors) == (41, 1, 8, 2)
+    assert (found.total.calls, found.total.lost, found.total.truncated, found.total.errors) == (41, 1, 8, 2)
+    assert (found.total.answers, found.total.complete, found.total.left_out) == (38, 30, 8)
     assert found.total.truncation_rate == 8 / 38
     assert [group.calls for group in found.tools] == [21, 10, 10]
     assert [(group.name[:6], group.calls) for group in found.clients] == [("a-clie", 20), ("claude", 20), ("codex", 1)]
@@ -101,7 +104,8 @@ def test_what_is_counted() -> None:
 def test_parts_add_up(calls: list[Call]) -> None:
     found = statistics(calls)
     for groups in (found.tools, found.clients):
-        for name in ("calls", "truncated", "errors", "pending", "tokens"):
+        counted = ("calls", "answers", "truncated", "partial", "errors", "cancelled", "lost", "pending", "tokens")
+        for name in counted:
             assert sum(getattr(group, name) for group in groups) == getattr(found.total, name)
     assert found.total.calls == len(calls)
     assert 0 <= found.total.truncation_rate <= 1
@@ -132,17 +136,17 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "work").mkdir()
     nothing = CliRunner().invoke(cli, ["stats", str(tmp_path / "work")])
-    assert (nothing.exit_code, nothing.output.startswith("No agent has asked anything of work")) == (1, True)
+    assert (nothing.exit_code, nothing.output.startswith("No agent has called work yet.")) == (1, True)
     journal = Service.open(tmp_path / "work").journal()
     assert journal is not None
     call = Started("stdio", "claude-code", "2", "map_file", {"path": "a.py"})
     journal.started(call)
-    journal.ended(call, Ended(CallStatus.TRUNCATED, "x\n", 12.5, tokens=900, budget=1_000, utilisation=0.9))
+    journal.ended(call, Ended(CallStatus.LEFT_OUT, "x\n", 12.5, tokens=900, budget=1_000, utilisation=0.9))
     assert journal.flush()
     shown = CliRunner().invoke(cli, ["stats", str(tmp_path / "work")])
     assert shown.exit_code == 0
     assert "1 call of work" in shown.output
-    assert "1 truncated (100%)" in shown.output
+    assert "1 answer: 0 shortened, 0 clipped, 1 left out" in shown.output
     facts = json.loads(CliRunner().invoke(cli, ["stats", str(tmp_path / "work"), "--json"]).output)
     assert facts["total"]["tokens"] == 900
     assert facts["slowest"][0]["arguments"] == {"path": "a.py"}

@@ -11,9 +11,10 @@ from keyhole.core.types import Call, CallStatus, Detail
 from keyhole.tui.call_log import CallLog, read_filter
 from keyhole.tui.call_text import is_same_request, replay_diff, search_of
 from keyhole.tui.search_state import SearchState, next_budget
+from keyhole.tui.status_words import WORDS
 
 
-def made(number: int, status: CallStatus = CallStatus.OK, change: int = 0, arguments: str = "{}") -> Call:
+def made(number: int, status: CallStatus = CallStatus.COMPLETE, change: int = 0, arguments: str = "{}") -> Call:
     client = CLIENTS[number % 3]
     facts = {"client_version": "1", "tool": "search_code", "arguments": arguments, "budget": 4_000}
     return Call(number, change or number, NOON, 1, "stdio", client, status=status, **facts)  # type: ignore[arg-type]
@@ -32,7 +33,7 @@ def test_the_newest_is_first_and_a_call_that_ends_keeps_its_place() -> None:
     log.apply(batch(made(1, CallStatus.PENDING), made(2, CallStatus.PENDING)))
     log.apply(batch(made(1, change=3)))
     assert ids(log) == [2, 1]
-    assert log.shown[1].status == CallStatus.OK
+    assert log.shown[1].status == CallStatus.COMPLETE
 
 
 @given(st.lists(st.integers(1, 60), max_size=200), st.integers(1, 20))
@@ -84,10 +85,25 @@ def test_filters_are_read_from_the_line_and_names_may_be_short() -> None:
     )
     assert read_filter("tool:sea", log.words) == CallFilter(tool="search_code")
     assert read_filter("tool:", log.words) == CallFilter()
-    with pytest.raises(QueryError, match="status:gone is not a status"):
+    with pytest.raises(QueryError, match="unknown status 'gone'"):
         read_filter("status:gone", log.words)
     log.show_only(CallFilter(status=CallStatus.ERROR))
     assert ids(log) == [3]
+
+
+@pytest.mark.parametrize("status", list(CallStatus))
+def test_the_filter_takes_every_status_that_the_column_shows(status: CallStatus) -> None:
+    log = CallLog()
+    shown, _ = WORDS[status]
+    for word in (shown[2:], shown[2:].replace(" ", "-"), shown[2:].upper(), shown[2:6]):
+        assert read_filter(f"retry status:{word}", log.words) == CallFilter(status=status, text="retry"), word
+
+
+def test_a_lost_call_is_found_by_that_word() -> None:
+    log = CallLog()
+    log.apply(batch(made(1), made(2, CallStatus.PENDING)))
+    log.show_only(read_filter("status:lost", log.words))
+    assert ids(log) == [2]
 
 
 @pytest.mark.parametrize(

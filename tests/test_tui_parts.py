@@ -39,7 +39,7 @@ def test_filters_are_read_from_the_line(line: str, request_: SearchRequest) -> N
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("x mode:fuzzy", "unknown mode 'fuzzy'; choose from: auto, hybrid, semantic, keyword, regex, symbol"),
+        ("x mode:fuzzy", "unknown mode 'fuzzy'. Choose from: auto, hybrid, semantic, keyword, regex, symbol"),
         ("x tests:maybe", "unknown value tests:maybe; use tests:yes or tests:no"),
         ("x limit:many", "limit:many is not a number"),
     ],

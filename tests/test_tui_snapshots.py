@@ -117,14 +117,14 @@ async def browsed(pilot: Pilot[None]) -> None:
 STATES = {
     "welcome": State(asked(""), lambda pilot: explore(pilot).answer is None),
     "welcome-narrow": State(asked(""), lambda pilot: explore(pilot).answer is None, MIDDLE),
-    "results": State(asked("retry backoff", "enter"), lambda pilot: gauge_of(pilot).standing == "✓ fits"),
+    "results": State(asked("retry backoff", "enter"), lambda pilot: "✓ complete" in str(gauge_of(pilot).render())),
     "results-narrow": State(asked("retry backoff"), lambda pilot: not view_of(pilot).display, MIDDLE),
     "reading-narrow": State(asked("retry backoff", "enter", "enter"), lambda pilot: view_of(pilot).has_focus, MIDDLE),
     "too-small": State(asked(""), lambda pilot: pilot.app.screen.query_one("#too-small").display, SMALL),
     "completion": State(
         typed("backoff lang:p"), lambda pilot: explore(pilot).query_one(QueryLine)._suggestion.endswith("python")
     ),
-    "text": State(asked("backoff", "enter", "]"), lambda pilot: view_of(pilot).document.text.startswith("Showing 1-")),
+    "text": State(asked("backoff", "enter", "]"), lambda pilot: view_of(pilot).document.text.startswith("Results 1-")),
     # Narrow, so that the time at the end of the text is out of sight.
     "json": State(
         asked(MANY, "enter", "enter", "]", "]"), lambda pilot: view_of(pilot).document.lexer == "json", MIDDLE
@@ -142,7 +142,7 @@ STATES = {
     "second-page": State(asked("handle event", "enter", "n"), lambda pilot: explore(pilot).search_state.page == 2),
     "over-70-percent": State(
         asked("return limit:50", "enter", max_tokens=1_000),
-        lambda pilot: gauge_of(pilot).standing == "◆ over 70%",
+        lambda pilot: gauge_of(pilot).is_nearly_full,
     ),
     "lowered": State(
         asked(MANY, "enter", detail=Detail.RICH, max_tokens=2_000),
@@ -150,7 +150,7 @@ STATES = {
     ),
     "cut": State(
         asked("return limit:50", "enter", "]", max_tokens=1_000, detail=Detail.RICH),
-        lambda pilot: gauge_of(pilot).standing == "▲ cut",
+        lambda pilot: "▲ left out" in str(gauge_of(pilot).render()),
     ),
     "zoomed": State(
         asked("backoff", "enter", "enter", "z"), lambda pilot: not explore(pilot).query_one(ResultList).display

@@ -296,7 +296,7 @@ def test_without_all_of_the_terminal_there_is_an_overview(
     assert ENTER_SCREEN not in terminal.output
     told = terminal.text + file.read_text()
     assert "Traceback" not in told
-    assert ("A sample view: keyhole map a.py" in told) == ((elsewhere, is_closed) != ("stdout", True))
+    assert ("Example: keyhole map a.py" in told) == ((elsewhere, is_closed) != ("stdout", True))
     assert ("not a terminal: showing an overview" in told) == ((elsewhere, is_closed) != ("stderr", True))
 
 
@@ -344,7 +344,7 @@ def test_a_port_that_is_taken_leaves_the_explorer_usable(start: Callable[..., Te
         (["--port", "1"], "keyhole: --port needs --serve\n"),
         (["--serve", "--port", "many"], "'many' is not a valid integer"),
         (["--serve", "--port", "70000"], "70000 is not in the range"),
-        (["--serve"], "--serve needs a terminal; without one, use keyhole mcp --http"),
+        (["--serve"], "--serve needs a terminal; use keyhole mcp --http instead"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(root: Path, arguments: list[str], message: str) -> None:

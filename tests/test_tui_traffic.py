@@ -56,7 +56,7 @@ TRAFFIC: dict[str, Row] = {
     "Y": lambda pilot: json.loads(pilot.app.clipboard)["params"]["name"] == "search_code",
     "s": lambda pilot: explorer(pilot).server_state.phase in (ServerPhase.STARTING, ServerPhase.ON),
     "C": lambda pilot: len(pilot.app._notifications) > 0,
-    "right_square_bracket": lambda pilot: text_of(pilot).startswith("Showing 1-"),
+    "right_square_bracket": lambda pilot: text_of(pilot).startswith("Results 1-"),
     "left_square_bracket": lambda pilot: text_of(pilot).startswith("Press r to replay this call"),
     "z": lambda pilot: not traffic(pilot).query_one(CallView).display,
     "escape": doing("enter", then=lambda pilot: calls_of(pilot).has_focus),
@@ -303,7 +303,7 @@ def test_columns_stand_below_their_names_even_when_the_size_changed_elsewhere(
     journal = open_journal(agents_service)
     slow = Started("http", "an-agent-with-a-rather-long-name", "1", "find_broken_links", {}, time.time())
     journal.started(slow)
-    journal.ended(slow, Ended(CallStatus.ERROR, "", 20_004, tokens=20_003, note="cancelled"))
+    journal.ended(slow, Ended(CallStatus.CANCELLED, "", 20_004, tokens=20_003))
     assert journal.flush()
 
     async def steps(pilot: Pilot[None]) -> None:
@@ -328,7 +328,7 @@ def test_a_call_that_was_given_up_is_no_answer(agents_service: Service) -> None:
     journal = open_journal(agents_service)
     started = call(40)
     journal.started(started)
-    journal.ended(started, Ended(CallStatus.ERROR, "", 30.0, note="cancelled"))
+    journal.ended(started, Ended(CallStatus.CANCELLED, "", 30.0))
     assert journal.flush()
 
     async def steps(pilot: Pilot[None]) -> None:

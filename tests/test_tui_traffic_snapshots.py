@@ -122,7 +122,7 @@ STATES = {
     "traffic-bad-filter": State(
         watched("slash", *"status:gone"), lambda pilot: traffic(pilot).query_one("#problem").display
     ),
-    "traffic-text": State(watched(*"jjjjj", "]"), lambda pilot: text_of(pilot) == "Showing 1-35 of 35.\n"),
+    "traffic-text": State(watched(*"jjjjj", "]"), lambda pilot: text_of(pilot) == "Results 1-35 of 35.\n"),
     "traffic-timing": State(watched(*"jjjj", "]", "]"), lambda pilot: "47 of 50 results" in text_of(pilot)),
     "traffic-marked": State(watched("j", "m", "j", "j", "m"), lambda pilot: traffic(pilot).calls.marked == {40, 38}),
     "traffic-replay": State(
@@ -148,7 +148,7 @@ STATES = {
     ),
     "stats-light": State(watched("4", "t"), lambda pilot: pilot.app.theme == "keyhole-light"),
     "lens-spill": State(
-        seen_through("a", "a", "a", "a"), lambda pilot: "VS Code puts answers" in str(lens_line(pilot).render())
+        seen_through("a", "a", "a", "a"), lambda pilot: "VS Code saves answers" in str(lens_line(pilot).render())
     ),
     "lens-whole": State(seen_through("a"), lambda pilot: "delivers the full answer" in str(lens_line(pilot).render())),
     "lens-narrow": State(seen_through("A", "enter"), lambda pilot: lens_line(pilot).has_class("-overflow"), MIDDLE),
@@ -184,7 +184,7 @@ def test_a_call_that_was_given_up(service: Service, snap_compare: Compare) -> No
     started = call(41)
     journal = open_journal(service)
     journal.started(started)
-    journal.ended(started, Ended(CallStatus.ERROR, "", 4_200.0, note="cancelled"))
+    journal.ended(started, Ended(CallStatus.CANCELLED, "", 4_200.0))
     assert journal.flush()
 
     async def steps(pilot: Pilot[None]) -> None:

@@ -209,9 +209,16 @@ def check_promises(view: ListView, result: SearchResult, how: Shown) -> None:
     assert len(line.splitlines()) == 1
     page = view.page
     if kept:
-        assert line.startswith(f"Showing {page.offset + 1}-{page.offset + kept} of {result.total:,}")
-        assert ("budget" in line or "limit" in line) == (info.reason is not None) or "limit=1" in line
-        assert (f"next page offset={page.offset + kept}" in line) == (page.offset + kept < result.total)
+        first, last = page.offset + 1, page.offset + kept
+        assert line.startswith(
+            f"Results {first:,}-{last:,} of {result.total:,}." if kept > 1 else f"Result {first:,} of"
+        )
+        assert (" left out" in line) == (kept < len(result.hits))
+        assert (" shortened to " in line) == (view.plan.lowered_from < kept)
+        assert (f"Next page: offset={last}." in line) == (last < result.total)
+        # What is missing and the next step both begin where every client still shows the line.
+        assert all(line.find(part) < 120 for part in ("Budget", "Limit", "Next page:"))
+    assert view.completeness.is_truncated == (info.reason is not None)
     if how.format == Format.TEXT:
         assert view.text.startswith(f"{line}\n")
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", view.text)

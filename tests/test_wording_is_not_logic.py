@@ -21,7 +21,6 @@ SENTENCE = re.compile(r"\w[,:;.]? \w")
 
 # A comparison that is meant, by module and source, with the reason.
 ALLOWED = {
-    ("core/types.py", "self.note == CANCELLED"): "the journal's note is a code: a reason of truncation, or this one",
     ("core/clients.py", 'rule.message.removeprefix("\\n")'): "a client's own message, as assets/clients.toml has it",
     ("core/view/budget/tokens.py", 'term != "runs of tabs"'): "a name in the table of terms",
     ("core/search/rank.py", '"good chunks in file" not in without'): "a name in the table of weights",

@@ -1,4 +1,4 @@
-"""The calls of agents as the explorer keeps them: the newest ones, filtered, paused and marked; no widgets here."""
+"""The newest calls of agents, with their filter, pause and marks; no widgets here."""
 
 import re
 from collections.abc import Iterable
@@ -8,17 +8,20 @@ from functools import cached_property
 from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import CallFilter, Changes
 from keyhole.core.journal.statistics import percentile
+from keyhole.core.suggest import suggest_name
 from keyhole.core.types import Call, CallStatus
 from keyhole.tui.query_syntax import Words
 
 # Older calls are in the journal; Stats counts them all.
 MOST_CALLS = 2_000
-_FILTER = re.compile(r"(?<!\S)(tool|client|status):(\S*)")
+# A status may be two words, also with a hyphen: `status:left out`, `status:left-out`.
+_STATUSES = "|".join(re.escape(status).replace(r"\ ", "[ _-]") for status in CallStatus)
+_FILTER = re.compile(rf"(?<!\S)(tool|client|status):((?<=status:)(?:{_STATUSES})(?!\S)|\S*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The calls that are shown, in figures."""
+    """Figures about the calls that are shown."""
 
     calls: int
     p50_ms: float
@@ -26,12 +29,12 @@ class Summary:
 
 
 class CallLog:
-    """Owns which calls are shown, in which order, and which of them are new to who looks."""
+    """Owns which calls are shown, in which order, and which of them are new."""
 
     def __init__(self, most: int = MOST_CALLS) -> None:
         self._most = most
         self._calls: dict[int, Call] = {}
-        # What came in while paused.
+        # Changes that arrived while paused.
         self._held: list[Changes] = []
         self._seen = 0
         self.filter = CallFilter()
@@ -40,7 +43,7 @@ class CallLog:
         self.shown: tuple[Call, ...] = ()
 
     def apply(self, changes: Changes) -> None:
-        """Take in calls that started or ended; while paused they wait."""
+        """Add calls that started or ended; while paused, keep them for later."""
         if self.is_paused:
             self._held.append(changes)
             self._shorten_held()
@@ -49,7 +52,7 @@ class CallLog:
             self._choose()
 
     def pause(self, is_paused: bool) -> None:
-        """Hold the calls still, or let in what has happened since."""
+        """Pause the list, or resume it with everything that happened since."""
         self.is_paused = is_paused
         if not is_paused:
             for changes in self._held:
@@ -58,16 +61,16 @@ class CallLog:
             self._choose()
 
     def show_only(self, wanted: CallFilter) -> None:
-        """Show the calls that a filter admits."""
+        """Show the calls that match a filter."""
         self.filter = wanted
         self._choose()
 
     def toggle_mark(self, call: Call) -> None:
-        """Mark a call, or take the mark from it."""
+        """Mark or unmark a call."""
         self.marked ^= {call.id}
 
     def see(self) -> None:
-        """Take note that the newest call has been on the screen."""
+        """Record that the newest call has been on the screen."""
         if not self.is_paused:
             self._seen = max(self._calls, default=0)
 
@@ -85,7 +88,7 @@ class CallLog:
 
     @property
     def words(self) -> Words:
-        """What can follow each part of a filter."""
+        """The values that complete each filter."""
         return Words(
             {
                 "tool": tuple(sorted({call.tool for call in self._calls.values()})),
@@ -107,7 +110,7 @@ class CallLog:
         self.__dict__.pop("summary", None)
 
     def _shorten_held(self) -> None:
-        """Hold no more than can be shown after the pause."""
+        """Keep no more than can be shown after the pause."""
         while sum(len(changes.calls) for changes in self._held[1:]) > 2 * self._most:
             first, second, *rest = self._held
             is_reset = first.is_reset or second.is_reset
@@ -115,17 +118,22 @@ class CallLog:
 
 
 def read_filter(line: str, words: Words) -> CallFilter:
-    """Part a line into a filter; the start of a known name stands for it."""
+    """Parse a line into a filter; the start of a known name is enough."""
     fields: dict[str, str] = {}
     for name, value in _FILTER.findall(line):
         if value:
-            fields[name] = _known(value, words.by_filter[name])
+            fields[name.lower()] = _known(value, words.by_filter[name.lower()])
     status = fields.pop("status", "")
     if status and status not in list(CallStatus):
-        raise QueryError(f"status:{status} is not a status; there are {', '.join(CallStatus)}")
+        raise QueryError(f"unknown status {status!r}", suggestion=suggest_name(status, CallStatus))
     text = " ".join(_FILTER.sub("", line).split())
     return CallFilter(**fields, status=CallStatus(status) if status else None, text=text)
 
 
 def _known(value: str, names: Iterable[str]) -> str:
-    return next((name for name in names if name.casefold().startswith(value.casefold())), value)
+    wanted = _joined(value)
+    return next((name for name in names if _joined(name).startswith(wanted)), value)
+
+
+def _joined(name: str) -> str:
+    return re.sub("[ _]", "-", name.casefold())

@@ -1,21 +1,36 @@
 """The syntax of the search line: words, and filters such as `lang:py`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from textual.suggester import Suggester
 
 from keyhole.core.errors import QueryError
+from keyhole.core.suggest import close_names, did_you_mean, suggest_name
+from keyhole.core.syntax.languages import language_named
 from keyhole.core.types import Inventory, Mode, SearchRequest
 
 _FILTER = re.compile(r"(?<!\S)(lang|path|kind|mode|tests|limit):(\S*)")
+_OTHER_WORD = re.compile(r"(?<!\S)([a-z]+):([^\s:/]\S*)")
 _TESTS = {"yes": True, "no": False}
+# Which values each filter accepts; those of the open ones depend on the index.
+_ACCEPTS: Mapping[str, Callable[[str], bool]] = {
+    "lang": lambda value: language_named(value) is not None,
+    "path": bool,
+    "kind": bool,
+    "mode": lambda value: value in list(Mode),
+    "tests": lambda value: value in _TESTS,
+    "limit": str.isdecimal,
+}
+_OPEN = ("path", "kind")
 
 
 def read_query(line: str) -> SearchRequest:
     """Parse a line into words and filters; a filter without a value yet, such as `lang:`, is ignored."""
     given: dict[str, str] = {name: value for name, value in _FILTER.findall(line) if value}
+    for name, value in _OTHER_WORD.findall(line):
+        _check_no_misspelled_filter(name, value)
     return SearchRequest(
         " ".join(_FILTER.sub("", line).split()),
         mode=_mode(given["mode"]) if "mode" in given else None,
@@ -27,9 +42,25 @@ def read_query(line: str) -> SearchRequest:
     )
 
 
+def _check_no_misspelled_filter(name: str, value: str) -> None:
+    """Raise QueryError for a word such as `lnag:py`; `node:fs` and `test:unit` are text to search for."""
+    if name in _ACCEPTS:
+        return
+    for known in close_names(name, _ACCEPTS):
+        # A value of another filter, or an unknown one, means that no filter was meant.
+        if _ACCEPTS[known](value) and (known not in _OPEN or _is_typo(name, known)):
+            suggestion = f"{did_you_mean([f'{known}:'])} To search for the text, use /{name}:{value}/"
+            raise QueryError(f"unknown filter '{name}:'", suggestion=suggestion)
+
+
+def _is_typo(name: str, known: str) -> bool:
+    """Return whether letters were swapped, or one is missing or too many; another letter makes another word."""
+    return len(name) != len(known) or sorted(name) == sorted(known)
+
+
 def _mode(value: str) -> Mode:
     if value not in list(Mode):
-        raise QueryError(f"unknown mode '{value}'; choose from: {', '.join(Mode)}")
+        raise QueryError(f"unknown mode '{value}'", suggestion=suggest_name(value, Mode))
     return Mode(value)
 
 

@@ -33,7 +33,7 @@
 (union_specifier name: (_) @name body: (_) @body) @union
 (enum_specifier name: (_) @name body: (_) @body) @enum
 
-; Also @outer: kept whatever its name looks like. Values of one line are part of the signature.
+; @outer keeps constants whose name is not in capitals too. One-line values are part of the signature.
 (declaration (type_qualifier "const")
   declarator: (init_declarator
     declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)]

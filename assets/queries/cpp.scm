@@ -1,4 +1,4 @@
-; Definitions outside their class, and others with a qualified name.
+; Definitions outside their class, and others with qualified names.
 (function_definition
   declarator: [
     (function_declarator declarator: (qualified_identifier) @qualified)
@@ -10,7 +10,7 @@
   (field_initializer_list)? @body
   body: (_)? @body) @method
 
-; What a class with an unknown macro before its name is taken for.
+; A class with an unknown macro before its name is parsed as a function definition.
 (function_definition type: (class_specifier !body) . (ERROR . (identifier) @name) body: (_) @body) @class
 (function_definition type: (class_specifier !body) declarator: (identifier) @name body: (_) @body) @class
 (function_definition type: (struct_specifier !body) . (ERROR . (identifier) @name) body: (_) @body) @struct
@@ -67,7 +67,7 @@
 (namespace_definition name: (_) @name body: (_)? @body) @namespace
 (concept_definition name: (_) @name (requires_expression requirements: (_) @body)?) @concept
 
-; Also @outer: kept whatever its name looks like. Values of one line are part of the signature.
+; @outer keeps constants whose name is not in capitals too. One-line values are part of the signature.
 (declaration (type_qualifier ["const" "constexpr"])
   declarator: (init_declarator
     declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)]

@@ -22,7 +22,7 @@
 (indexer_declaration "this" @name [accessors: (_) value: (_)] @body) @property
 (event_declaration name: (_) @name accessors: (_) @body) @event
 (event_field_declaration (variable_declaration (variable_declarator name: (_) @name))) @event
-; Also @outer: kept whatever its name looks like.
+; @outer keeps constants whose name is not in capitals too.
 (field_declaration (modifier "const") (variable_declaration (variable_declarator name: (_) @name))) @constant @outer
 
 (attribute_list) @decorator

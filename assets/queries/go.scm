@@ -14,7 +14,7 @@
 (type_declaration "type" @keyword (type_spec name: (_) @name type: (interface_type "{" @body)) @interface)
 (type_declaration "type" @keyword [(type_spec name: (_) @name) (type_alias name: (_) @name)] @type)
 
-; Also @outer: kept whatever its name looks like.
+; @outer keeps constants whose name is not in capitals too.
 (source_file (const_declaration "const" @keyword (const_spec name: (identifier) @name) @constant @outer))
 (source_file (var_declaration "var" @keyword [
   (var_spec name: (identifier) @name value: (expression_list . (_ body: (_) @body) .)) @variable

@@ -6,13 +6,13 @@
   (#not-match? @name "^(if|for|while|switch|catch|function)$"))
 (field_definition property: (_) @name value: (_ body: (_) @body)) @method
 
-; A variable with a class or function for value: the whole statement when there is nothing else in it.
+; A variable whose value is a class or function: the whole statement if it declares nothing else.
 (_ . (variable_declarator name: (identifier) @name value: (class body: (_) @body)) .) @class
 (_ . (variable_declarator name: (identifier) @name value: (_ body: (_) @body)) .) @function
 (_ (variable_declarator name: (identifier) @name value: (_ body: (_) @body)) @function . (variable_declarator))
 (_ (variable_declarator) . (variable_declarator name: (identifier) @name value: (_ body: (_) @body)) @function)
 
-; Nameless defaults are called "default".
+; Default exports without a name are called "default".
 (export_statement "default" @name value: (class body: (_) @body)) @class
 (export_statement "default" @name value: (_ body: (_) @body)) @function
 
@@ -35,7 +35,7 @@
 (program (expression_statement (assignment_expression
   left: (member_expression object: (identifier) @parent property: (_) @name) right: (_ body: (_) @body)) @function))
 
-; Constants; one that wraps a function, as in `const Button = memo((props) => …)`, ends before its body.
+; Constants. If one wraps a function, as in `const Button = memo((props) => …)`, its signature ends before the body.
 ([(program (_ . (variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments
      [(_ body: (_) @body) (call_expression arguments: (arguments (_ body: (_) @body)))]))) .) @constant)
   (export_statement (_ . (variable_declarator name: (identifier) @name value: (call_expression arguments: (arguments

@@ -8,7 +8,7 @@
 (secondary_constructor "constructor" @name "{"? @body) @method
 (type_alias (type_identifier) @name) @type
 
-; Properties with code of their own, then constants: those that say so, and those that are written so.
+; Properties with accessors, then constants: declared with `const`, or named in capitals.
 (property_declaration receiver: (_)? @parent (variable_declaration (simple_identifier) @name) (getter) @body) @property
 ((property_declaration receiver: (_)? @parent (variable_declaration (simple_identifier) @name)) @property . (getter))
 ((property_declaration (modifiers (property_modifier) @_word)

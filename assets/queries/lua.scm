@@ -20,7 +20,7 @@
     (field name: (_) @name value: (function_definition body: (_)? @body "end"? @body)) @function)))
 (field name: (_) @name value: (function_definition body: (_)? @body "end"? @body)) @function
 
-; `local M = {}` is no constant, though its name is in capitals.
+; `local M = {}` is not a constant, although its name is in capitals.
 (chunk
   (variable_declaration (assignment_statement (variable_list . name: (identifier) @name))) @constant
   (#match? @name "^_?[A-Z][A-Z0-9_]"))

@@ -6,7 +6,7 @@
 (method_declaration name: (_) @name body: (_)? @body) @method
 (function_definition name: (_) @name body: (_)? @body) @function
 
-; What the keyword calls a constant is one, in capitals or not.
+; Everything declared with `const` is a constant, in capitals or not.
 (const_declaration "const" . type: (_)? . (const_element . (name) @name @exported) . ";") @constant
 (const_declaration (const_element . (name) @name @exported) @constant ",")
 (const_declaration "," (const_element . (name) @name @exported) @constant)

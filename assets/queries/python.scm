@@ -6,7 +6,7 @@
 (decorated_definition) @outer
 (decorator) @decorator
 (block . (string) @docstring)
-; Only where one could stand in a signature.
+; Only comments in places that can be part of a signature.
 (function_definition (comment) @comment)
 (class_definition (comment) @comment)
 (parameters (comment) @comment)

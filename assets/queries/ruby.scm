@@ -5,7 +5,7 @@
   right: (call receiver: (constant) @_base method: (identifier) @_make block: (_)? @body)
   (#any-of? @_base "Class" "Struct" "Data") (#any-of? @_make "new" "define")) @class
 
-; A class makes methods of its functions anyway; these do too.
+; Functions in a class become methods anyway. These patterns do the same in modules and the like.
 (module (body_statement (method name: (_) @name body: (_)? @body "end"? @body) @method))
 (singleton_class (body_statement (method name: (_) @name body: (_)? @body "end"? @body) @method))
 (argument_list (method name: (_) @name body: (_)? @body "end"? @body) @method)

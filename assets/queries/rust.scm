@@ -13,7 +13,7 @@
 
 (type_item name: (_) @name) @type
 (associated_type name: (_) @name) @type
-; A value that takes several lines is no part of the signature.
+; Values of several lines are not part of the signature.
 ([(const_item name: (_) @name value: (_) @body) (static_item name: (_) @name value: (_) @body)] @constant
   (#match? @body "\n"))
 ([(const_item name: (_) @name) (static_item name: (_) @name)] @constant)
@@ -31,6 +31,6 @@
 (use_declaration argument: [(identifier) (scoped_identifier) (use_list)] @target) @import
 (extern_crate_declaration name: (_) @target) @import
 (mod_item name: (_) @target !body) @import
-; Macros such as `cfg_unix! { mod unix; }` take whole statements, which stay what they are.
+; Macros such as `cfg_unix! { mod unix; }` contain whole statements, which may be imports.
 (source_file (macro_invocation (token_tree "{") @target) @reference (#match? @target "\\b(mod|use)\\s"))
 (declaration_list (macro_invocation (token_tree "{") @target) @reference (#match? @target "\\b(mod|use)\\s"))

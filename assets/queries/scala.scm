@@ -7,12 +7,12 @@
 (function_declaration name: (_) @name) @function
 (type_definition name: (_) @name) @type
 
-; A given without a name, and every extension, is called after its type.
+; Givens without a name, and all extensions, are named after their type.
 (given_definition name: (_) @name body: (_)? @body) @given
 (given_definition return_type: (_) @name body: (_)? @body) @given
 (extension_definition parameters: (parameters (parameter type: (_) @name)) body: (_)? @body) @extension
 
-; Scala writes constants with a capital.
+; Scala constants start with a capital letter.
 ((template_body (val_definition pattern: (identifier) @name) @constant @outer) (#match? @name "^[A-Z]"))
 ((compilation_unit (val_definition pattern: (identifier) @name) @constant @outer) (#match? @name "^[A-Z]"))
 

@@ -11,7 +11,7 @@
 (create_type (keyword_type) . (object_reference schema: (_)? @parent name: (_) @name)) @type
 (create_sequence (object_reference schema: (_)? @parent name: (_) @name)) @sequence
 (create_schema (identifier) @name) @schema
-; What the grammar does not follow to its end, such as a function that returns by OUT parameters.
+; Functions that the grammar cannot parse to the end, such as those that return values in OUT parameters.
 (ERROR
   (keyword_create) @function (keyword_function) .
   (object_reference schema: (_)? @parent name: (_) @name) . (function_arguments) @function)

@@ -12,7 +12,7 @@
 (associatedtype_declaration "associatedtype" . (_) @name) @type
 (macro_declaration (simple_identifier) @name definition: (_)? @body) @macro
 
-; Properties with code of their own, then constants: public ones, and those that are written so.
+; Properties with accessors, then constants: public ones, and those named in capitals.
 (property_declaration name: (pattern (simple_identifier) @name) computed_value: (_) @body) @property
 (protocol_property_declaration name: (pattern (simple_identifier) @name)) @property
 (source_file (property_declaration (modifiers (visibility_modifier ["public" "open"])) (value_binding_pattern "let")

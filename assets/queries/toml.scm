@@ -1,7 +1,7 @@
 (table . [(bare_key) (quoted_key) (dotted_key)] @name . (comment)* . (pair)? @body) @key
 (table_array_element . [(bare_key) (quoted_key) (dotted_key)] @name . (comment)* . (pair)? @body) @key
 
-; A value that is long or has parts of its own is left out of the signature.
+; Values that are long or nested are not part of the signature.
 (document (pair . (_) @name . [(array) (inline_table)] @body) @key)
 (table (pair . (_) @name . [(array) (inline_table)] @body) @key)
 (table_array_element (pair . (_) @name . [(array) (inline_table)] @body) @key)

@@ -1,4 +1,4 @@
-; Only the keys of each document itself: a value that is long or has parts of its own is left out of the signature.
+; Only the top-level keys of each document. Values that are long or nested are not part of the signature.
 (document (block_node (block_mapping (block_mapping_pair key: (_) @name value: (block_node) @body) @key)))
 (document
   (block_node (block_mapping (block_mapping_pair

@@ -1,4 +1,4 @@
-"""What a file's bytes say: their encoding, and whether the text is worth indexing."""
+"""Checks of a file's content: its encoding, and whether its text should be indexed."""
 
 import codecs
 import re
@@ -16,7 +16,7 @@ _BYTE_ORDER_MARKS = (
 _DECLARED = re.compile(rb"\A(?:[^\n]*\n)?[^\n]*coding[:=][ \t]*([-\w.]+)")
 _LEGACY = re.compile(
     r"(?:iso|latin|cp|windows|koi8|mac|euc|shift|gb|big5|hz)[-_]?[-\w]*", re.IGNORECASE
-)  # no codec that transforms, such as unicode_escape
+)  # excludes codecs that transform text, such as unicode_escape
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x1b\x08\x0b"))
 
 _PRIVATE_KEY = re.compile(r"\A\s*-----BEGIN [A-Z ]*PRIVATE KEY")
@@ -27,13 +27,13 @@ _GENERATED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HEAD = 2_000
-# They say what a project is, whoever wrote them: cargo writes those of every published crate.
+# Manifests describe the project even if they are generated: cargo generates those of every published crate.
 _MANIFESTS = frozenset(["Cargo.toml", "pyproject.toml", "go.mod"])
 _MINIFIABLE = (".js", ".mjs", ".cjs", ".css")
 
 
 def decode(content: bytes) -> tuple[str, str] | None:
-    """Decode to text and name the encoding; None for binary content."""
+    """Return the decoded text and the name of its encoding; None for binary content."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             text = content.decode(encoding, "replace")
@@ -47,18 +47,18 @@ def decode(content: bytes) -> tuple[str, str] | None:
 
 
 def skip_reason_for(path: str, text: str) -> tuple[SkipReason, str] | None:
-    """Say why readable text should stay out all the same."""
+    """Return why a text file should not be indexed; None if it should."""
     if _PRIVATE_KEY.match(text):
-        return SkipReason.SECRET, "its content is a private key"
+        return SkipReason.SECRET, "contains a private key"
     if path.rpartition("/")[2] not in _MANIFESTS and (marker := _generated_mark(text)):
-        return SkipReason.GENERATED, f"line {text.count(chr(10), 0, marker.end()) + 1} says so"
+        return SkipReason.GENERATED, f"marked as generated on line {text.count(chr(10), 0, marker.end()) + 1:,}"
     if path.endswith(_MINIFIABLE) and _looks_minified(text):
         return SkipReason.MINIFIED, "very long lines"
     return None
 
 
 def _generated_mark(text: str) -> re.Match[str] | None:
-    # The plain search is many times as fast as the pattern, and few files have the word.
+    # Searching for the word is much faster than matching the pattern, and few files contain it.
     return _GENERATED.search(text, 0, _HEAD) if "generated" in text[:_HEAD].lower() else None
 
 

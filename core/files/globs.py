@@ -1,33 +1,33 @@
-"""Globs of ignore files and path filters, turned into regular expressions for RE2.
+"""Globs of ignore files and path filters, translated to regular expressions for RE2.
 
-RE2 matches any number of expressions at once, in time that no pattern can blow up.
+RE2 matches many expressions in one pass, in linear time for every pattern.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-# Ignore files with thousands of lines need more than RE2 takes by itself.
+# Ignore files with thousands of lines need more memory than RE2's default.
 _SET_MEMORY = 64 << 20
 
 _TOKEN = re.compile(r"\\.|\[[!^]?\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]|\*+|\?|.", re.DOTALL)
 _BRACKET_PART = re.compile(r"(\[:[a-z]+:\])|(?:\\(.)|(.))(?:-(?:\\(.)|(.)))?", re.DOTALL)
-# The named classes that hold a slash, without it: no wildcard matches a slash.
+# The POSIX classes that contain a slash, with the slash removed: wildcards never match a slash.
 _CLASSES_WITHOUT_SLASH = {"[:punct:]": "!-.:-@\\[-`{-~", "[:graph:]": "!-.0-~", "[:print:]": " -.0-~"}
-# The slash behind `**` is part of it, so that it can stand for no folder at all.
+# The slash after `**` is optional together with it, so that `**/` also matches no folder at all.
 _ANY_FOLDERS = "(?:.*/)?"
 _NOTHING = r"[^\x00-\x{10FFFF}]"
 
 
 class ExpressionSet(Protocol):
-    """Regular expressions that RE2 compiled into one."""
+    """A set of regular expressions that RE2 compiled together."""
 
-    def Match(self, text: str) -> list[int] | None:  # noqa: N802  # the name that RE2 gives it
+    def Match(self, text: str) -> list[int] | None:  # noqa: N802  # RE2's own name
         """Return the numbers of the expressions that match the whole text."""
 
 
 def compile_set(expressions: Sequence[str]) -> ExpressionSet | None:
-    """Compile expressions into one set; None when RE2 rejects one of them, or so many."""
+    """Compile expressions into one set; None if RE2 rejects one of them, or the set is too large."""
     import re2
 
     options = re2.Options()
@@ -46,20 +46,20 @@ def compile_set(expressions: Sequence[str]) -> ExpressionSet | None:
 
 
 def glob_test(glob: str) -> Callable[[str], bool]:
-    """Return a test for paths; a glob that cannot be read matches none."""
+    """Return a function that tests paths; an invalid glob matches no path."""
     expression = translate_glob(glob, stars_cross=True)
     compiled = compile_set([expression]) if expression else None
     return lambda path: compiled is not None and bool(compiled.Match(path))
 
 
 def translate_glob(glob: str, *, stars_cross: bool = False) -> str | None:
-    """Turn a glob into a regular expression for a whole path; None when it matches nothing.
+    """Translate a glob to a regular expression for a whole path; None if the glob is empty or invalid.
 
-    A `*` stays within one name, and `**` in place of a name stands for any number of folders. With `stars_cross`,
-    `**` as part of a name crosses folders too; git takes it for `*` there.
+    `*` matches within one name, and `**` in place of a name matches any number of folders. With `stars_cross`, `**` as
+    part of a name also matches slashes; git treats it as `*` there.
     """
     tokens = _TOKEN.findall(glob)
-    # A backslash with nothing behind it, or a bracket that is never closed.
+    # Invalid: a backslash at the end, or a bracket that is never closed.
     if not tokens or tokens[-1] == "\\" or "[" in tokens:
         return None
     pieces: list[str] = []
@@ -77,7 +77,8 @@ def _stars(stars: str, after: str, *, is_whole_name: bool, stars_cross: bool) ->
         return _ANY_FOLDERS if after else ".+"
     if len(stars) > 1 and stars_cross:
         return ".*"
-    # A folder is matched with the slash at its end, so `a/*` has to need a name: else it matches `a/` itself.
+    # Folders are matched with a slash at the end, so `*` must match at least one character: otherwise `a/*` would
+    # match `a/` itself.
     return "[^/]+" if is_whole_name else "[^/]*"
 
 
@@ -92,7 +93,7 @@ def _piece(part: str) -> str:
 
 
 def _bracket(inside: str) -> str:
-    """Translate a bracket expression; it never matches a slash."""
+    """Translate a bracket expression, which never matches a slash."""
     is_negated = inside.startswith(("!", "^"))
     parts = _BRACKET_PART.findall(inside[is_negated:])
     body = "".join(
@@ -105,7 +106,7 @@ def _bracket(inside: str) -> str:
 
 
 def _range(first: str, last: str) -> str:
-    """Write a range of characters, or one character; nothing when it runs backwards."""
+    """Translate a range of characters, or one character, without the slash; a reversed range is empty."""
     last = last or first
     halves = [(first, "."), ("0", last)] if first <= "/" <= last else [(first, last)]
     return "".join(f"{re.escape(start)}-{re.escape(end)}" for start, end in halves if start <= end)

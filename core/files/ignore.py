@@ -1,4 +1,4 @@
-"""Ignore rules: what ships with Keyhole, then each folder's .gitignore and .keyholeignore."""
+"""Ignore rules: Keyhole's default rules, then the .gitignore and .keyholeignore of each folder."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -8,18 +8,18 @@ from importlib.resources import files
 from keyhole.core.files.patterns import PatternList
 from keyhole.core.types import SkipReason
 
-# In a folder, later files have the last word; a deeper folder's files go before a higher one's.
+# Within a folder, later files override earlier ones; the files of a deeper folder override those above it.
 IGNORE_FILES = (".gitignore", ".keyholeignore")
-# No rule of a workspace can bring these back: the workspace itself is not trusted with them.
+# The ignore files of a workspace cannot re-include these, since the workspace is untrusted.
 FINAL_REASONS = frozenset([SkipReason.SECRET, SkipReason.INTERNAL])
-# How patterns are understood; another number makes the next walk hold every path against the rules again.
+# The version of the matching rules; a change makes the next walk check every path again.
 # 2: `a/*` no longer matches the folder `a` itself.
-_MEANING = 2
+_MATCHING_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The pattern that decided about a path, and where it is written."""
+    """The pattern that decided about a path, with its file and line."""
 
     reason: SkipReason
     pattern: str
@@ -31,7 +31,7 @@ class Rule:
 
 
 class RuleFile:
-    """The patterns of one ignore file, relative to the folder it lies in."""
+    """The patterns of one ignore file, relative to its folder."""
 
     def __init__(self, folder: str, source: str, content: str) -> None:
         self._source = source
@@ -40,7 +40,7 @@ class RuleFile:
         self._patterns = PatternList(self._lines)
 
     def decide(self, path: str, *, is_dir: bool) -> tuple[bool, Rule] | None:
-        """Return whether the path is ignored and by which rule; None when no rule speaks of it."""
+        """Return whether the path is ignored and by which rule; None if no rule matches it."""
         found = self._patterns.last_match(path[self._prefix :], is_dir=is_dir)
         if found is None:
             return None
@@ -53,7 +53,7 @@ class RuleFile:
 
 
 class _DefaultRules(RuleFile):
-    """The rules that ship with Keyhole: a heading above a rule names its reason."""
+    """Keyhole's default rules; the `#:` heading above a rule names its reason."""
 
     def __init__(self, content: str) -> None:
         super().__init__("", "keyhole's default rules", content)
@@ -68,35 +68,36 @@ class _DefaultRules(RuleFile):
 
 
 class IgnoreRules:
-    """The rules in force in one folder; `enter` gives those of a folder below it."""
+    """The rules that apply in one folder; `enter` returns those of a folder below it."""
 
     def __init__(self, chain: tuple[RuleFile, ...] = ()) -> None:
         self._chain = chain
 
     def enter(self, rule_files: list[RuleFile]) -> "IgnoreRules":
-        """Return the rules with a deeper folder's files going first."""
+        """Return the rules of a folder below, whose files override these rules."""
         return IgnoreRules((*reversed(rule_files), *self._chain)) if rule_files else self
 
     def decide(self, path: str, *, is_dir: bool) -> Rule | None:
-        """Return the rule that keeps a path out, or None when it is admitted."""
+        """Return the rule that ignores a path, or None if it is not ignored."""
         default = load_default_rules().decide(path, is_dir=is_dir)
         if default and default[0] and default[1].reason in FINAL_REASONS:
             return default[1]
         for rule_file in self._chain:
-            if verdict := rule_file.decide(path, is_dir=is_dir):
-                return verdict[1] if verdict[0] else None
+            if decision := rule_file.decide(path, is_dir=is_dir):
+                is_ignored, rule = decision
+                return rule if is_ignored else None
         return default[1] if default and default[0] else None
 
 
 @cache
 def load_default_rules() -> RuleFile:
-    """Compile the rules that ship with Keyhole."""
+    """Load and compile Keyhole's default rules."""
     return _DefaultRules(files("keyhole.assets").joinpath("skip.gitignore").read_text("utf-8"))
 
 
 def rules_fingerprint(max_bytes: int) -> str:
-    """Identify everything outside the workspace that decides what is passed over."""
-    return f"{_default_rules_digest()} {max_bytes} {_MEANING}"
+    """Return a fingerprint of everything outside the workspace that decides which paths are skipped."""
+    return f"{_default_rules_digest()} {max_bytes} {_MATCHING_VERSION}"
 
 
 @cache

@@ -1,8 +1,8 @@
-"""Finding the files of a workspace, with a recorded reason for every path that is passed over.
+"""Finding the files of a workspace, with a recorded reason for every skipped path.
 
-A walk can be given what an earlier one found. Where the ignore files are the ones it knew, a path that
-it knew is not held against the rules again, so a walk over an unchanged tree costs little more than
-listing the folders and asking for the time of each file.
+A walk can reuse the results of an earlier one. If the ignore files have not changed, paths that the earlier walk saw
+are not matched against the rules again, so a walk over an unchanged tree takes little longer than listing the folders
+and reading the time of each file.
 """
 
 import errno
@@ -20,22 +20,22 @@ from keyhole.core.types import Candidate, Skip, SkipReason
 MAX_RULE_FILE_BYTES = 1_000_000
 EXCLUDE_FILE = ".git/info/exclude"
 
-# Size and time of last change: what tells that a file is still the one that was read.
+# Size and modification time: if they are the same, the file has not changed.
 Stamp = tuple[int, int]
 
-# Reasons that the name, the rules or the content do not decide alone: each walk looks again.
-NEEDS_A_LOOK = frozenset(
+# Reasons that can change without a change of the name, the rules or the content: every walk checks them again.
+RECHECKED_REASONS = frozenset(
     [SkipReason.TOO_LARGE, SkipReason.SYMLINK, SkipReason.SPECIAL, SkipReason.UNREADABLE, SkipReason.WORKTREE]
 )
-# A submodule of a worktree has `worktrees` in its pointer too, but goes on after the name.
+# The `.git` file of a submodule in a worktree contains `/worktrees/NAME` too, but not at the end.
 _WORKTREE = re.compile(rb"/worktrees/[^/]+\s*\Z")
-# Names that no terminal or line-based protocol could show, or that SQLite could not store.
+# Characters that a terminal or a line-based protocol cannot show, or that SQLite cannot store.
 _BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(slots=True)
 class Known:
-    """What an earlier walk found; `rules_hold` while settings and default rules are the same."""
+    """The results of an earlier walk; `rules_hold` means that settings and default rules have not changed since."""
 
     files: dict[str, Stamp] = field(default_factory=dict)
     skips: dict[str, tuple[Skip, Stamp | None]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Known:
 
 @dataclass(slots=True)
 class Scan:
-    """What a walk found: news in `candidates` and `skips`, and the paths about which nothing changed."""
+    """The results of a walk: new and changed paths in `candidates` and `skips`, unchanged ones in `same_…`."""
 
     candidates: list[Candidate] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Scan:
 
 
 def scan(root: Path, *, max_bytes: int, known: Known | None = None) -> Scan:
-    """Walk a workspace."""
+    """Walk a workspace and return what was found, sorted by path."""
     walker = _Walker(root, max_bytes, known or Known())
     walker.walk()
     walker.found.candidates.sort(key=lambda candidate: candidate.path)
@@ -64,28 +64,28 @@ def scan(root: Path, *, max_bytes: int, known: Known | None = None) -> Scan:
 
 
 def examine(root: Path, path: str, *, max_bytes: int) -> Candidate | Skip:
-    """Say of one path what a walk of the whole workspace would say."""
+    """Return what a walk of the whole workspace would return for one path."""
     rules, folder, parts = _Rules(root, None, [EXCLUDE_FILE]), "", path.split("/")
     for name in parts[:-1]:
         rules = _Rules(root, rules, _rule_paths(folder))
         folder = f"{folder}/{name}" if folder else name
-        if skip := _refuse(folder, name, rules, is_dir=True):
+        if skip := _check_name(folder, name, rules, is_dir=True):
             return skip
         if (root / folder).is_symlink():
             return Skip(folder, SkipReason.SYMLINK, _describe_link(root, folder))
         if _is_worktree(root, folder):
-            return _second_checkout(folder)
+            return _worktree(folder)
     rules = _Rules(root, rules, _rule_paths(folder))
-    return _refuse(path, parts[-1], rules, is_dir=False) or _admit(root, path, root / path, max_bytes)
+    return _check_name(path, parts[-1], rules, is_dir=False) or _check_file(root, path, root / path, max_bytes)
 
 
 def printable(path: str) -> str:
-    """Write a path so that any terminal, protocol or database takes it."""
+    """Return a path with the characters escaped that terminals, protocols or the database cannot handle."""
     return _BAD_NAME.sub(lambda match: match.group().encode("unicode_escape").decode(), path)
 
 
 class _Rules:
-    """The rules of one folder; ignore files are read only when a path is held against them."""
+    """The rules of one folder; its ignore files are read when the first path is matched against them."""
 
     def __init__(self, root: Path, above: "_Rules | None", paths: Collection[str], *, is_trusted: bool = False) -> None:
         self.is_trusted = is_trusted
@@ -95,11 +95,11 @@ class _Rules:
         self._loaded: IgnoreRules | None = None
 
     def decide(self, path: str, *, is_dir: bool) -> Rule | None:
-        """Return the rule that keeps a path out, or None when it is admitted."""
+        """Return the rule that ignores a path, or None if it is not ignored."""
         return self.load().decide(path, is_dir=is_dir)
 
     def load(self) -> IgnoreRules:
-        """Read this folder's ignore files, and those above it, once."""
+        """Read the ignore files of this folder and of those above it, once."""
         if self._loaded is None:
             above = self._above.load() if self._above else IgnoreRules()
             self._loaded = above.enter([rules for path in self._paths for rules in _load_rules(self._root, path)])
@@ -125,7 +125,7 @@ class _Walker:
             pending += self._visit(folder, above)
 
     def _visit(self, folder: str, above: _Rules) -> Iterator[tuple[str, _Rules]]:
-        """Sort the entries of a folder into what was found; yield the folders below it."""
+        """Add the entries of a folder to the results; yield the folders below it."""
         try:
             with os.scandir(f"{self._base}/{folder}") as listing:
                 entries = list(listing)
@@ -134,7 +134,7 @@ class _Walker:
             return
         names = {entry.name for entry in entries}
         if ".git" in names and folder and _is_worktree(self._root, folder):
-            self.found.skips.append(_second_checkout(folder))
+            self.found.skips.append(_worktree(folder))
             return
         rules = above
         if folder in self._rule_folders or not names.isdisjoint(IGNORE_FILES):
@@ -146,15 +146,15 @@ class _Walker:
             if rules.is_trusted and self._recall(path, entry, is_dir=is_dir):
                 if is_dir and path in self._known_folders:
                     yield path, rules
-            elif skip := _refuse(path, entry.name, rules, is_dir=is_dir):
+            elif skip := _check_name(path, entry.name, rules, is_dir=is_dir):
                 self.found.skips.append(skip)
             elif is_dir:
                 yield path, rules
             else:
-                self._take(_admit(self._root, path, entry, self._max_bytes))
+                self._add(_check_file(self._root, path, entry, self._max_bytes))
 
     def _recall(self, path: str, entry: os.DirEntry[str], *, is_dir: bool) -> bool:
-        """Settle a path by what is known of it, if that still holds."""
+        """Reuse the earlier result for a path if it is still valid; return whether it is."""
         known = self._known
         if is_dir and path in self._known_folders:
             return True
@@ -163,7 +163,7 @@ class _Walker:
             return self._recall_file(path, entry, stamp)
         if path in known.skips:
             skip, stamp = known.skips[path]
-            if skip.is_dir != is_dir or skip.reason in NEEDS_A_LOOK:
+            if skip.is_dir != is_dir or skip.reason in RECHECKED_REASONS:
                 return False
             if stamp is None:
                 self.found.same_skips.append(path)
@@ -181,7 +181,7 @@ class _Walker:
         (self.found.same_skips if is_skip else self.found.same_files).append(path)
         return True
 
-    def _take(self, entry: Candidate | Skip) -> None:
+    def _add(self, entry: Candidate | Skip) -> None:
         if isinstance(entry, Skip):
             self.found.skips.append(entry)
         elif self._known.files.get(entry.path) == (entry.size, entry.mtime_ns):
@@ -192,7 +192,7 @@ class _Walker:
             self.found.candidates.append(entry)
 
     def _enter(self, above: _Rules | None, paths: list[str]) -> _Rules:
-        """Return the rules of a folder; they are trusted while no ignore file on the way has changed."""
+        """Return the rules of a folder; they are trusted if no ignore file from the root down to it has changed."""
         stamps = {path: stamp for path in paths if (stamp := self._stamp(path))}
         self.found.rule_files |= stamps
         known = {path: self._known.rule_files[path] for path in paths if path in self._known.rule_files}
@@ -207,18 +207,18 @@ class _Walker:
         return status.st_size, status.st_mtime_ns
 
 
-def _refuse(path: str, name: str, rules: _Rules, *, is_dir: bool) -> Skip | None:
-    """Refuse a path for its name or by a rule."""
+def _check_name(path: str, name: str, rules: _Rules, *, is_dir: bool) -> Skip | None:
+    """Return why a path is skipped by its name or a rule; None if it is not."""
     if not (name.isascii() and name.isprintable()) and _BAD_NAME.search(name):
-        detail = "its name is not UTF-8 or has control characters"
+        detail = "name is not valid UTF-8 or contains control characters"
         return Skip(printable(path), SkipReason.BAD_NAME, detail, is_dir)
     if rule := rules.decide(path, is_dir=is_dir):
         return Skip(path, rule.reason, str(rule), is_dir)
     return None
 
 
-def _admit(root: Path, path: str, entry: os.DirEntry[str] | Path, max_bytes: int) -> Candidate | Skip:
-    """Admit a regular file that is not too large."""
+def _check_file(root: Path, path: str, entry: os.DirEntry[str] | Path, max_bytes: int) -> Candidate | Skip:
+    """Return a candidate for a regular, readable file within the size limit; otherwise the skip."""
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
@@ -238,12 +238,12 @@ def _unreadable(path: str, error: OSError, *, is_dir: bool = False) -> Skip:
     return Skip(path, SkipReason.UNREADABLE, error.strerror or str(error), is_dir)
 
 
-def _second_checkout(folder: str) -> Skip:
-    return Skip(folder, SkipReason.WORKTREE, "a git worktree: a second checkout", is_dir=True)
+def _worktree(folder: str) -> Skip:
+    return Skip(folder, SkipReason.WORKTREE, "a second checkout of a git repository", is_dir=True)
 
 
 def _is_worktree(root: Path, folder: str) -> bool:
-    """Recognise a second checkout of a repository: its files are copies of others."""
+    """Return whether a folder is a git worktree, whose files are copies of those in the main checkout."""
     pointer = read_bytes(root, f"{folder}/.git", max_bytes=4_096)
     return not isinstance(pointer, Skip) and _WORKTREE.search(pointer[0]) is not None
 
@@ -254,8 +254,8 @@ def _describe_link(root: Path, path: str) -> str:
     except (OSError, RuntimeError):
         return "broken link"
     if target.is_relative_to(root):
-        return f"link to {printable(target.relative_to(root).as_posix())}, which has its own entry"
-    return "leads out of the workspace"
+        return f"points to {printable(target.relative_to(root).as_posix())}, which is listed separately"
+    return "points outside the workspace"
 
 
 def _load_rules(root: Path, path: str) -> Iterator[RuleFile]:
@@ -266,7 +266,7 @@ def _load_rules(root: Path, path: str) -> Iterator[RuleFile]:
 
 
 def _parents(paths: Collection[str]) -> set[str]:
-    """Return every folder on the way to one of the paths."""
+    """Return every folder that contains one of the paths, at any depth."""
     folders: set[str] = set()
     for path in paths:
         folder = path.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""Which folder is the workspace, and which folders are refused."""
+"""Opening a folder as a workspace, and refusing folders that are too broad."""
 
 from pathlib import Path
 
@@ -6,15 +6,15 @@ from keyhole.core.errors import ErrorKind, WorkspaceError
 
 
 def open_workspace(path: Path, *, force: bool = False) -> Path:
-    """Return the real path of a folder that may be indexed."""
+    """Return the resolved path of a folder, or raise WorkspaceError if it may not be indexed."""
     try:
         root = path.expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        raise WorkspaceError(f"cannot open {path}: {_cause(error)}; name an existing folder") from error
+        raise WorkspaceError(f"cannot open {path}: {_cause(error)}; give an existing folder") from error
     if not root.is_dir():
-        raise WorkspaceError(f"{path} is not a folder; name the folder that holds it: {root.parent}")
+        raise WorkspaceError(f"{path} is not a folder; give the folder that contains it: {root.parent}")
     if not force and _is_too_wide(root):
-        raise WorkspaceError(f"refusing to index {root}, which holds more than one project", ErrorKind.TOO_WIDE)
+        raise WorkspaceError(f"refusing to index {root}: it contains more than one project", ErrorKind.TOO_WIDE)
     return root
 
 

@@ -1,1 +1,1 @@
-"""The index: one SQLite file per workspace, brought up to date one transaction at a time."""
+"""The index: one SQLite file per workspace, updated in small transactions."""

@@ -1,4 +1,4 @@
-"""The table `chunk`: where each piece of a file is, and what it defines."""
+"""The table `chunk`: the position of each chunk in its file, and what it defines."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -8,10 +8,10 @@ from keyhole.core.index.rows import ChunkPlace, ChunkRow, ChunkScope, ChunkSourc
 
 
 class ChunkTable(Database):
-    """Chunks, by number or by file."""
+    """Chunks, by id or by file."""
 
     def chunk_places(self, chunk_ids: Iterable[int]) -> list[ChunkPlace]:
-        """Return where these chunks are, in no order."""
+        """Return the positions of these chunks, in no particular order."""
         return self.rows(
             ChunkPlace,
             """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions
@@ -20,7 +20,7 @@ class ChunkTable(Database):
         )
 
     def chunk_sources(self, chunk_ids: Iterable[int]) -> list[ChunkSource]:
-        """Return where to read these chunks, grouped by file."""
+        """Return the files and offsets of these chunks, grouped by file."""
         return self.rows(
             ChunkSource,
             """SELECT chunk.id, file.path, digest, start, length FROM json_each(?) wanted
@@ -38,7 +38,7 @@ class ChunkTable(Database):
         )
 
     def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
-        """Return the chunk that holds a line, or else the last one before it."""
+        """Return the chunk that contains a line, or else the last one before it."""
         found = self.rows(
             ChunkSpan,
             """SELECT chunk.id, start, length, start_line, end_line, definitions
@@ -57,7 +57,7 @@ class ChunkTable(Database):
         self._db.execute("DELETE FROM chunk WHERE file_id = ?", (file_id,))
 
     def _insert_chunks(self, file_id: int, chunks: Sequence[ChunkRow]) -> int:
-        """Add the chunks of a file, numbered one after the other; return the first number."""
+        """Add the chunks of a file with consecutive ids; return the first id."""
         first = self._next_id("chunk")
         self._db.executemany(
             """INSERT INTO chunk (id, file_id, start_line, end_line, start, length, definitions)
@@ -71,13 +71,13 @@ class ChunkTable(Database):
 
 
 def within(scope: ChunkScope) -> tuple[str, list[object]]:
-    """Write a scope as a condition on the table `chunk`."""
+    """Return a scope as a condition on the table `chunk`, with its values."""
     conditions, values = ["1"], list[object]()
     if scope.file_ids is not None:
         conditions.append("chunk.file_id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(sorted(scope.file_ids)))
     if scope.kind:
-        # Definitions are written as "class A, method b", so a kind follows a comma or starts the text.
+        # Definitions are stored as "class A, method b", so a kind is at the start or after a comma.
         conditions.append("instr(', ' || chunk.definitions, ?) > 0")
         values.append(f", {scope.kind} ")
     return " AND ".join(conditions), values

@@ -1,4 +1,4 @@
-"""Opening the index file, and turning SQLite's errors into ours."""
+"""Opening the index file, and converting SQLite's errors to Keyhole's."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +18,12 @@ from keyhole.core.errors import (
 from keyhole.core.index import schema
 
 _BUSY_MILLISECONDS = 10_000
-# How many of SQLite's steps lie between two looks at the time: a fraction of a millisecond.
+# SQLite checks the deadline after this many of its steps, which take a fraction of a millisecond.
 _STEPS = 20_000
 
 
 def connect(path: Path, *, vfs: str | None = None) -> apsw.Connection:
-    """Open an index, creating it or bringing an older one up to date."""
+    """Open an index, creating it or migrating it from an older version."""
     with explained(path):
         db = apsw.Connection(str(path), vfs=vfs)
         try:
@@ -36,13 +36,13 @@ def connect(path: Path, *, vfs: str | None = None) -> apsw.Connection:
 
 @contextmanager
 def transaction(db: apsw.Connection) -> Iterator[None]:
-    """Write all or nothing."""
+    """Commit everything inside, or nothing."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
         db.execute("COMMIT")
     except BaseException:
-        # SQLite has rolled back by itself after some errors, a full disk among them.
+        # After some errors, such as a full disk, SQLite has already rolled back.
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
@@ -50,7 +50,7 @@ def transaction(db: apsw.Connection) -> Iterator[None]:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Raise SQLite's errors as errors that say what to do."""
+    """Raise SQLite's errors as Keyhole's errors, which explain what happened."""
     try:
         yield
     except apsw.InterruptError:
@@ -59,7 +59,7 @@ def explained(path: Path) -> Iterator[None]:
     except (apsw.CorruptError, apsw.NotADBError, apsw.ConstraintError, UnicodeDecodeError) as error:
         raise CorruptStoreError(f"the index {path} is damaged ({error})", ErrorKind.DAMAGED_INDEX) from error
     except apsw.FullError as error:
-        raise FullStoreError(f"no room left to write the index {path}", ErrorKind.FULL_DISK) from error
+        raise FullStoreError(f"no space left to write the index {path}", ErrorKind.FULL_DISK) from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise LockedStoreError(f"the index {path} is in use by another process", ErrorKind.LOCKED_INDEX) from error
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
@@ -70,19 +70,19 @@ def _prepare(db: apsw.Connection, path: Path) -> None:
     db.set_busy_timeout(_BUSY_MILLISECONDS)
     db.set_progress_handler(is_over, _STEPS)
     db.pragma("journal_mode", "wal")
-    # In WAL mode this loses no committed write when a process dies, and no consistency when power does.
+    # In WAL mode, "normal" loses no commit if the process dies, and does not corrupt the file if power fails.
     db.pragma("synchronous", "normal")
     db.pragma("temp_store", "memory")
     db.pragma("cache_size", -65_536)
     version = int(db.pragma("user_version"))
     if version and db.pragma("application_id") != schema.APPLICATION_ID:
-        raise CorruptStoreError(f"{path} is not an index", ErrorKind.DAMAGED_INDEX)
+        raise CorruptStoreError(f"{path} is not a keyhole index", ErrorKind.DAMAGED_INDEX)
     if version == schema.VERSION:
         return
     if version > schema.VERSION:
-        raise NewerStoreError(f"the index {path} was made by a newer keyhole", ErrorKind.NEWER_INDEX)
+        raise NewerStoreError(f"the index {path} was made by a newer version of keyhole", ErrorKind.NEWER_INDEX)
     with transaction(db):
-        # Another process may have done it while this one waited.
+        # Another process may have created the tables while this one waited.
         if db.pragma("user_version") == 0:
             _refuse_foreign(db, path)
             schema.create(db)
@@ -91,4 +91,4 @@ def _prepare(db: apsw.Connection, path: Path) -> None:
 
 def _refuse_foreign(db: apsw.Connection, path: Path) -> None:
     if db.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise CorruptStoreError(f"{path} is not an index", ErrorKind.DAMAGED_INDEX)
+        raise CorruptStoreError(f"{path} is not a keyhole index", ErrorKind.DAMAGED_INDEX)

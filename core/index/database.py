@@ -1,4 +1,4 @@
-"""An open index file: runs statements, returns rows as named types, and turns SQLite's errors into ours."""
+"""An open index file: runs statements, returns rows as named types, and converts SQLite's errors to Keyhole's."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ Row = TypeVar("Row")
 
 
 class Database:
-    """A connection to an index; each group of tables adds its statements in a class of its own."""
+    """A connection to an index; a subclass for each group of tables adds its statements."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         self.path = path
@@ -28,24 +28,24 @@ class Database:
         self.close()
 
     def close(self) -> None:
-        """Close the file; the last one to close folds the write-ahead log in."""
+        """Close the file; when the last connection closes, SQLite merges the write-ahead log into it."""
         with explained(self.path):
             self._db.close()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read everything inside from one state of the index, whatever another process writes meanwhile."""
+        """Read everything inside from one state of the index, even while another process writes."""
         with explained(self.path):
             self._db.execute("BEGIN")
             try:
                 yield
             finally:
-                # SQLite ends it by itself after some errors.
+                # After some errors SQLite has already ended the transaction.
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
 
     def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return rows as plain tuples; only table modules may rely on what each cell means."""
+        """Return rows as plain tuples; only table modules may rely on the order of the cells."""
         with explained(self.path):
             return list(self._db.execute(sql, values))
 
@@ -67,6 +67,6 @@ class Database:
 
 
 def json_ids(ids: Iterable[int]) -> str:
-    """Write ids as the JSON list that `json_each` reads."""
-    # One value for any number of ids: the statement stays the same, so SQLite prepares it once.
+    """Return ids as a JSON list for `json_each`."""
+    # One parameter holds any number of ids, so the statement is always the same and SQLite prepares it once.
     return f"[{','.join(map(str, ids))}]"

@@ -1,4 +1,4 @@
-"""Turning text into vectors, by any model that fits this shape."""
+"""The interface of embedding models, and the quantisation of their vectors."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -9,20 +9,20 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """A model: its name and dimension are recorded in the index, and a change of either re-embeds."""
+    """A model; the index records its name and dimension, and a change of either embeds every file again."""
 
     @property
     def name(self) -> str:
-        """What the index records; another name means other vectors."""
+        """The name that the index records; a different name means different vectors."""
         ...
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has; a multiple of 8."""
+        """The length of a vector; a multiple of 8."""
         ...
 
     def load(self) -> None:
-        """Make ready to encode, or raise AssetError."""
+        """Load the model, or raise AssetError."""
         ...
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
@@ -31,7 +31,7 @@ class Embedder(Protocol):
 
 
 def quantise(vectors: "NDArray[np.float32]") -> list[tuple[bytes, bytes]]:
-    """Return each vector as signs (one bit each, for the scan) and as bytes (for rescoring)."""
+    """Return each vector as signs (one bit per number, for the scan) and as bytes (for rescoring)."""
     import numpy as np
 
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""sqlite-vec, loaded into a connection."""
+"""Loading the SQLite extension sqlite-vec."""
 
 import apsw
 
@@ -6,8 +6,8 @@ from keyhole.core.index.single_threaded import single_threaded
 
 
 def load_vectors(db: apsw.Connection) -> bool:
-    """Load sqlite-vec into a connection; False where it cannot be loaded."""
-    # It imports numpy, whose threads would take the signals that worker processes are started without.
+    """Load sqlite-vec into a connection; return False if that fails."""
+    # sqlite_vec imports numpy. Its threads would receive the signals that are blocked while worker processes start.
     with single_threaded():
         import sqlite_vec
 

@@ -1,4 +1,4 @@
-"""The tables `file`, `skip` and `rule_file`: what a walk found and what it skipped."""
+"""The tables `file`, `skip` and `rule_file`: indexed files, skipped paths and ignore files."""
 
 import json
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from keyhole.core.index.database import Database
 from keyhole.core.index.rows import FileId, FileRows, FileStamp
 from keyhole.core.types import IndexedFile, Skip, SkipReason
 
-# No file has this time, so what is recorded with it is read again.
+# No file has this time, so a file recorded with it is always read again.
 UNKNOWN_TIME = -1
 
 
@@ -18,7 +18,7 @@ class FileTable(Database):
     # Reading
 
     def known(self) -> Known:
-        """Return what the last walk found, for the next one to build on."""
+        """Return the results of the last walk, for the next one to reuse."""
         skips = self.query("SELECT path, reason, detail, is_dir, size, mtime_ns FROM skip")
         return Known(
             files={path: (size, mtime) for path, size, mtime in self.query("SELECT path, size, mtime_ns FROM file")},
@@ -32,19 +32,19 @@ class FileTable(Database):
         )
 
     def file_id(self, path: str) -> int | None:
-        """Return the id of a file; None when it is not indexed."""
+        """Return the id of a file; None if it is not indexed."""
         found: int | None = self.value("SELECT id FROM file WHERE path = ?", path)
         return found
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return the content hashes of those paths that are indexed."""
+        """Return the content hashes of the paths that are indexed."""
         return {path: stamp.digest for path, stamp in self.file_stamps(paths).items()}
 
     def file_stamps(self, paths: Iterable[str]) -> dict[str, FileStamp]:
-        """Return size, time and hash of those paths that are indexed."""
+        """Return the size, time and hash of the paths that are indexed."""
         rows = self.query(
-            """SELECT file.path, size, mtime_ns, digest FROM json_each(?) asked
-                CROSS JOIN file ON file.path = asked.value""",
+            """SELECT file.path, size, mtime_ns, digest FROM json_each(?) wanted
+                CROSS JOIN file ON file.path = wanted.value""",
             json.dumps(list(paths)),
         )
         return {path: FileStamp(*stamp) for path, *stamp in rows}
@@ -54,15 +54,15 @@ class FileTable(Database):
         return self.rows(FileId, "SELECT id, path FROM file WHERE ? IN ('', language)", language)
 
     def files_at(self, paths: Iterable[str]) -> list[IndexedFile]:
-        """Return those of these paths that are indexed, in no order."""
+        """Return the files of the paths that are indexed, in no particular order."""
         return self.rows(
             IndexedFile,
-            "SELECT file.path, language, lines FROM json_each(?) asked JOIN file ON file.path = asked.value",
+            "SELECT file.path, language, lines FROM json_each(?) wanted JOIN file ON file.path = wanted.value",
             json.dumps(list(paths)),
         )
 
     def indexed_files(self) -> list[IndexedFile]:
-        """Return every file, by path."""
+        """Return every file, sorted by path."""
         return self.rows(IndexedFile, "SELECT path, language, lines FROM file ORDER BY path")
 
     def paths(self) -> list[str]:
@@ -71,11 +71,11 @@ class FileTable(Database):
 
     def paths_in(self, folder: str) -> list[str]:
         """Return the paths of all files inside a folder, in order."""
-        # Paths alone are read from their index.
+        # A query for paths alone is answered from the SQL index, without reading the table.
         return self.column("SELECT path FROM file WHERE path > ? AND path < ? ORDER BY path", *inside(folder))
 
     def languages(self) -> list[str]:
-        """Return every language that a file is in."""
+        """Return every language that has a file."""
         return self.column("SELECT DISTINCT language FROM file")
 
     def count_files(self) -> int:
@@ -87,7 +87,7 @@ class FileTable(Database):
         return int(self.value("SELECT count(*) FROM file WHERE path > ? AND path < ?", *inside(folder)))
 
     def knows(self, path: str) -> bool:
-        """Tell whether a path is a file, a folder with files, or a skipped path."""
+        """Return whether a path is an indexed file, a folder of indexed files, or a skipped path."""
         known = """SELECT 1 FROM file WHERE path = ? OR (path > ? AND path < ?)
             UNION SELECT 1 FROM skip WHERE path = ? LIMIT 1"""
         return bool(self.query(known, path, *inside(path), path))
@@ -97,7 +97,7 @@ class FileTable(Database):
         return self.rows(_skip, "SELECT path, reason, detail, is_dir FROM skip ORDER BY path")
 
     def skip_of(self, path: str) -> Skip | None:
-        """Return why a path is skipped, if it is."""
+        """Return the skip of a path; None if it is not skipped."""
         found = self.rows(_skip, "SELECT path, reason, detail, is_dir FROM skip WHERE path = ?", path)
         return found[0] if found else None
 
@@ -155,7 +155,7 @@ class FileTable(Database):
 
 
 def inside(folder: str) -> tuple[str, str]:
-    """Return the bounds of all paths inside a folder: a slash is followed by 0 in the order of bytes."""
+    """Return the bounds of all paths inside a folder: in byte order, `0` is the character after the slash."""
     return (f"{folder}/", f"{folder}0") if folder else ("", "\U0010ffff")
 
 

@@ -1,4 +1,4 @@
-"""What an index holds as a whole: counts by language, and lists of every path."""
+"""Facts about a whole index: counts by language, and lists of all paths."""
 
 from collections import Counter
 from pathlib import Path
@@ -12,7 +12,7 @@ from keyhole.core.types import Inventory, LanguageCount, Status
 
 
 def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
-    """Read the index, if there is one, and compare it with the files as they are."""
+    """Read the index, if there is one, and compare it with the current files."""
     facts, totals, known = IndexFacts(), list[LanguageTotals](), Known()
     if path.exists():
         with Store(path) as store, store.snapshot():
@@ -43,7 +43,7 @@ def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
 
 
 def read_inventory(store: IndexStore) -> Inventory:
-    """List what the index knows, without a look at the files."""
+    """Return the contents of the index, without reading the files."""
     return Inventory(
         files=tuple(store.indexed_files()),
         skips=tuple(store.skips()),
@@ -63,7 +63,7 @@ def _size_on_disk(path: Path) -> int:
 
 
 def _file_size(path: Path) -> int:
-    """Return the size of a file; 0 for the log, which goes whenever the last process closes the index."""
+    """Return the size of a file; 0 if it is missing, as the log is when no process has the index open."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The table `link` as it is searched: pages of links, and how many links of each file answer a question."""
+"""Searches of the table `link`: pages of links, and the number of matching links of each file."""
 
 import json
 from collections.abc import Sequence
@@ -7,25 +7,25 @@ from keyhole.core.index.database import Database
 from keyhole.core.index.rows import Found, Slice
 from keyhole.core.links.link_types import Link, LinkState
 
-# CROSS JOIN makes SQLite start with the few links that answer, not with every file.
+# CROSS JOIN makes SQLite start with the few links that match, not with every file.
 _FROM = "link CROSS JOIN file ON file.id = file_id"
 _BY_LINE, _BY_PLACE = "line, link.id", "file.path, line, link.id"
 
 
 class LinkLists(Database):
-    """Links by the file they stand in, by where they lead, and by what is wrong with them."""
+    """Links by the file that contains them, by target, and by why they are broken."""
 
     def links_from(self, file_id: int, states: Sequence[LinkState], wanted: Slice) -> Found[Link]:
-        """Return the links of a file that are in one of these states, by line."""
+        """Return the links of a file that have one of these states, sorted by line."""
         return self._links(f"file_id = ? AND state IN ({_marks(states)})", [file_id, *states], wanted, _BY_LINE)
 
-    def links_to(self, places: Sequence[str], besides: str, wanted: Slice) -> Found[Link]:
-        """Return the links to any of these paths, from every file but one."""
-        elsewhere = "file_id IS NOT (SELECT id FROM file WHERE path = ?)"
-        return self._links(f"{_leads_to(places)} AND {elsewhere}", [*places, besides], wanted, _BY_PLACE)
+    def links_to(self, places: Sequence[str], excluded: str, wanted: Slice) -> Found[Link]:
+        """Return the links to any of these paths, except those from the excluded file."""
+        not_excluded = "file_id IS NOT (SELECT id FROM file WHERE path = ?)"
+        return self._links(f"{_leads_to(places)} AND {not_excluded}", [*places, excluded], wanted, _BY_PLACE)
 
     def broken_links(self, reasons: Sequence[str], file_ids: frozenset[int] | None, wanted: Slice) -> Found[Link]:
-        """Return the links that are broken for one of these reasons, in these files (None: in all)."""
+        """Return the links that are broken for one of these reasons, in these files (None: all files)."""
         condition, values = _is_broken(reasons), list[object](reasons)
         if file_ids is not None:
             condition += " AND file_id IN (SELECT value FROM json_each(?))"
@@ -33,11 +33,11 @@ class LinkLists(Database):
         return self._links(condition, values, wanted, _BY_PLACE)
 
     def count_links_to(self, places: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links to any of these paths."""
+        """Return how many links of each file point to one of these paths."""
         return self._counts(_leads_to(places), places)
 
     def count_links_from(self, path: str) -> dict[str, int]:
-        """Count the links of a file by target path."""
+        """Return how many links of a file point to each target path."""
         rows = self.query(
             """SELECT path, count(*) FROM link
                 WHERE file_id = (SELECT id FROM file WHERE path = ?) AND state = 'internal' GROUP BY path""",
@@ -46,13 +46,13 @@ class LinkLists(Database):
         return dict(rows)
 
     def count_links_outside(self, sites: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links to any of these packages, or domains and their subdomains."""
+        """Return how many links of each file point to one of these packages or domains, subdomains included."""
         condition = " OR ".join(["site = ? COLLATE NOCASE OR site LIKE ? ESCAPE '\\'"] * len(sites))
         values = [value for site in sites for value in (site, f"%.{_escaped(site)}")]
         return self._counts(f"site <> '' AND state = 'external' AND ({condition})", values)
 
     def count_broken_links(self, reasons: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links that are broken for one of these reasons."""
+        """Return how many links of each file are broken for one of these reasons."""
         return self._counts(_is_broken(reasons), reasons)
 
     def _links(self, condition: str, values: Sequence[object], wanted: Slice, order: str) -> Found[Link]:
@@ -72,7 +72,7 @@ class LinkLists(Database):
         return dict(self.query(sql, *values))
 
 
-# The SQL indexes on these columns leave out empty values, and SQLite uses them only where a condition does too.
+# The SQL indexes on these columns exclude empty values, and SQLite uses them only for conditions that do so too.
 
 
 def _leads_to(places: Sequence[str]) -> str:
@@ -88,5 +88,5 @@ def _marks(values: Sequence[object]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Write a text so that LIKE takes it literally."""
+    """Return a text escaped so that LIKE matches it literally."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,7 +1,7 @@
-"""Links in the index: what each file's rows say, resolved against all paths once a run has taken them in.
+"""Resolving the links in the index, after a run has indexed all changed files.
 
-A link is resolved when it is new, when what it leads to has other headings, or, should any path or
-declaration have come or gone, together with all others. No file is read again for it.
+A link is resolved when it is new or when the headings of its target have changed. If any path or declaration was added
+or removed, all links are resolved. No file is read again for this.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,20 +17,20 @@ from keyhole.core.links.resolve import Resolver
 
 
 def resolve_links(store: WriterStore) -> None:
-    """Bring every link up to date with the paths there are, inside the caller's transaction."""
+    """Resolve the links that need it against the current paths, inside the caller's transaction."""
     which = store.facts().links
     if not which:
         return
     is_all = which == "all"
     links = store.links_to_resolve(every=is_all)
     if links:
-        # Reading all anchors at once is cheaper than reading them note by note, unless only a few links are open.
+        # Reading all anchors together is faster than note by note, unless only a few links need resolving.
         store.put_resolutions(_changes(links, _resolver(store, store.anchors().get if is_all else store.anchors_of)))
     store.set_fact("links", "")
 
 
 def _changes(links: Iterable[StoredLink], resolver: Resolver) -> Iterator[tuple[int, Resolution]]:
-    """Yield each link that changed, by its number, and where it leads now."""
+    """Yield the id and the new resolution of each link whose resolution changed."""
     for (path, language), of_file in groupby(links, key=attrgetter("origin", "language")):
         origin = Origin(path, language)
         seen: set[tuple[int, Resolution]] = set()
@@ -38,7 +38,7 @@ def _changes(links: Iterable[StoredLink], resolver: Resolver) -> Iterator[tuple[
             found = resolver.resolve(origin, link.kind, link.target, link.part)
             place = (link.line, found)
             if link.kind == LinkKind.IMPORT:
-                # One statement may take several names from one file.
+                # One statement may import several names from one file; count it once.
                 if place in seen:
                     found = found._replace(state=LinkState.REPEATED)
                 seen.add(place)

@@ -1,4 +1,4 @@
-"""The tables `link` and `declared` as they are written: links as files have them, and where they lead."""
+"""Writing the tables `link` and `declared`: the links of files, what they resolve to, and declarations."""
 
 from collections.abc import Iterable
 
@@ -12,13 +12,13 @@ _ANCHORS = """SELECT file.path, anchor.name FROM file JOIN (
 
 
 class LinkTable(MetaTable):
-    """Links and declarations of files, and which of them are still to be resolved."""
+    """Links and declarations of files, and which links still have to be resolved."""
 
     # Resolving
 
     def links_to_resolve(self, *, every: bool) -> list[StoredLink]:
-        """Return the links that are not resolved yet, or all that depend on other files; grouped by file."""
-        # What is external by its own text alone stays so.
+        """Return the unresolved links, or every link that depends on other files; grouped by file."""
+        # Links whose own text makes them external never change.
         condition = "NOT is_fixed" if every else "state IS NULL"
         return self.rows(
             StoredLink,
@@ -27,14 +27,14 @@ class LinkTable(MetaTable):
         )
 
     def put_resolutions(self, changes: Iterable[tuple[int, Resolution]]) -> None:
-        """Record where links lead, by the id of each link."""
+        """Record the resolutions of links, given with their ids."""
         self._db.executemany(
             "UPDATE link SET state = ?, path = ?, reason = ?, site = ? WHERE id = ?",
             ((*found, link_id) for link_id, found in changes),
         )
 
     def declarations(self) -> list[tuple[str, Declared]]:
-        """Return what files declare, except anchors, each with the file's path."""
+        """Return the declarations of all files except anchors, each with the file's path."""
         rows = self.query(
             """SELECT path, kind, name, value FROM declared JOIN file ON file.id = file_id
                 WHERE kind <> 'anchor' ORDER BY path, declared.id"""
@@ -42,7 +42,7 @@ class LinkTable(MetaTable):
         return [(path, Declared(*fact)) for path, *fact in rows]
 
     def anchors(self) -> dict[str, tuple[str, ...]]:
-        """Return the headings and other anchors of every note."""
+        """Return the headings and other anchors of every note, by path."""
         notes = self.column("SELECT path FROM file WHERE language = 'markdown'")
         found: dict[str, list[str]] = {path: [] for path in notes}
         for path, name in self.query(_ANCHORS):
@@ -50,7 +50,7 @@ class LinkTable(MetaTable):
         return {path: tuple(names) for path, names in found.items()}
 
     def anchors_of(self, path: str) -> tuple[str, ...] | None:
-        """Return the headings and other anchors of one note; None when the path is not a note."""
+        """Return the headings and other anchors of one note; None if the path is not a note."""
         rows = self.query(f"{_ANCHORS} AND file.path = ?", path)
         is_note = rows or self.query("SELECT 1 FROM file WHERE path = ? AND language = 'markdown'", path)
         return tuple(name for _, name in rows) if is_note else None
@@ -58,7 +58,7 @@ class LinkTable(MetaTable):
     # Writing
 
     def _replace_links(self, file_id: int, rows: FileRows, *, is_new: bool) -> None:
-        """Put a file's links in the place of its old ones, and have those of others resolved again that it touches."""
+        """Replace the links and declarations of a file, and mark the links that this affects as unresolved."""
         old = [] if is_new else self._declared_by(file_id)
         if old != list(rows.declared):
             self._delete_declared(file_id)
@@ -76,25 +76,25 @@ class LinkTable(MetaTable):
             )
         is_note = rows.language == "markdown"
         if is_note and not is_new:
-            # Its headings may be others now.
+            # The headings of the note may have changed.
             self._db.execute("UPDATE link SET state = NULL WHERE path = ? AND part <> ''", (rows.path,))
-        if is_new or _besides_anchors(old) != _besides_anchors(rows.declared):
+        if is_new or _without_anchors(old) != _without_anchors(rows.declared):
             self._resolve_later("all")
         elif is_note or not has_links:
             self._resolve_later("open")
 
     def _reopen_links_to(self, path: str) -> None:
-        """Have the links to a path resolved again."""
+        """Mark the links to a path as unresolved."""
         self._db.execute("UPDATE link SET state = NULL WHERE path = ?", (path,))
         self._resolve_later("all")
 
     def _resolve_later(self, which: str) -> None:
-        """Have `resolve_links` look at all links, or at those whose state is open."""
+        """Make `resolve_links` resolve all links, or those without a state ("open")."""
         if self.facts().links not in (which, "all"):
             self.set_fact("links", which)
 
     def _has_links(self, file_id: int, links: tuple[WrittenLink, ...]) -> bool:
-        """Tell whether a file has the links it had, as after most edits: where they lead is known then."""
+        """Return whether a file still has the same links, as after most edits; they keep their resolutions."""
         written = "SELECT line, kind, target, part, is_fixed FROM link WHERE file_id = ? ORDER BY id"
         return self.query(written, file_id) == [link[:5] for link in links]
 
@@ -108,5 +108,5 @@ class LinkTable(MetaTable):
         self._db.execute("DELETE FROM declared WHERE file_id = ?", (file_id,))
 
 
-def _besides_anchors(declared: Iterable[DeclaredRow]) -> list[DeclaredRow]:
+def _without_anchors(declared: Iterable[DeclaredRow]) -> list[DeclaredRow]:
     return [fact for fact in declared if fact.kind != "anchor"]

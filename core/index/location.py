@@ -1,4 +1,4 @@
-"""Where a workspace's index lies: one folder per workspace, below the cache folder."""
+"""The location of a workspace's index: one folder per workspace, inside the cache folder."""
 
 from hashlib import blake2b
 from pathlib import Path
@@ -10,7 +10,7 @@ JOURNAL_LOCK_FILE = "journal.lock"
 
 
 def index_folder(cache_dir: Path, root: Path) -> Path:
-    """Return the folder of a workspace's index: its name, so that people know it, and a hash."""
+    """Return the folder of a workspace's index: its name, so that people recognise it, and a hash."""
     digest = blake2b(str(root).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
     name = "".join(c if c.isalnum() or c in "-_." else "_" for c in root.name)[:40]
     return cache_dir / f"{name}-{digest}"

@@ -1,4 +1,4 @@
-"""One writer per workspace, by a lock that the system lifts when its holder dies."""
+"""The writer lock of a workspace; the system releases it if the process that holds it dies."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from keyhole.core.index.location import LOCK_FILE
 
 @contextmanager
 def writer_lock(folder: Path, *, wait: bool, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold the writer's lock; `wait` for another writer to end, or raise LockedStoreError."""
+    """Hold the writer lock; if another process holds it, `wait` for it or raise LockedStoreError."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(folder / LOCK_FILE)

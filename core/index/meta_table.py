@@ -1,4 +1,4 @@
-"""The table `meta`: what is known of an index as a whole."""
+"""The table `meta`: facts about the whole index."""
 
 from dataclasses import fields
 

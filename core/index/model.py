@@ -1,4 +1,4 @@
-"""Models in local folders: Keyhole's own, or any other of model2vec's; loaded when the first text is embedded."""
+"""Models in local folders: Keyhole's own or any model2vec model; loaded when the first text is embedded."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -21,7 +21,7 @@ NONE, HUB = "none", "hub:"
 
 
 def open_embedder(model: str, *, may_download: bool = False) -> Embedder | None:
-    """Open the model that a setting names, the same one for all of this process; none for "none"."""
+    """Open the model that a setting names, once per process; None for "none"."""
     if model == NONE:
         return None
     if model == BUILTIN:
@@ -35,7 +35,7 @@ def open_embedder(model: str, *, may_download: bool = False) -> Embedder | None:
 
 
 def _folder_from_hub(name: str, *, may_download: bool) -> Path:
-    """Return the folder that holds a model of the hub; what was downloaded once is never looked up again."""
+    """Return the local folder of a model from the hub; once downloaded, it is never checked for updates."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -45,24 +45,24 @@ def _folder_from_hub(name: str, *, may_download: bool) -> Path:
         except LocalEntryNotFoundError as error:
             if may_download:
                 return Path(hf_hub_download(name, part))
-            raise AssetError(f"the model {name} is not downloaded yet", ErrorKind.MISSING_MODEL) from error
+            raise AssetError(f"the model {name} has not been downloaded yet", ErrorKind.MISSING_MODEL) from error
 
     try:
         *_, model = [path_of(part) for part in ("config.json", "tokenizer.json", "model.safetensors")]
     except AssetError:
         raise
     except Exception as error:
-        raise AssetError(f"the model {name} cannot be had from the hub: {str(error).splitlines()[0]}") from error
+        raise AssetError(f"the model {name} could not be downloaded: {str(error).splitlines()[0]}") from error
     return model.parent
 
 
 class StaticEmbedder(ModelFolder):
-    """Embeds with `StaticModel.from_pretrained(folder)`."""
+    """A model2vec model in a folder."""
 
     def load(self) -> None:
-        """Load the model, unless it is loaded."""
+        """Load the model if it is not loaded yet."""
         with self._lock, single_threaded():
-            self._model  # noqa: B018  # the first look loads it
+            self._model  # noqa: B018  # the first access loads it
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row per text."""

@@ -1,4 +1,4 @@
-"""What every model in a local folder has in common: its name, its dimension, and how it is loaded."""
+"""The common base of models in local folders: name, dimension and loading."""
 
 import json
 from abc import ABC, abstractmethod
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BUILTIN = "builtin"
-_LONGEST_HEADER = 1_000_000
+_MAX_HEADER_BYTES = 1_000_000
 
 
 @cache
 def open_once(kind: type["ModelFolder"], folder: Path, name: str) -> "ModelFolder":
-    """Open a model that all of this process shares."""
+    """Open a model that the whole process shares."""
     return kind(folder, name=name)
 
 
 class ModelFolder(ABC):
-    """What is known of a model without loading it; a process that unpickles it gets its own, from `open_once`."""
+    """A model whose name and dimension are known without loading it; unpickling it calls `open_once`."""
 
-    # How texts become vectors; what changes this makes other vectors of the same model.
+    # Describes how texts become vectors. It is part of the model's hash: any change embeds every file again.
     reading = ""
 
     def __init__(self, folder: Path, *, name: str = "") -> None:
         self._folder = folder
         self._name = name or folder.name
         self._lock = Lock()
-        # model2vec would take a missing folder for the name of a model to download.
+        # If the folder is missing, model2vec treats its path as the name of a model to download.
         if not (folder / "model.safetensors").is_file():
             raise AssetError(
-                f"there is no model2vec model in {folder}; set index.model to a folder that holds one, or to {BUILTIN}"
+                f"no model2vec model in {folder}; set index.model to a folder that contains one, or to {BUILTIN}"
             )
 
     def __reduce__(self) -> tuple[Callable[..., "ModelFolder"], tuple[type["ModelFolder"], Path, str]]:
@@ -50,24 +50,24 @@ class ModelFolder(ABC):
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has, read from the file's header: a run without news loads no model."""
+        """The length of a vector, read from the file's header so that a run without changes loads no model."""
         dimension = self._read_dimension()
         if dimension % 8:
-            raise AssetError(f"the model in {self._folder} has {dimension} dimensions; a multiple of 8 is needed")
+            raise AssetError(f"the model in {self._folder} has {dimension:,} dimensions; must be a multiple of 8")
         return dimension
 
     def _read_dimension(self) -> int:
         try:
             with (self._folder / "model.safetensors").open("rb") as stream:
                 length = int.from_bytes(stream.read(8), "little")
-                header = json.loads(stream.read(min(length, _LONGEST_HEADER)))
+                header = json.loads(stream.read(min(length, _MAX_HEADER_BYTES)))
             return int(header["embeddings"]["shape"][1])
         except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
             raise AssetError(f"the model in {self._folder} cannot be loaded: {error}") from error
 
     @abstractmethod
     def load(self) -> None:
-        """Load the model, unless it is loaded."""
+        """Load the model if it is not loaded yet."""
 
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":

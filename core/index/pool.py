@@ -1,4 +1,4 @@
-"""Preparing files on every core: parsing is work for processes, writing is work for one."""
+"""Preparing files on several cores: worker processes parse, and one process writes."""
 
 import signal
 from collections import deque
@@ -16,7 +16,7 @@ from keyhole.core.index.prepare import Prepared, SkippedFile, prepare
 from keyhole.core.processes import follow_parent
 from keyhole.core.types import Candidate, Skip, SkipReason
 
-# One trip to a worker carries about this much source, and this much work starts workers at all.
+# A task for a worker contains about _TASK_BYTES of source; below _POOL_BYTES in total, no workers are started.
 _TASK_BYTES = 200_000
 _POOL_BYTES = 2_000_000
 _TASKS_IN_FLIGHT = 4
@@ -26,7 +26,7 @@ Task = list[tuple[Candidate, str]]
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What every worker needs to know; each opens the model for itself."""
+    """The parameters of every worker; each worker opens the model itself."""
 
     root: Path
     max_bytes: int
@@ -43,7 +43,7 @@ class Preparation:
 def prepare_all(
     preparation: Preparation, candidates: list[Candidate], digests: dict[str, str], *, workers: int
 ) -> Iterator[Prepared]:
-    """Prepare files and yield them in order, on several cores when that pays."""
+    """Prepare files and yield them in order, on several cores if there is enough work."""
     tasks = _tasks(candidates, digests)
     if workers < 2 or sum(candidate.size for candidate in candidates) < _POOL_BYTES:
         for task in tasks:
@@ -54,7 +54,7 @@ def prepare_all(
 
 
 def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: int) -> Iterator[Prepared]:
-    """Keep the workers busy, but never hold more than a few tasks in memory."""
+    """Keep the workers busy, with only a few tasks in memory."""
     pool = _start_pool(workers)
     running: deque[tuple[Task, Future[list[Prepared]]]] = deque()
     try:
@@ -66,7 +66,7 @@ def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: int
             try:
                 prepared = running[0][1].result()
             except BrokenProcessPool:
-                # A parser has crashed on one of these files; a new pool goes on with the others.
+                # A parser crashed on one of these files. They are isolated, and a new pool continues with the others.
                 suspects = [task for task, _ in running]
                 running.clear()
                 pool = _start_pool(workers)
@@ -80,7 +80,7 @@ def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: int
 
 
 def _isolate(preparation: Preparation, task: Task) -> Iterator[Prepared]:
-    """Prepare files in a process of their own, halving them until the one that crashes it stands alone."""
+    """Prepare files in a separate process, splitting the task in halves until only the file that crashes it is left."""
     pool = _start_pool(1)
     try:
         yield from pool.submit(preparation.run, task).result()
@@ -90,17 +90,17 @@ def _isolate(preparation: Preparation, task: Task) -> Iterator[Prepared]:
             yield from _isolate(preparation, task[len(task) // 2 :])
         else:
             candidate, _ = task[0]
-            skip = Skip(candidate.path, SkipReason.FAILED, "its parser crashed")
+            skip = Skip(candidate.path, SkipReason.FAILED, "the parser crashed")
             yield SkippedFile(skip, (candidate.size, candidate.mtime_ns))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _start_pool(workers: int) -> ProcessPoolExecutor:
-    # Forking a process that has threads (an explorer, a server) is unsafe; spawning is not.
+    # Forking a process with threads (the explorer, the server) is unsafe, so workers are spawned.
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=follow_parent)
-    with _holding_interrupts():
-        pool.submit(_wake_up)  # starts every worker
+    with _interrupts_blocked():
+        pool.submit(_do_nothing)  # starts every worker
     return pool
 
 
@@ -118,10 +118,10 @@ def _tasks(candidates: list[Candidate], digests: dict[str, str]) -> Iterator[Tas
 
 
 @contextmanager
-def _holding_interrupts() -> Iterator[None]:
-    """Let processes start deaf to Ctrl-C, which reaches the whole group: the parent decides what it means.
+def _interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C while processes start, since it reaches the whole process group but only the parent handles it.
 
-    What is blocked here is blocked in them for good; here it comes through at the end.
+    The new processes inherit the blocked signal for good; this process receives it at the end of the block.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -133,5 +133,5 @@ def _holding_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _wake_up() -> None:
+def _do_nothing() -> None:
     pass

@@ -1,4 +1,4 @@
-"""From a path to the rows the store writes: the part of indexing that runs on every core."""
+"""Turning a file into the rows that the store writes: the part of indexing that runs on several cores."""
 
 import time
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keyhole.core.files.read import read_source
-from keyhole.core.files.walk import NEEDS_A_LOOK, Stamp
+from keyhole.core.files.walk import RECHECKED_REASONS, Stamp
 from keyhole.core.index.embedder import Embedder, quantise
 from keyhole.core.index.file_table import UNKNOWN_TIME
 from keyhole.core.index.rows import ChunkRow, DeclaredRow, FileRows, SymbolRow, WordColumns, WrittenLink
@@ -18,7 +18,7 @@ from keyhole.core.syntax.analyse import analyse, context_header
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, Symbol
 
-# Coarser than any file system's clock that is in use.
+# Longer than a clock tick of any file system in use.
 _CLOCK_TICK_NS = 20_000_000
 
 
@@ -32,14 +32,14 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file that its content keeps out, while it has this stamp."""
+    """A file that was skipped after reading it; the skip is valid while the file has this stamp."""
 
     skip: Skip
     stamp: Stamp | None
 
     @property
     def path(self) -> str:
-        """The path that is skipped."""
+        """The skipped path."""
         return self.skip.path
 
 
@@ -49,11 +49,11 @@ Prepared = FileRows | Unchanged | SkippedFile
 def prepare(
     root: Path, candidate: Candidate, known_digest: str, *, max_bytes: int, embedder: Embedder | None = None
 ) -> Prepared:
-    """Read, parse, cut and embed one file, unless its content is the one that is known."""
+    """Read, parse, split and embed one file, unless its content has the known digest."""
     source = read_source(root, candidate.path, max_bytes=max_bytes)
     if isinstance(source, Skip):
-        # What its content keeps out stays out while it is the same; a link or a device is looked at every time.
-        by_content = source.reason not in NEEDS_A_LOOK
+        # A file skipped for its content is not read again until it changes; links and devices are checked every time.
+        by_content = source.reason not in RECHECKED_REASONS
         return SkippedFile(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
     stamp = (source.size, settled(source.mtime_ns))
     if source.digest == known_digest:
@@ -61,14 +61,15 @@ def prepare(
     try:
         analysis = analyse(source)
         rows = _rows(analysis)
-    except (Exception, RecursionError) as error:  # noqa: BLE001  # one bad file never stops a run
-        return SkippedFile(Skip(source.path, SkipReason.FAILED, f"{type(error).__name__}: {error}"[:200]), stamp)
-    # Outside: a bad model is no fault of the file.
+    except (Exception, RecursionError) as error:  # noqa: BLE001  # one bad file must not stop a run
+        detail = f"internal error ({type(error).__name__}: {error})"
+        return SkippedFile(Skip(source.path, SkipReason.FAILED, detail[:200]), stamp)
+    # Outside the try block: an error of the model is not a problem of the file.
     return replace(rows, vectors=quantise(embedder.encode(_passages(analysis)))) if embedder and rows.chunks else rows
 
 
 def settled(mtime_ns: int) -> int:
-    """Distrust the time of a file that was written just now: it could be written again within one tick."""
+    """Return the time of a file, or UNKNOWN_TIME if it is so recent that another write could get the same time."""
     return mtime_ns if abs(time.time_ns() - mtime_ns) > _CLOCK_TICK_NS else UNKNOWN_TIME
 
 
@@ -95,13 +96,13 @@ def _rows(analysis: Analysis) -> FileRows:
 
 def _link_rows(analysis: Analysis) -> Iterator[WrittenLink]:
     for link in links_of(analysis.source, analysis.outline):
-        # A link with a site, such as an address, is settled by its text; others wait until all paths are known.
+        # A link with a site, such as a URL, is resolved by its text alone; others wait until all paths are known.
         state = LinkState.EXTERNAL.value if link.site else None
         yield WrittenLink(link.line, link.kind.value, link.target, link.part, bool(link.site), state, link.site)
 
 
 def _passages(analysis: Analysis) -> list[str]:
-    """Write down each chunk with its context, as a model is to read it."""
+    """Return each chunk with its context, as the input of the model."""
     path, language = analysis.source.path, BY_ID[analysis.outline.language]
     return [f"{context_header(path, language, chunk)}\n\n{chunk.text}" for chunk in analysis.chunks]
 
@@ -118,7 +119,7 @@ def _chunk_rows(analysis: Analysis) -> list[ChunkRow]:
 
 
 def _symbol_rows(top: Symbol) -> list[SymbolRow]:
-    # A stack instead of recursion: a hostile file may nest deeper than Python allows.
+    # A stack instead of recursion, because a hostile file may nest deeper than Python's recursion limit.
     rows, pending = [], [(top, 0)]
     while pending:
         symbol, depth = pending.pop()

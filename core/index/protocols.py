@@ -1,6 +1,6 @@
-"""The boundary of the store: what writing, search and relations need from an index, whichever engine keeps it.
+"""The interface of the index, as updates, search and relations use it; it does not depend on the storage engine.
 
-`Store` implements it with SQLite. Nothing outside `core/index` knows a table, a column or a statement.
+`Store` implements it with SQLite. Code outside `core/index` uses no table, column or SQL statement.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,13 +37,13 @@ from keyhole.core.types import IndexedFile, Skip
 
 
 class FactStore(Protocol):
-    """What writing, search and relations all need."""
+    """The methods that updates, search and relations all need."""
 
     def facts(self) -> IndexFacts:
         """Return the facts about the whole index."""
 
     def file_id(self, path: str) -> int | None:
-        """Return the id of a file; None when it is not indexed."""
+        """Return the id of a file; None if it is not indexed."""
 
     def files_in(self, language: str = "") -> list[FileId]:
         """Return every file, or those in one language."""
@@ -58,23 +58,23 @@ class FactStore(Protocol):
         """Count the skipped paths."""
 
     def load_vectors(self) -> bool:
-        """Make the vectors usable; return False where that is not possible."""
+        """Make the vectors usable; return False if that is not possible."""
 
 
 class WriterStore(FactStore, Protocol):
-    """What updating an index needs; every write happens inside a transaction."""
+    """The methods that an update needs; every write must be inside a transaction."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Write all or nothing, and count a new generation."""
+        """Commit everything inside or nothing, and increase the generation."""
 
     def set_fact(self, name: FactName, value: int | str) -> None:
         """Record one fact about the index."""
 
     def known(self) -> Known:
-        """Return what the last walk found, for the next one to build on."""
+        """Return the results of the last walk, for the next one to reuse."""
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return the content hashes of those paths that are indexed."""
+        """Return the content hashes of the paths that are indexed."""
 
     def count_files(self) -> int:
         """Count all files."""
@@ -89,10 +89,10 @@ class WriterStore(FactStore, Protocol):
         """Record a new time for a file whose content has not changed."""
 
     def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
-        """Record that a path is skipped, and delete what was indexed of it."""
+        """Record that a path is skipped, and delete its rows."""
 
     def remove_skip(self, path: str) -> None:
-        """Forget that a path was skipped."""
+        """Delete the record that a path is skipped."""
 
     def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
         """Record the ignore files of the last walk."""
@@ -101,95 +101,95 @@ class WriterStore(FactStore, Protocol):
         """Make the next walk read every file again; searches use the old rows until then."""
 
     def reset_vectors(self) -> None:
-        """Drop all vectors."""
+        """Delete all vectors."""
 
     def merge_words(self) -> None:
-        """Merge the parts in which the words were written, so that queries take less time."""
+        """Merge the segments of the full-text index, which makes queries faster."""
 
     def files_without_trigrams(self) -> list[FileDigest]:
         """Return the files whose trigrams are not recorded yet."""
 
     def add_trigrams(self, file: FileDigest, text: str) -> None:
-        """Record the trigrams of a file, unless it has changed or has them already."""
+        """Record the trigrams of a file, unless the file has changed or already has them."""
 
     def skips(self) -> list[Skip]:
         """Return every skipped path, in order."""
 
     def links_to_resolve(self, *, every: bool) -> list[StoredLink]:
-        """Return the links that are not resolved yet, or all that depend on other files; grouped by file."""
+        """Return the unresolved links, or every link that depends on other files; grouped by file."""
 
     def put_resolutions(self, changes: Iterable[tuple[int, Resolution]]) -> None:
-        """Record where links lead, by the id of each link."""
+        """Record the resolutions of links, given with their ids."""
 
     def declarations(self) -> list[tuple[str, Declared]]:
-        """Return what files declare, except anchors, each with the file's path."""
+        """Return the declarations of all files except anchors, each with the file's path."""
 
     def anchors(self) -> dict[str, tuple[str, ...]]:
-        """Return the headings and other anchors of every note."""
+        """Return the headings and other anchors of every note, by path."""
 
     def anchors_of(self, path: str) -> tuple[str, ...] | None:
-        """Return the headings and other anchors of one note; None when the path is not a note."""
+        """Return the headings and other anchors of one note; None if the path is not a note."""
 
 
 class SearchStore(FactStore, Protocol):
-    """What search needs."""
+    """The methods that search needs."""
 
     def prepare_search(self) -> None:
         """Prepare the open index for searching."""
 
     def languages(self) -> list[str]:
-        """Return every language that a file is in."""
+        """Return every language that has a file."""
 
     def kinds(self) -> list[str]:
-        """Return every kind of symbol there is."""
+        """Return every kind of symbol."""
 
     def skip_of(self, path: str) -> Skip | None:
-        """Return why a path is skipped, if it is."""
+        """Return the skip of a path; None if it is not skipped."""
 
     def file_stamps(self, paths: Iterable[str]) -> dict[str, FileStamp]:
-        """Return size, time and hash of those paths that are indexed."""
+        """Return the size, time and hash of the paths that are indexed."""
 
     def files_with_trigrams(self, trigrams: Sequence[str]) -> list[FileDigest]:
-        """Return the files that can contain all these trigrams, by path."""
+        """Return the files that may contain all these trigrams, sorted by path."""
 
     def chunk_places(self, chunk_ids: Iterable[int]) -> list[ChunkPlace]:
-        """Return where these chunks are, in no order."""
+        """Return the positions of these chunks, in no particular order."""
 
     def chunk_sources(self, chunk_ids: Iterable[int]) -> list[ChunkSource]:
-        """Return where to read these chunks, grouped by file."""
+        """Return the files and offsets of these chunks, grouped by file."""
 
     def chunks_of_file(self, file_id: int) -> list[ChunkSpan]:
         """Return the chunks of a file, in order."""
 
     def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
-        """Return the chunk that holds a line, or else the last one before it."""
+        """Return the chunk that contains a line, or else the last one before it."""
 
     def word_counts(self, words: Iterable[str]) -> dict[str, int]:
-        """Count the chunks that have each word; words that no chunk has are left out."""
+        """Return how many chunks contain each word; words that occur nowhere are missing."""
 
     def words_in(self, path: str) -> set[str]:
         """Return every word in a file."""
 
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
-        """Return the best chunks by BM25."""
+        """Return the best chunks, ranked by BM25."""
 
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
         """Count every chunk that `word_matches` could return."""
 
     def all_signs(self) -> list[ChunkSigns]:
-        """Return the signs of every vector, in no order."""
+        """Return the signs of every vector, in no particular order."""
 
     def nearest_by_signs(self, signs: bytes, scope: ChunkScope, count: int) -> list[int]:
-        """Return the chunks whose signs differ least from these, in no order; equally far ones come along."""
+        """Return the chunks whose signs differ least from these, ties included, in no particular order."""
 
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
-        """Return the vectors of those of some chunks that have one, in no order."""
+        """Return the vectors of the chunks that have one, in no particular order."""
 
     def symbol_names(self) -> list[str]:
-        """Return every name that is defined, once."""
+        """Return every defined name once."""
 
     def symbols_named(self, names: Iterable[str]) -> list[NamedSymbol]:
-        """Return the symbols with exactly these names, once for each chunk that holds the line of the name."""
+        """Return the symbols with exactly these names, once for each chunk that contains the line of the name."""
 
     def defining_chunks(self, name: str, limit: int) -> list[DefiningChunk]:
         """Return the chunks that define a name, ignoring case."""
@@ -198,17 +198,17 @@ class SearchStore(FactStore, Protocol):
         """Return the symbols whose names are in these chunks."""
 
     def methods_of(self, file_id: int, owner: SymbolLabel, limit: int) -> list[str]:
-        """Return the names of the first methods of a class, exported ones first."""
+        """Return the names of up to `limit` methods of a class, exported ones first."""
 
 
 class RelationStore(FactStore, Protocol):
-    """What links and the tree need."""
+    """The methods that links and the tree need."""
 
     def knows(self, path: str) -> bool:
-        """Tell whether a path is a file, a folder with files, or a skipped path."""
+        """Return whether a path is an indexed file, a folder of indexed files, or a skipped path."""
 
     def files_at(self, paths: Iterable[str]) -> list[IndexedFile]:
-        """Return those of these paths that are indexed, in no order."""
+        """Return the files of the paths that are indexed, in no particular order."""
 
     def paths_in(self, folder: str) -> list[str]:
         """Return the paths of all files inside a folder, in order."""
@@ -217,50 +217,50 @@ class RelationStore(FactStore, Protocol):
         """Count the files inside a folder, at any depth."""
 
     def symbols_of_file(self, path: str, max_depth: int = ..., wanted: Slice = ...) -> list[SymbolEntry]:
-        """Return the symbols of a file above a depth, in order."""
+        """Return the symbols of a file with a depth below `max_depth`, in order."""
 
-    def symbols_of_files(self, asked: Sequence[tuple[str, int]]) -> dict[str, list[SymbolEntry]]:
-        """Return the symbols of several files, each with its own depth limit."""
+    def symbols_of_files(self, depths: Sequence[tuple[str, int]]) -> dict[str, list[SymbolEntry]]:
+        """Return the symbols of several files, each given with its own depth limit."""
 
     def count_symbols_in(self, folder: str, max_depth: int) -> dict[str, int]:
-        """Count the symbols of each file in a folder, down to a depth that is measured from the root."""
+        """Count the symbols of each file in a folder; `max_depth` counts folders and symbols from the root."""
 
     def headings_of(self, notes: Sequence[str]) -> list[Heading]:
         """Return the headings of these notes, in order."""
 
     def links_from(self, file_id: int, states: Sequence[LinkState], wanted: Slice) -> Found[Link]:
-        """Return the links of a file that are in one of these states, by line."""
+        """Return the links of a file that have one of these states, sorted by line."""
 
-    def links_to(self, places: Sequence[str], besides: str, wanted: Slice) -> Found[Link]:
-        """Return the links to any of these paths, from every file but one."""
+    def links_to(self, places: Sequence[str], excluded: str, wanted: Slice) -> Found[Link]:
+        """Return the links to any of these paths, except those from the excluded file."""
 
     def broken_links(self, reasons: Sequence[str], file_ids: frozenset[int] | None, wanted: Slice) -> Found[Link]:
-        """Return the links that are broken for one of these reasons, in these files (None: in all)."""
+        """Return the links that are broken for one of these reasons, in these files (None: all files)."""
 
     def count_links_to(self, places: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links to any of these paths."""
+        """Return how many links of each file point to one of these paths."""
 
     def count_links_from(self, path: str) -> dict[str, int]:
-        """Count the links of a file by target path."""
+        """Return how many links of a file point to each target path."""
 
     def count_links_outside(self, sites: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links to any of these packages, or domains and their subdomains."""
+        """Return how many links of each file point to one of these packages or domains, subdomains included."""
 
     def count_broken_links(self, reasons: Sequence[str]) -> dict[str, int]:
-        """Count, by file, the links that are broken for one of these reasons."""
+        """Return how many links of each file are broken for one of these reasons."""
 
 
 class IndexStore(WriterStore, SearchStore, RelationStore, Protocol):
-    """Everything an open index offers: the three above, and the lists of the whole index."""
+    """All methods of an open index: the three interfaces above, and lists of the whole index."""
 
     def close(self) -> None:
         """Close the index."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Read everything inside from one state of the index, whatever another process writes meanwhile."""
+        """Read everything inside from one state of the index, even while another process writes."""
 
     def indexed_files(self) -> list[IndexedFile]:
-        """Return every file, by path."""
+        """Return every file, sorted by path."""
 
     def kinds_by_count(self) -> list[str]:
-        """Return every kind of symbol there is, the commonest first."""
+        """Return every kind of symbol, most frequent first."""

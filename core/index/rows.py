@@ -1,7 +1,7 @@
-"""What crosses the boundary of the store: the rows that a writer passes in, and the rows that readers get back.
+"""The types of the store's interface: rows that a writer passes in, and rows that readers get back.
 
-Whatever engine keeps the index, these stay the same. There are tens of thousands of most of them, so they are named
-tuples, which cost less than dataclasses.
+They do not depend on the storage engine. Most are named tuples because there are tens of thousands of them, and named
+tuples cost less than dataclasses.
 """
 
 from collections.abc import Sequence
@@ -10,20 +10,20 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 
-# Of chunks that are equally far from a query as the last one wanted, no more than this come along.
+# The most chunks to return in addition because they are as far from the query as the last wanted one.
 MOST_ON_EDGE = 256
 
-# A vector as signs (one bit each, for the scan) and as bytes (for rescoring).
+# A vector as signs (one bit per number, for the scan) and as bytes (for rescoring).
 Vector = tuple[bytes, bytes]
-# What is recorded of an index as a whole.
+# The facts recorded about a whole index.
 FactName = Literal["generation", "pending", "updated", "model", "dimension", "rules", "analysis", "links"]
 
 
-# What a writer passes in
+# Rows that a writer passes in
 
 
 class SymbolRow(NamedTuple):
-    """A symbol as it is stored; `depth` is how many symbols enclose it."""
+    """A symbol as stored; `depth` is the number of symbols that enclose it."""
 
     depth: int
     name: str
@@ -40,7 +40,7 @@ class SymbolRow(NamedTuple):
 
 
 class WrittenLink(NamedTuple):
-    """A link as written; if its text alone says where it leads, it is fixed and already has a state and a site."""
+    """A link as written; `is_fixed` if its text alone determines its target, and then it has a state and a site."""
 
     line: int
     kind: str
@@ -60,7 +60,7 @@ class DeclaredRow(NamedTuple):
 
 
 class WordColumns(NamedTuple):
-    """The words of a chunk, already split, by where they come from."""
+    """The words of a chunk, already split, by origin."""
 
     path: str
     definitions: str
@@ -69,7 +69,7 @@ class WordColumns(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A chunk as it is stored; `start` and `length` are characters of the decoded file."""
+    """A chunk as stored; `start` and `length` count characters of the decoded file."""
 
     start_line: int
     end_line: int
@@ -81,7 +81,7 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """Everything the index keeps of one file; vectors are one per chunk, or none when there is no model."""
+    """Everything the index stores about one file; one vector per chunk, or none if there is no model."""
 
     path: str
     size: int
@@ -98,12 +98,12 @@ class FileRows:
     declared: tuple[DeclaredRow, ...] = ()
 
 
-# What readers ask with
+# Parameters of readers
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Which results of a list are wanted."""
+    """The part of a list to return."""
 
     limit: int
     offset: int
@@ -111,7 +111,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[Item]):
-    """Some results of a list, and how many there are in all."""
+    """Part of a list, and the number of results in the whole list."""
 
     items: tuple[Item, ...]
     total: int
@@ -119,30 +119,30 @@ class Found(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class ChunkScope:
-    """Which chunks a search considers: those of these files (None: all) that define this kind (empty: any)."""
+    """The chunks that a search considers: those in these files (None: all) that define this kind (empty: any)."""
 
     file_ids: frozenset[int] | None = None
     kind: str = ""
 
     @property
     def is_open(self) -> bool:
-        """Whether every chunk is inside."""
+        """Whether the scope includes every chunk."""
         return self.file_ids is None and not self.kind
 
     def admits_file(self, file_id: int) -> bool:
-        """Tell whether a file is inside."""
+        """Return whether the scope includes a file."""
         return self.file_ids is None or file_id in self.file_ids
 
     def admits(self, file_id: int, definitions: str) -> bool:
-        """Tell whether a chunk is inside."""
+        """Return whether the scope includes a chunk."""
         return self.admits_file(file_id) and (not self.kind or f", {self.kind} " in f", {definitions}")
 
 
 @dataclass(frozen=True, slots=True)
 class WordQuery:
-    """Words to look for: a chunk must have a rare word or a phrase; common words only add to its score.
+    """Words to search for: a chunk must contain a rare word or a phrase; common words only add to its score.
 
-    `weights` say how much a word counts in the path, in the definitions and in the text.
+    `weights` are the weights of a word in the path, in the definitions and in the text.
     """
 
     rare: tuple[str, ...]
@@ -151,16 +151,16 @@ class WordQuery:
     weights: tuple[float, float, float]
 
 
-# What readers get
+# Rows that readers get back
 
 
 @dataclass(frozen=True, slots=True)
 class IndexFacts:
-    """Facts about a whole index; None when no run has recorded one yet.
+    """Facts about a whole index; a fact is None if no run has recorded it yet.
 
-    `generation` grows with every transaction, `pending` counts the files that a run has still to take in, `rules` and
-    `analysis` say by which rules files were chosen and how they were read, and `links` says which links are to be
-    resolved: all, those that are open, or none.
+    `generation` increases with every transaction. `pending` counts the files that are still to be indexed. `rules` and
+    `analysis` identify the versions of the ignore rules and of the parser. `links` says which links must be resolved:
+    "all", "open" (those without a state) or none.
     """
 
     generation: int = 0
@@ -181,7 +181,7 @@ class FileId(NamedTuple):
 
 
 class FileDigest(NamedTuple):
-    """A file, and the hash of its content when it was indexed."""
+    """A file and its content hash when it was indexed."""
 
     id: int
     path: str
@@ -189,7 +189,7 @@ class FileDigest(NamedTuple):
 
 
 class FileStamp(NamedTuple):
-    """What tells whether a file is still the one that was indexed."""
+    """The size, time and hash that show whether a file has changed since it was indexed."""
 
     size: int
     mtime_ns: int
@@ -207,7 +207,7 @@ class LanguageTotals(NamedTuple):
 
 
 class ChunkPlace(NamedTuple):
-    """Where a chunk is, and what it defines: all that ranking looks at."""
+    """The position of a chunk and what it defines; ranking needs nothing else."""
 
     chunk_id: int
     file_id: int
@@ -230,7 +230,7 @@ class ChunkSpan(NamedTuple):
 
 
 class ChunkSource(NamedTuple):
-    """Where to read a chunk, and the content hash that its file must still have."""
+    """The file and offset of a chunk, and the content hash that the file must still have."""
 
     chunk_id: int
     path: str
@@ -240,28 +240,28 @@ class ChunkSource(NamedTuple):
 
 
 class WordRow(NamedTuple):
-    """A chunk with some of the words; `matched` has a 1 or a 0 for each rare word, each common word and each phrase."""
+    """A chunk that contains some of the words; `matched` has 1 or 0 for each rare word, common word and phrase."""
 
     chunk_id: int
     matched: str
 
 
 class ChunkSigns(NamedTuple):
-    """The signs of a chunk's vector, a bit each."""
+    """The signs of a chunk's vector, one bit per number."""
 
     chunk_id: int
     signs: bytes
 
 
 class SignMatch(NamedTuple):
-    """A chunk, and in how many places its signs differ from those that were asked for."""
+    """A chunk, and the number of bits in which its signs differ from those of the query."""
 
     chunk_id: int
     distance: float
 
 
 class StoredVector(NamedTuple):
-    """The vector of a chunk, a byte for each number."""
+    """The vector of a chunk, one byte per number."""
 
     chunk_id: int
     numbers: bytes
@@ -277,7 +277,7 @@ class DefiningChunk(NamedTuple):
 
 
 class SymbolLabel(NamedTuple):
-    """A symbol whose name is in a chunk, with what a hit shows of it."""
+    """A symbol whose name is in a chunk, with the facts that a hit shows."""
 
     chunk_id: int
     symbol_id: int
@@ -293,7 +293,7 @@ class SymbolLabel(NamedTuple):
 
 
 class NamedSymbol(NamedTuple):
-    """A symbol found by name, and the chunk that holds its name."""
+    """A symbol found by name, and the chunk that contains its name."""
 
     symbol_id: int
     name: str
@@ -325,7 +325,7 @@ class Heading(NamedTuple):
 
 
 class StoredLink(NamedTuple):
-    """A link to resolve, and where it led before; `state` is None when it has not been resolved yet."""
+    """A link to resolve, and its previous resolution; `state` is None if it has not been resolved yet."""
 
     id: int
     origin: str

@@ -1,12 +1,12 @@
-"""The format on disk: a version, the reason for each change, and how to bring an older file along.
+"""The format of the index file: its version, the reason for each change, and the migrations.
 
 Version  Why it changed
 1        files, skips, chunks and their full text
-2        chunks know what they define (`definitions`); an older index keeps working with none
-3        trigrams of files, filled by the first search for a regular expression
-4        links between files, and what files declare that links are resolved by
-5        symbols are found by file and depth: the tree counts them without reading them
-6        signs of vectors in a table of ours: sqlite-vec compares them through its public functions
+2        chunks have the list of their `definitions`; it is empty in a migrated index
+3        trigrams of files, filled by the first regex search
+4        links between files, and the declarations used to resolve them
+5        symbols are indexed by file and depth, so the tree can count them without reading them
+6        signs of vectors in an ordinary table, which sqlite-vec compares with its public functions
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ import apsw
 from keyhole.core.index.extension import load_vectors
 
 VERSION = 6
-# "Khol": tells an index from any other SQLite file.
+# "Khol" in ASCII; distinguishes an index from other SQLite files.
 APPLICATION_ID = 0x4B686F6C
 
 _TABLES = """
@@ -40,11 +40,11 @@ CREATE TABLE skip (
     reason TEXT NOT NULL,
     detail TEXT NOT NULL,
     is_dir INTEGER NOT NULL,
-    size INTEGER,      -- of a file that was passed over for its content: while these two
-    mtime_ns INTEGER   -- stay the same, it is not read again
+    size INTEGER,      -- of a file that was skipped for its content: until one of these two
+    mtime_ns INTEGER   -- changes, it is not read again
 ) WITHOUT ROWID;
 
--- Ignore files as they were when the last run trusted them.
+-- The ignore files that the last run used.
 CREATE TABLE rule_file (path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE chunk (
@@ -76,7 +76,7 @@ CREATE TABLE symbol (
 );
 CREATE INDEX symbol_by_name ON symbol (name COLLATE NOCASE);
 
--- The words come split already (index/words.py), so the tokenizer only has to find the spaces.
+-- index/words.py has already split the words, so the tokenizer only splits at spaces.
 CREATE VIRTUAL TABLE chunk_words USING fts5(
     path, definitions, content, content='', contentless_delete=1, tokenize='ascii'
 );
@@ -85,13 +85,13 @@ CREATE TABLE chunk_vector (chunk_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 """
 _DEPTHS = "CREATE INDEX symbol_by_depth ON symbol (file_id, depth);"
 _SIGNS = "CREATE TABLE chunk_signs (chunk_id INTEGER PRIMARY KEY, signs BLOB NOT NULL);"
-# Which files can contain a text: one row per file, and no positions, so that it stays small.
+# Narrows down the files that may contain a text. One row per file and no positions keep it small.
 _TRIGRAMS = """
 CREATE VIRTUAL TABLE file_trigrams USING fts5(
     content, content='', contentless_delete=1, tokenize='trigram', detail='none'
 );
 """
-# A link as its file has it, and where it leads: `state` is NULL until that is known.
+# Links as written, and what they resolve to; `state` is NULL until a link is resolved.
 _LINKS = """
 CREATE TABLE link (
     id INTEGER PRIMARY KEY,
@@ -100,7 +100,7 @@ CREATE TABLE link (
     kind TEXT NOT NULL,
     target TEXT NOT NULL,
     part TEXT NOT NULL,
-    is_fixed INTEGER NOT NULL,   -- external by its own text, whatever other files there are
+    is_fixed INTEGER NOT NULL,   -- external by its text alone, independent of other files
     state TEXT,
     path TEXT NOT NULL DEFAULT '',
     reason TEXT NOT NULL DEFAULT '',
@@ -123,38 +123,38 @@ CREATE INDEX declared_by_file ON declared (file_id);
 
 
 def create(db: apsw.Connection) -> None:
-    """Lay out an empty index."""
+    """Create the tables of an empty index."""
     db.execute(_TABLES + _DEPTHS + _SIGNS + _TRIGRAMS + _LINKS)
     db.pragma("application_id", APPLICATION_ID)
     db.pragma("user_version", VERSION)
 
 
 def migrate(db: apsw.Connection) -> None:
-    """Bring an older index up to this version, one step at a time."""
+    """Migrate an older index to the current version, one version at a time."""
     for version in range(int(db.pragma("user_version")), VERSION):
         MIGRATIONS[version](db)
         db.pragma("user_version", version + 1)
 
 
 def _add_definitions(db: apsw.Connection) -> None:
-    """Chunks get an empty list of definitions; the words of the full text stay as they are."""
+    """Give chunks an empty list of definitions; the full-text index does not change."""
     db.execute("ALTER TABLE chunk ADD COLUMN definitions TEXT NOT NULL DEFAULT ''")
 
 
 def _add_trigrams(db: apsw.Connection) -> None:
-    """Trigrams start empty."""
+    """Add the table of trigrams, empty."""
     db.execute(
         "ALTER TABLE file ADD COLUMN has_trigrams INTEGER NOT NULL DEFAULT 0" + _TRIGRAMS.replace("CREATE", ";CREATE")
     )
 
 
 def _add_links(db: apsw.Connection) -> None:
-    """Links start empty; a file's come with its next change, or when all files are read again."""
+    """Add the tables of links, empty; a file's links are added when it changes, or when all files are read again."""
     db.execute(_LINKS)
 
 
 def _add_depths(db: apsw.Connection) -> None:
-    """Find symbols by depth as well; that takes the place of finding them by file alone."""
+    """Replace the SQL index of symbols by file with one by file and depth."""
     db.execute("DROP INDEX symbol_by_file;" + _DEPTHS)
 
 
@@ -167,7 +167,7 @@ def _add_signs(db: apsw.Connection) -> None:
         db.execute("INSERT INTO chunk_signs (chunk_id, signs) SELECT rowid, signs FROM chunk_bits")
         db.execute("DROP TABLE chunk_bits")
     else:
-        # The next run finds another model recorded than the one in use, and embeds every file again.
+        # Without a recorded model, the next run embeds every file again.
         db.execute("DELETE FROM chunk_vector; DELETE FROM meta WHERE key IN ('model', 'dimension')")
 
 

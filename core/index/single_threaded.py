@@ -1,21 +1,21 @@
-"""Loading libraries that would start threads of their own."""
+"""Loading libraries without letting them start threads."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
 
-# Texts are embedded by the hundred, on every core at once: threads below that only wait for each other.
+# Every core already embeds texts in its own process, so more threads would only wait for each other.
 _SINGLE_THREADED = {"OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 _environment = RLock()
 
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Keep libraries loaded inside this block from starting threads, unless the user has chosen a number.
+    """Keep libraries loaded inside this block from starting threads, unless the user has set the variables.
 
-    They only read environment variables: BLAS when it is loaded, the tokenizer for each batch. Programs that are
-    started later ($EDITOR) must not inherit them, so they are removed afterwards.
+    The libraries read environment variables: BLAS when it is loaded, the tokenizer for each batch. Programs started
+    later ($EDITOR) must not inherit them, so they are removed afterwards.
     """
     with _environment:
         added = [name for name in _SINGLE_THREADED if name not in os.environ]

@@ -1,4 +1,4 @@
-"""The index of one workspace, kept in SQLite: all its tables, and what is written across several of them."""
+"""The index of one workspace in SQLite: all tables, and writes that affect several of them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,10 +22,10 @@ from keyhole.core.types import Skip, SkipReason
 
 
 class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable, TrigramTable, VectorTable):
-    """An open index. Every process may read; who writes holds the writer's lock."""
+    """An open index. Every process may read; a writer must hold the writer lock."""
 
     def language_totals(self) -> list[LanguageTotals]:
-        """Return what the files of each language add up to, the commonest first."""
+        """Return the totals of each language, the one with the most files first."""
         return self.rows(
             LanguageTotals,
             """SELECT f.language, count(*), sum(f.size), ifnull(sum(c.n), 0), ifnull(sum(s.n), 0) FROM file f
@@ -38,7 +38,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all or nothing, and count a new generation."""
+        """Commit everything inside or nothing, and increase the generation."""
         with explained(self.path), transaction(self._db):
             yield
             self.set_fact("generation", self.facts().generation + 1)
@@ -49,7 +49,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         is_new = known_id is None
         if known_id is not None:
             self._remove_chunks(known_id)
-            # Not `INSERT OR REPLACE`: it makes full text write out what it has gathered, for every file.
+            # `INSERT OR REPLACE` would make FTS5 write its pending data to disk for every file.
             self._delete_file(known_id)
         file_id = known_id or self._next_id("file")
         self._delete_skip(rows.path)
@@ -73,21 +73,21 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._reopen_links_to(path)
 
     def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
-        """Record that a path is skipped, and delete what was indexed of it."""
-        # A name that cannot be shown is written with escapes, which may be the name of another file.
+        """Record that a path is skipped, and delete its rows."""
+        # A bad name is recorded with escapes, and that text may be the name of another, indexed file.
         if skip.reason != SkipReason.BAD_NAME:
             self.remove_file(skip.path)
         self._resolve_later("all")
         self._put_skip(skip, stamp)
 
     def remove_skip(self, path: str) -> None:
-        """Forget that a path was skipped."""
+        """Delete the record that a path is skipped."""
         self._resolve_later("all")
         self._delete_skip(path)
 
     def _remove_chunks(self, file_id: int) -> None:
         """Delete a file's chunks, with everything that belongs to them, and its trigrams."""
-        # The chunks go last: the other tables find their rows by them.
+        # The chunks are deleted last because the other deletions look them up.
         self._delete_words(file_id)
         self._delete_vectors(file_id)
         self._delete_chunks(file_id)
@@ -95,7 +95,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
 
 
 def check_integrity(store: Store) -> list[str]:
-    """Look through the whole file; return what is wrong, nothing when all is well."""
+    """Check the whole file; return the problems found."""
     problems = [line for line in store.column("PRAGMA integrity_check") if line != "ok"]
     try:
         store.query("INSERT INTO chunk_words (chunk_words) VALUES ('integrity-check')")
@@ -105,7 +105,7 @@ def check_integrity(store: Store) -> list[str]:
 
 
 def is_sound(path: Path) -> bool:
-    """Tell whether an index file can be opened and read through; one that is not there is sound."""
+    """Return whether an index file can be opened and passes the integrity check; a missing file counts as sound."""
     if not path.exists():
         return True
     try:
@@ -115,4 +115,4 @@ def is_sound(path: Path) -> bool:
     except (CorruptStoreError, apsw.Error, ValueError, TypeError, AttributeError):
         return False
     except StoreError:
-        return True  # no room, in use, or made by a newer keyhole: none of it is damage
+        return True  # a full disk, a lock or a newer version is not damage

@@ -1,4 +1,4 @@
-"""The table `symbol`: what files define, found by name, by chunk, by file and by depth."""
+"""The table `symbol`: the definitions in files, by name, chunk, file and depth."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -17,33 +17,33 @@ from keyhole.core.index.rows import (
     SymbolRow,
 )
 
-_WRITTEN = ", ".join(SymbolRow._fields)
+_COLUMNS = ", ".join(SymbolRow._fields)
 _ENTRY = "depth, name, kind, signature, symbol.start_line, symbol.end_line, symbol.parent"
 _CHUNK_OF_NAME = "chunk.file_id = symbol.file_id AND name_line BETWEEN chunk.start_line AND chunk.end_line"
-# SQLite takes it for no limit.
+# SQLite treats a negative limit as no limit.
 _ALL = Slice(-1, 0)
-# No symbol is as deep.
-_DEEPEST = 1_000_000
+# Deeper than any symbol.
+_ANY_DEPTH = 1_000_000
 
 
 class SymbolTable(Database):
     """Symbols, in the order of their files."""
 
     def symbol_names(self) -> list[str]:
-        """Return every name that is defined, once."""
+        """Return every defined name once."""
         return self.column("SELECT DISTINCT name FROM symbol")
 
     def kinds(self) -> list[str]:
-        """Return every kind of symbol there is."""
+        """Return every kind of symbol."""
         return self.column("SELECT DISTINCT kind FROM symbol")
 
     def kinds_by_count(self) -> list[str]:
-        """Return every kind of symbol there is, the commonest first."""
+        """Return every kind of symbol, most frequent first."""
         return self.column("SELECT kind FROM symbol GROUP BY kind ORDER BY count(*) DESC, kind")
 
     def symbols_named(self, names: Iterable[str]) -> list[NamedSymbol]:
-        """Return the symbols with exactly these names, once for each chunk that holds the line of the name."""
-        # The index on names ignores case: it finds the rows, and the second comparison keeps the exact ones.
+        """Return the symbols with exactly these names, once for each chunk that contains the line of the name."""
+        # The SQL index on names ignores case. The first comparison uses it, the second keeps exact matches only.
         rows = self.query(
             f"""SELECT symbol.id, name, kind, symbol.parent, exported, name_line,
                     chunk.id, chunk.file_id, file.path, language, chunk.start_line, chunk.end_line, definitions
@@ -80,7 +80,7 @@ class SymbolTable(Database):
         )
 
     def methods_of(self, file_id: int, owner: SymbolLabel, limit: int) -> list[str]:
-        """Return the names of the first methods of a class, exported ones first."""
+        """Return the names of up to `limit` methods of a class, exported ones first."""
         return self.column(
             """SELECT DISTINCT name FROM symbol WHERE file_id = ? AND kind IN ('method', 'function', 'constructor')
                 AND parent = ? AND start_line BETWEEN ? AND ? ORDER BY exported DESC, id LIMIT ?""",
@@ -91,8 +91,8 @@ class SymbolTable(Database):
             limit,
         )
 
-    def symbols_of_file(self, path: str, max_depth: int = _DEEPEST, wanted: Slice = _ALL) -> list[SymbolEntry]:
-        """Return the symbols of a file above a depth, in order."""
+    def symbols_of_file(self, path: str, max_depth: int = _ANY_DEPTH, wanted: Slice = _ALL) -> list[SymbolEntry]:
+        """Return the symbols of a file with a depth below `max_depth`, in order."""
         return self.rows(
             SymbolEntry,
             f"""SELECT {_ENTRY} FROM symbol JOIN file ON file.id = file_id
@@ -103,22 +103,22 @@ class SymbolTable(Database):
             wanted.offset,
         )
 
-    def symbols_of_files(self, asked: Sequence[tuple[str, int]]) -> dict[str, list[SymbolEntry]]:
-        """Return the symbols of several files, each with its own depth limit."""
+    def symbols_of_files(self, depths: Sequence[tuple[str, int]]) -> dict[str, list[SymbolEntry]]:
+        """Return the symbols of several files, each given with its own depth limit."""
         rows = self.query(
-            f"""SELECT file.path, {_ENTRY} FROM json_each(?) asked
-                JOIN file ON file.path = asked.value ->> 0 JOIN symbol ON file_id = file.id
-                WHERE depth < asked.value ->> 1 ORDER BY asked.key, symbol.id""",  # noqa: S608
-            json.dumps(asked),
+            f"""SELECT file.path, {_ENTRY} FROM json_each(?) wanted
+                JOIN file ON file.path = wanted.value ->> 0 JOIN symbol ON file_id = file.id
+                WHERE depth < wanted.value ->> 1 ORDER BY wanted.key, symbol.id""",  # noqa: S608
+            json.dumps(depths),
         )
-        found: dict[str, list[SymbolEntry]] = {path: [] for path, _ in asked}
+        found: dict[str, list[SymbolEntry]] = {path: [] for path, _ in depths}
         for path, *entry in rows:
             found[path].append(SymbolEntry(*entry))
         return found
 
     def count_symbols_in(self, folder: str, max_depth: int) -> dict[str, int]:
-        """Count the symbols of each file in a folder, down to a depth that is measured from the root."""
-        # CROSS JOIN keeps SQLite to this order: paths from their index, then depths from theirs, and no row is read.
+        """Count the symbols of each file in a folder; `max_depth` counts folders and symbols from the root."""
+        # CROSS JOIN fixes the order: SQLite reads paths and then depths from their SQL indexes, and no table rows.
         rows = self.query(
             """SELECT path, count(*) FROM file CROSS JOIN symbol ON file_id = file.id
                 AND depth < ? - length(path) + length(replace(path, '/', ''))
@@ -142,13 +142,16 @@ class SymbolTable(Database):
         kept = 0 if is_new else self._keep_symbols(file_id, symbols)
         marks = ", ".join("?" * (1 + len(SymbolRow._fields)))
         self._db.executemany(
-            f"INSERT INTO symbol (file_id, {_WRITTEN}) VALUES ({marks})",  # noqa: S608
+            f"INSERT INTO symbol (file_id, {_COLUMNS}) VALUES ({marks})",  # noqa: S608
             [(file_id, *symbol) for symbol in symbols[kept:]],
         )
 
     def _keep_symbols(self, file_id: int, new: Sequence[SymbolRow]) -> int:
-        """Keep the symbols above the first that changed, and delete the rest: names lie far apart in their index."""
-        old = self.query(f"SELECT id, {_WRITTEN} FROM symbol WHERE file_id = ? ORDER BY id", file_id)  # noqa: S608
+        """Keep the symbols before the first that changed, delete the others, and return how many were kept.
+
+        Writing fewer rows matters because each one changes a different page of the SQL index on names.
+        """
+        old = self.query(f"SELECT id, {_COLUMNS} FROM symbol WHERE file_id = ? ORDER BY id", file_id)  # noqa: S608
         same = sum(1 for _ in takewhile(lambda pair: pair[0][1:] == pair[1], zip(old, new, strict=False)))
         self._db.executemany("DELETE FROM symbol WHERE id = ?", [row[:1] for row in old[same:]])
         return same

@@ -1,4 +1,4 @@
-"""The full-text table `file_trigrams`: which files can contain a text."""
+"""The full-text table `file_trigrams`: which files may contain a text."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ from keyhole.core.index.rows import FileDigest
 
 
 class TrigramTable(Database):
-    """The three-letter sequences of files; a file may have none yet, and can contain anything then."""
+    """The three-letter sequences of files; a file without recorded trigrams may contain any text."""
 
     def files_with_trigrams(self, trigrams: Sequence[str]) -> list[FileDigest]:
-        """Return the files that can contain all these trigrams, by path."""
+        """Return the files that may contain all these trigrams, sorted by path."""
         if not trigrams:
             return self.rows(FileDigest, "SELECT id, path, digest FROM file ORDER BY path")
         return self.rows(
@@ -25,9 +25,9 @@ class TrigramTable(Database):
         return self.rows(FileDigest, "SELECT id, path, digest FROM file WHERE NOT has_trigrams")
 
     def add_trigrams(self, file: FileDigest, text: str) -> None:
-        """Record the trigrams of a file, unless it has changed or has them already."""
-        lacking = "SELECT digest FROM file WHERE id = ? AND NOT has_trigrams"
-        if self._db.execute(lacking, (file.id,)).get == file.digest:
+        """Record the trigrams of a file, unless the file has changed or already has them."""
+        digest_if_missing = "SELECT digest FROM file WHERE id = ? AND NOT has_trigrams"
+        if self._db.execute(digest_if_missing, (file.id,)).get == file.digest:
             self._db.execute("INSERT INTO file_trigrams (rowid, content) VALUES (?, ?)", (file.id, text))
             self._db.execute("UPDATE file SET has_trigrams = 1 WHERE id = ?", (file.id,))
 

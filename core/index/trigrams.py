@@ -1,7 +1,7 @@
-"""Filling in the trigrams that a search for a regular expression narrows files down by.
+"""Recording the trigrams that a regex search uses to narrow down the files.
 
-They cost a quarter of an index run and many people never need them, so they are made when the first
-such search comes, and for files that changed when the next one comes.
+They would take a quarter of an index run, and many people never need them. So the first regex search records them, and
+later ones record those of files that changed.
 """
 
 from pathlib import Path
@@ -18,14 +18,14 @@ _BATCH = 200
 
 
 def fill_trigrams(store: WriterStore, root: Path, folder: Path, *, max_bytes: int) -> None:
-    """Add what is missing; leave it when another process is writing, since files without are read anyway."""
+    """Record missing trigrams, unless another process is writing: a search reads files without trigrams anyway."""
     missing = store.files_without_trigrams()
     if not missing:
         return
     try:
         with writer_lock(folder, wait=False):
             for start in range(0, len(missing), _BATCH):
-                # What is added stays: whoever asks again has less to wait for.
+                # If the deadline passes here, what was recorded is kept and the next search is faster.
                 check_time()
                 _add(store, root, missing[start : start + _BATCH], max_bytes)
     except LockedStoreError:

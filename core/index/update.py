@@ -1,4 +1,4 @@
-"""Bringing an index up to date: walk, compare, prepare what changed, and write it in small transactions."""
+"""Updating an index: walk, compare, prepare what changed, and write it in small transactions."""
 
 import gc
 import os
@@ -25,16 +25,16 @@ from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.syntax.analyse import ANALYSIS_VERSION
 from keyhole.core.types import Candidate, IndexReport, Progress, Skip
 
-# A transaction is small enough to lose little, and large enough to cost little.
+# Transactions are small, so that an interrupted run loses little, but large enough that their overhead is small.
 _BATCH_FILES = 200
 _BATCH_BYTES = 3_000_000
-# Merging costs as much as the whole index is large, so it waits for a run that wrote a good part of it.
+# Merging the words takes time proportional to the whole index, so only a run that wrote at least this share does it.
 _MERGE_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """How an update reports: progress after each file, and messages for people."""
+    """Callbacks of an update: progress after each file, and messages for the user."""
 
     progress: Callable[[Progress], None] = lambda _: None
     message: Callable[[IndexMessage], None] = lambda _: None
@@ -42,7 +42,7 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to index, where to, and how."""
+    """What to index, the folder of the index, and how to do it."""
 
     root: Path
     folder: Path
@@ -54,37 +54,37 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class _News:
-    """What a walk found changed, besides files to read."""
+class _PathChanges:
+    """The changes that a walk found, except files to read."""
 
-    skips: list[Skip]
-    lost_skips: set[str]
-    lost_files: list[str]
+    new_skips: list[Skip]
+    removed_skips: set[str]
+    removed_files: list[str]
 
 
 def update_index(request: Request, hooks: Hooks | None = None) -> IndexReport:
-    """Bring the index up to date, alone; a damaged one is set aside and built anew."""
+    """Update the index, as the only writer; a damaged index is moved away and rebuilt."""
     hooks = hooks or Hooks()
 
     def on_wait() -> None:
-        text = "another process is indexing this workspace; waiting for it to end"
+        text = "another process is indexing this workspace; waiting for it to finish"
         hooks.message(IndexMessage(IndexEvent.WAITING, text))
 
     with writer_lock(request.folder, wait=request.wait, on_wait=on_wait):
         try:
             return _update(request, hooks)
         except Exception:
-            # Damage shows in many ways; what the file itself says about it counts.
+            # A damaged file can cause any kind of error, so check the file itself.
             if is_sound(request.folder / INDEX_FILE):
                 raise
-            aside = set_aside(request.folder)
-            text = f"the index was damaged and is set aside as {aside}; building a new one"
+            moved = set_aside(request.folder)
+            text = f"the index is damaged: moved it to {moved}, building a new one"
             hooks.message(IndexMessage(IndexEvent.DAMAGED, text))
             return _update(request, hooks)
 
 
 def refresh_files(request: Request, paths: Iterable[str]) -> bool:
-    """Take in some files as they are now; False when another process is writing."""
+    """Index the current content of some files; return False if another process is writing."""
     try:
         with writer_lock(request.folder, wait=False), Store(request.folder / INDEX_FILE) as store:
             _Update(store, request, Hooks()).refresh(paths)
@@ -94,14 +94,14 @@ def refresh_files(request: Request, paths: Iterable[str]) -> bool:
 
 
 def set_aside(folder: Path) -> Path:
-    """Move a damaged index out of the way, keeping it for a look; its log goes with it."""
+    """Rename a damaged index and its log, so that they can be examined later; return the new path."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-    aside = folder / f"damaged-{stamp}.db"
+    moved = folder / f"damaged-{stamp}.db"
     for suffix in ("", "-wal", "-shm"):
         part = folder / (INDEX_FILE + suffix)
         if part.exists():
-            part.rename(f"{aside}{suffix}")
-    return aside
+            part.rename(f"{moved}{suffix}")
+    return moved
 
 
 def _update(request: Request, hooks: Hooks) -> IndexReport:
@@ -111,7 +111,7 @@ def _update(request: Request, hooks: Hooks) -> IndexReport:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Look for no cycles: a run makes tens of thousands of objects and none, and looking costs a tenth of it."""
+    """Pause the garbage collector: a run creates many objects but no cycles, and collecting takes a tenth of it."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -122,7 +122,7 @@ def _collector_paused() -> Iterator[None]:
 
 
 class _Update:
-    """One run over one workspace."""
+    """One update of one index."""
 
     def __init__(self, store: WriterStore, request: Request, hooks: Hooks) -> None:
         self._store = store
@@ -141,46 +141,46 @@ class _Update:
         if self._request.full or facts.analysis not in (None, ANALYSIS_VERSION):
             self._read_all_again()
         known = self._store.known()
-        # With other ignore rules nothing the last walk skipped, or took in, can be trusted unseen.
+        # If the default rules or settings changed, every path must be checked against them again.
         known.rules_hold = facts.rules == self._fingerprint
         found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
-        if news := self._compare(known, found):
-            # Only what is indexed can have a digest: a first run asks for none.
+        if changes := self._compare(known, found):
+            # Only indexed files have a digest, so a first run looks up none.
             digests = self._store.digests(c.path for c in found.candidates if c.path in known.files)
-            # A run that only deletes files needs no model.
+            # A run that only removes files needs no model.
             if found.candidates:
                 self._load_model()
-            self._take_in(found, news, digests)
+            self._write_changes(found, changes, digests)
             if self._counts["chunks"] > _MERGE_SHARE * self._store.count_chunks():
                 self._store.merge_words()
         return self._report(found)
 
     def refresh(self, paths: Iterable[str]) -> None:
-        """Look at some paths again, whatever a walk would say of the others."""
+        """Update some paths, without walking the workspace."""
         root, limit = self._request.root, self._request.max_bytes
         self._load_model_of_index()
-        asked = sorted(set(paths))
-        gone, batch, digests = [], list[Prepared](), self._store.digests(asked)
-        for path in asked:
+        distinct = sorted(set(paths))
+        removed, batch, digests = [], list[Prepared](), self._store.digests(distinct)
+        for path in distinct:
             found = examine(root, path, max_bytes=limit)
             if isinstance(found, Candidate):
                 digest = digests.get(path, "")
                 batch.append(prepare(root, found, digest, max_bytes=limit, embedder=self._embedder))
-            # It is there, but skipped now: a rule changed, or it became a link.
+            # The path exists but is now skipped: a rule changed, or it became a link.
             elif os.path.lexists(root / path):
                 batch.append(SkippedFile(found, None))
             else:
-                gone.append(path)
-        # Everything that is slow is done by now, so that the write lock is held for milliseconds.
+                removed.append(path)
+        # All slow work is done before the transaction, so that it holds the write lock for milliseconds only.
         with self._store.transaction():
-            for path in gone:
+            for path in removed:
                 self._store.remove_file(path)
             for prepared in batch:
                 self._write_one(prepared, is_known=True)
             resolve_links(self._store)
 
     def _load_model(self) -> None:
-        """Make sure that the model works before workers need it; without it, words go on alone."""
+        """Load the model before workers need it; if that fails, continue without vectors."""
         if self._embedder is None:
             return
         try:
@@ -191,24 +191,24 @@ class _Update:
             self._embedder = None
 
     def _load_model_of_index(self) -> None:
-        """Use the model only when the other vectors of the index are its own."""
+        """Load the model if the vectors in the index are from it; otherwise use none."""
         if self._embedder and self._store.facts().model == self._embedder.name:
             self._load_model()
         else:
             self._embedder = None
 
     def _adopt_model(self) -> None:
-        """Record the model; when it is another one, everything is embedded again."""
+        """Record the model; if it changed, have every file embedded again."""
         facts = self._store.facts()
         old = (facts.model, facts.dimension)
         if (self._embedder or old[0]) and not self._store.load_vectors():
-            self._say(IndexEvent.NO_VECTORS, "sqlite-vec cannot be loaded here: indexing without vectors")
+            self._say(IndexEvent.NO_VECTORS, "sqlite-vec cannot be loaded: indexing without vectors")
             self._embedder = None
         embedder = self._embedder
         new = (embedder.name, embedder.dimension) if embedder else ("", 0)
         if old == new:
             return
-        # The old vectors go at once: comparing a query with vectors of another model gives nonsense.
+        # Delete the old vectors right away: vectors of different models cannot be compared.
         must_embed = embedder is not None and self._store.count_files() > 0
         if must_embed:
             text = f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again"
@@ -216,7 +216,7 @@ class _Update:
         self._record_model(*new, must_embed=must_embed)
 
     def _record_model(self, name: str, dimension: int, *, must_embed: bool = False) -> None:
-        """Drop all vectors, and write down whose will follow."""
+        """Delete all vectors, and record the model of the new ones."""
         with self._store.transaction():
             self._store.set_fact("model", name)
             self._store.set_fact("dimension", dimension)
@@ -229,42 +229,42 @@ class _Update:
         with self._store.transaction():
             self._store.forget_digests()
 
-    def _compare(self, known: Known, found: Scan) -> _News | None:
-        """Tell what the walk alone says is new; None when nothing at all has changed."""
+    def _compare(self, known: Known, found: Scan) -> _PathChanges | None:
+        """Return the changed paths, except files to read; None if nothing at all has changed."""
         candidates = {candidate.path for candidate in found.candidates}
-        news = _News(
-            skips=[skip for skip in found.skips if known.skips.get(skip.path, (None,))[0] != skip],
-            # Also of what is to be read now: if this run ends early, the next must not trust them.
-            lost_skips=known.skips.keys() - {skip.path for skip in found.skips} - set(found.same_skips),
-            lost_files=sorted(known.files.keys() - candidates - set(found.same_files)),
+        changes = _PathChanges(
+            new_skips=[skip for skip in found.skips if known.skips.get(skip.path, (None,))[0] != skip],
+            # Includes skipped files that are to be read now: if this run ends early, the next one must read them.
+            removed_skips=known.skips.keys() - {skip.path for skip in found.skips} - set(found.same_skips),
+            removed_files=sorted(known.files.keys() - candidates - set(found.same_files)),
         )
         same_rules = known.rule_files == found.rule_files and known.rules_hold
-        if candidates or news.skips or news.lost_skips or news.lost_files or not same_rules:
-            return news
-        # A run that was interrupted left files to read, and a first run has not even counted them.
-        return None if self._store.facts().pending == 0 else news
+        if candidates or changes.new_skips or changes.removed_skips or changes.removed_files or not same_rules:
+            return changes
+        # `pending` is not 0 after an interrupted run, and None before the first one.
+        return None if self._store.facts().pending == 0 else changes
 
-    def _take_in(self, found: Scan, news: _News, digests: dict[str, str]) -> None:
-        """Prepare and write every candidate, batch by batch; the first brings the other news along."""
+    def _write_changes(self, found: Scan, changes: _PathChanges, digests: dict[str, str]) -> None:
+        """Prepare and write every candidate, batch by batch; the first batch also writes the other changes."""
         total = len(found.candidates)
-        self._tell(total, "")
+        self._report_progress(total, "")
         is_first = True
         for batch in self._batches(found, digests):
             with self._store.transaction():
                 if is_first:
-                    self._write_news(found, news)
+                    self._write_path_changes(found, changes)
                 for prepared in batch:
                     self._write_one(prepared, is_known=prepared.path in digests)
-                # Links depend on every path there is, so they are resolved once, in the last transaction.
+                # Links depend on all paths, so they are resolved once, in the last transaction.
                 if self._done == total:
                     resolve_links(self._store)
-                # If the run is killed now, searches can say how much is still missing.
+                # If the run is killed now, searches can report how many files are still missing.
                 self._store.set_fact("pending", total - self._done)
                 self._store.set_fact("updated", datetime.now(UTC).isoformat(timespec="seconds"))
             is_first = False
 
     def _batches(self, found: Scan, digests: dict[str, str]) -> Iterator[list[Prepared]]:
-        """Prepare candidates and yield as many as go into one transaction; at least one batch, if an empty one."""
+        """Prepare candidates and yield them in batches, one per transaction; without candidates, one empty batch."""
         sizes = {candidate.path: candidate.size for candidate in found.candidates}
         preparation = Preparation(self._request.root, self._request.max_bytes, self._embedder)
         batch: list[Prepared] = []
@@ -272,27 +272,28 @@ class _Update:
         for prepared in prepare_all(preparation, found.candidates, digests, workers=self._request.workers):
             batch.append(prepared)
             size += sizes[prepared.path]
-            # Told here, since this is what takes the time; and outside of a transaction, should it end the run.
+            # Report progress here because preparing takes the time, and because the callback may end the run, which
+            # must not happen inside a transaction.
             self._done += 1
             self._counts["chunks"] += len(prepared.chunks) if isinstance(prepared, FileRows) else 0
-            self._tell(len(sizes), prepared.path)
+            self._report_progress(len(sizes), prepared.path)
             if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
                 yield batch
                 batch, size = [], 0
         if batch or not sizes:
             yield batch
 
-    def _write_news(self, found: Scan, news: _News) -> None:
-        for path in news.lost_files:
+    def _write_path_changes(self, found: Scan, changes: _PathChanges) -> None:
+        for path in changes.removed_files:
             self._store.remove_file(path)
-        for path in news.lost_skips:
+        for path in changes.removed_skips:
             self._store.remove_skip(path)
-        for skip in news.skips:
+        for skip in changes.new_skips:
             self._store.put_skip(skip)
         self._store.put_rule_files(found.rule_files)
         self._store.set_fact("rules", self._fingerprint)
         self._store.set_fact("analysis", ANALYSIS_VERSION)
-        self._counts["removed"] = len(news.lost_files)
+        self._counts["removed"] = len(changes.removed_files)
 
     def _write_one(self, prepared: Prepared, *, is_known: bool) -> None:
         if isinstance(prepared, SkippedFile):
@@ -307,7 +308,7 @@ class _Update:
     def _say(self, event: IndexEvent, text: str) -> None:
         self._hooks.message(IndexMessage(event, text))
 
-    def _tell(self, total: int, path: str) -> None:
+    def _report_progress(self, total: int, path: str) -> None:
         self._hooks.progress(Progress(self._done, total, self._counts["chunks"], path))
 
     def _report(self, found: Scan) -> IndexReport:

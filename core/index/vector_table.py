@@ -1,8 +1,8 @@
-"""The vectors of chunks: their signs, to compare all of them, and their numbers, to compare the nearest.
+"""The vectors of chunks: their signs, to compare all of them, and their numbers, to compare the nearest ones.
 
-sqlite-vec compares signs with a function over an ordinary table. Its virtual table finds the same, but in a time that
-grows steeply with how many are wanted (45 ms for 256 of 100,000 vectors, where this takes 15), and few are not enough:
-what is nearest by signs is not always nearest.
+sqlite-vec compares signs with a function over an ordinary table. Its virtual table finds the same vectors, but its time
+grows steeply with the number of results (45 ms for 256 of 100,000 vectors, where this takes 15 ms). Many results are
+needed because the nearest vectors by signs are not always the nearest.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,25 +13,26 @@ from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.extension import load_vectors
 from keyhole.core.index.rows import MOST_ON_EDGE, ChunkScope, ChunkSigns, SignMatch, StoredVector, Vector
 
-# How many chunks tell how far the nearest are grows with the root of all. More are then looked at than are needed.
-_SPREAD, _AMPLE = 4, 2
-# How much farther to look when the sample was wrong.
-_STEP = 8
+# The sample has about _SAMPLE_FACTOR times the square root of the number of chunks. The distance estimated from it is
+# for _MARGIN times as many chunks as are wanted.
+_SAMPLE_FACTOR, _MARGIN = 4, 2
+# How much to increase the distance if the estimate was too small.
+_DISTANCE_STEP = 8
 _DISTANCE = "vec_distance_hamming(vec_bit(signs), vec_bit(?))"
 
 
 class VectorTable(Database):
-    """Signs and numbers, each in a table of its own: a look at all signs then reads little else."""
+    """Signs and numbers, in separate tables so that a scan of all signs reads little else."""
 
     def load_vectors(self) -> bool:
-        """Make the vectors searchable; False where sqlite-vec cannot be loaded."""
+        """Make the vectors searchable; return False if sqlite-vec cannot be loaded."""
         return load_vectors(self._db)
 
     def nearest_by_signs(self, signs: bytes, scope: ChunkScope, count: int) -> list[int]:
-        """Return the chunks whose signs differ least from these, in no order.
+        """Return the chunks whose signs differ least from these, in no particular order.
 
-        What is equally far as the last of them comes along too; where that is too much, it is taken in the order of
-        paths and lines. So an answer never depends on the order in which chunks were written.
+        Chunks that are as far as the last one are included; if there are too many, the first by path and line are. So
+        an answer never depends on the order in which chunks were written.
         """
         near = self._nearest(signs, scope, count)
         if len(near) <= count:
@@ -44,28 +45,28 @@ class VectorTable(Database):
         return nearer + self._at_distance(signs, scope, edge, count - len(nearer))
 
     def _nearest(self, signs: bytes, scope: ChunkScope, count: int) -> list[SignMatch]:
-        """Return at least so many of the nearest, if there are as many.
+        """Return at least `count` of the nearest chunks, or all if there are fewer.
 
-        SQLite takes longer to sort than to compare, so nothing is sorted: a sample tells how far to look.
+        SQLite takes longer to sort than to compare, so nothing is sorted: a sample gives the distance to search within.
         """
         farthest = 8 * len(signs)
         last = int(self.value("SELECT ifnull(max(chunk_id), 0) FROM chunk_signs"))
-        step = max(1, isqrt(last) // _SPREAD)
+        step = max(1, isqrt(last) // _SAMPLE_FACTOR)
         sample = sorted(self._sample(signs, scope, step))
-        place = _AMPLE * count // step + 1
+        place = _MARGIN * count // step + 1
         distance = sample[place] if place < len(sample) else farthest
         while True:
             near = self._up_to(signs, scope, distance)
             if len(near) >= count or distance >= farthest:
                 return near
-            distance = min(farthest, distance + _STEP)
+            distance = min(farthest, distance + _DISTANCE_STEP)
 
     def all_signs(self) -> list[ChunkSigns]:
-        """Return the signs of every vector, in no order."""
+        """Return the signs of every vector, in no particular order."""
         return self.rows(ChunkSigns, "SELECT chunk_id, signs FROM chunk_signs")
 
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
-        """Return the vectors of those of some chunks that have one, in no order."""
+        """Return the vectors of the chunks that have one, in no particular order."""
         return self.rows(
             StoredVector,
             "SELECT chunk_id, vector FROM json_each(?) near JOIN chunk_vector ON chunk_id = near.value",
@@ -73,11 +74,11 @@ class VectorTable(Database):
         )
 
     def reset_vectors(self) -> None:
-        """Drop all vectors."""
+        """Delete all vectors."""
         self._db.execute("DELETE FROM chunk_signs; DELETE FROM chunk_vector")
 
     def _sample(self, signs: bytes, scope: ChunkScope, step: int) -> list[float]:
-        """Return the distances of some chunks, evenly spread; found by number, since a walk over all takes longer."""
+        """Return the distances of every `step`-th chunk, looked up by id because a scan of all chunks takes longer."""
         tables, condition, values = _inside(scope)
         return self.rows(
             float,
@@ -113,7 +114,7 @@ class VectorTable(Database):
         )
 
     def _add_vectors(self, first: int, vectors: Sequence[Vector]) -> None:
-        """Add the vectors of chunks whose numbers follow one another."""
+        """Add the vectors of chunks with consecutive ids."""
         rows = list(enumerate(vectors, first))
         self._db.executemany(
             "INSERT INTO chunk_signs (chunk_id, signs) VALUES (?, ?)", [(id_, signs) for id_, (signs, _) in rows]
@@ -131,7 +132,7 @@ class VectorTable(Database):
 
 
 def _inside(scope: ChunkScope) -> tuple[str, str, list[object]]:
-    """Write a scope as tables and a condition; chunks themselves are looked at only when there is something to ask."""
+    """Return a scope as tables, a condition and its values; the table `chunk` is joined only if the scope needs it."""
     if scope.is_open:
         return "chunk_signs", "1", []
     return "chunk_signs JOIN chunk ON chunk.id = chunk_id", *within(scope)

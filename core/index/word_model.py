@@ -1,10 +1,10 @@
-"""Keyhole's own model, read word by word.
+"""Keyhole's own model, applied word by word.
 
-Its tokenizer never looks beyond a run of letters, digits and underscores. So the tokens of each such word are found
-once and remembered, and a text is embedded by counting them: many times as fast as model2vec, and loaded in a tenth
-of the time. Where a token comes n times, it counts as the root of n, as it did in training: what a chunk repeats
-does not drown what it says once. A word that comes apart into scraps (a hash, a slip of the keyboard) says nothing,
-and is left out.
+Its tokenizer never looks beyond a run of letters, digits and underscores. So the tokens of each such word are computed
+once and cached, and a text is embedded by counting them. This is many times faster than model2vec, and loading takes a
+tenth of the time. A token that occurs n times is weighted with the square root of n, as in training, so that repeated
+words do not outweigh all others. A word that splits into many tiny tokens (a hash, a typo) means nothing and is
+ignored.
 """
 
 import re
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _CACHE_LIMIT = 200_000
-# A longer run is data (a hash, base64), of which only the start is worth keeping.
+# A longer word is data (a hash, base64), and only its start is kept.
 _LONGEST_WORD, _LONGEST_KEPT = 200, 64
-# Texts that are embedded together share one table of counts.
+# The number of texts that are embedded together, with one table of counts.
 _GROUP = 64
-# From this many pieces, of fewer letters each, a word is in scraps.
+# A word is ignored if it splits into at least _SCRAPS tokens with fewer than _SCRAP_LETTERS letters on average.
 _SCRAPS, _SCRAP_LETTERS = 3, 3
 _UNKNOWN = "[UNK]"
 
 _ASCII_TO_SPACE = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
-# The model learned from English: of letters that are not Latin, accents aside, it knows next to nothing.
+# Latin letters with and without accents only: the model was trained on English and knows almost no other scripts.
 _WORD = re.compile(r"[0-9A-Za-z_\u00c0-\u024f\u0300-\u036f]+")
-# As the tokenizer cuts: at camelCase, at underscores, and between letters and digits.
+# Splits like the tokenizer: at camelCase, at underscores, and between letters and digits.
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 
 class WordEmbedder(ModelFolder):
-    """Embeds with a model whose tokens lie within words: vectors of texts are sums over their words."""
+    """A model whose tokens never span words, so the vector of a text is a sum over its words."""
 
     reading = "roots of counts, no scraps, Latin letters"
 
     def load(self) -> None:
-        """Load the model, unless it is loaded."""
+        """Load the model if it is not loaded yet."""
         with self._lock, single_threaded():
-            self._parts  # noqa: B018  # the first look loads it
+            self._parts  # noqa: B018  # the first access loads it
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Return one row per text, of length 1 or, where no word is known, 0."""
+        """Return one row per text, of length 1, or 0 if no word is known."""
         self.load()
         import numpy as np
 
@@ -63,7 +63,7 @@ class WordEmbedder(ModelFolder):
 
         _, vectors = self._parts
         words = [_words_of(text) for text in texts]
-        self._learn(chain.from_iterable(words))
+        self._cache_tokens(chain.from_iterable(words))
         tokens = [list(chain.from_iterable(map(self._tokens.__getitem__, each))) for each in words]
         used, columns = np.unique(np.fromiter(chain.from_iterable(tokens), np.int64), return_inverse=True)
         places = np.repeat(np.arange(len(texts)), [len(each) for each in tokens]) * len(used) + columns
@@ -72,8 +72,8 @@ class WordEmbedder(ModelFolder):
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return (sums / np.where(lengths == 0, 1, lengths)).astype(np.float32)
 
-    def _learn(self, words: Iterable[str]) -> None:
-        """Remember the tokens of words that are new."""
+    def _cache_tokens(self, words: Iterable[str]) -> None:
+        """Compute and cache the tokens of new words."""
         if len(self._tokens) > _CACHE_LIMIT:
             self._tokens.clear()
         for word in set(words).difference(self._tokens):
@@ -105,7 +105,7 @@ class WordEmbedder(ModelFolder):
 
 
 class _PartTokens(dict[str, tuple[int, ...]]):
-    """The tokens of each part of a name; none of one that is unknown, or comes apart into scraps."""
+    """The tokens of each part of a name; empty if it is unknown or splits into scraps."""
 
     def __init__(self, tokenizer: "Tokenizer") -> None:
         super().__init__()
@@ -114,12 +114,12 @@ class _PartTokens(dict[str, tuple[int, ...]]):
     def __missing__(self, part: str) -> tuple[int, ...]:
         if len(self) > _CACHE_LIMIT:
             self.clear()
-        # What is a token of its own is never cut, and telling so is cheap.
-        whole = self._tokenizer.token_to_id(part)
-        tokens = self[part] = (whole,) if whole is not None else self._cut(part)
+        # If the part itself is a token, the tokenizer does not split it, and this check is fast.
+        token = self._tokenizer.token_to_id(part)
+        tokens = self[part] = (token,) if token is not None else self._split(part)
         return tokens
 
-    def _cut(self, part: str) -> tuple[int, ...]:
+    def _split(self, part: str) -> tuple[int, ...]:
         ids = self._tokenizer.encode(part, add_special_tokens=False).ids
         is_scraps = len(ids) >= _SCRAPS and len(part) < _SCRAP_LETTERS * len(ids)
         return () if is_scraps or ids == [self._tokenizer.token_to_id(_UNKNOWN)] else tuple(ids)

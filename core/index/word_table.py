@@ -1,4 +1,4 @@
-"""The full-text table `chunk_words` with its vocabulary: which chunks have which words, the best ones first."""
+"""The full-text table `chunk_words` and its vocabulary: which chunks contain which words, best matches first."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -19,14 +19,14 @@ class WordTable(Database):
     """The words of chunks."""
 
     def prepare_search(self) -> None:
-        """Make what searching needs besides the tables: the vocabulary, and which phrases a row has."""
+        """Create the temporary vocabulary tables and the SQL function that searching needs."""
         with explained(self.path):
             self._db.register_fts5_function("matched_phrases", _matched_phrases)
             self._db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, chunk_words, row)")
             self._db.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab(main, chunk_words, instance)")
 
     def word_counts(self, words: Iterable[str]) -> dict[str, int]:
-        """Count the chunks that have each word; words that no chunk has are left out."""
+        """Return how many chunks contain each word; words that occur nowhere are missing."""
         rows = self.query(
             "SELECT term, doc FROM json_each(?) JOIN vocabulary ON term = value", json.dumps(sorted(words))
         )
@@ -43,10 +43,10 @@ class WordTable(Database):
         )
 
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
-        """Return the best chunks by BM25."""
+        """Return the best chunks, ranked by BM25."""
         source, values = _source(query, scope)
         weights = ", ".join(map(str, query.weights))
-        # With common words, the expression names each rare word twice; only the second mention is reported.
+        # With common words, the expression contains each rare word twice; only the second one is reported.
         repeated = len(query.rare) if query.common else 0
         return self.rows(
             WordRow,
@@ -64,8 +64,8 @@ class WordTable(Database):
         return int(self.value(f"SELECT count(*) FROM {source}", *values))  # noqa: S608
 
     def merge_words(self) -> None:
-        """Merge the parts in which the words were written; queries take a third less time for it."""
-        with explained(self.path), suppress(apsw.FullError):  # a disk with no room for it loses nothing
+        """Merge the segments of the full-text index, which makes queries a third faster."""
+        with explained(self.path), suppress(apsw.FullError):  # on a full disk nothing is lost
             self._db.execute("INSERT INTO chunk_words (chunk_words) VALUES ('optimize')")
 
     def _delete_words(self, file_id: int) -> None:
@@ -79,7 +79,7 @@ class WordTable(Database):
 
 
 def _source(query: WordQuery, scope: ChunkScope) -> tuple[str, list[object]]:
-    """Write the FROM and WHERE that finding and counting share."""
+    """Return the FROM and WHERE clauses that finding and counting share, with their values."""
     if scope.is_open:
         return "chunk_words WHERE chunk_words MATCH ?", [_expression(query)]
     tables = "chunk_words JOIN chunk ON chunk.id = chunk_words.rowid WHERE chunk_words MATCH ?"
@@ -88,7 +88,7 @@ def _source(query: WordQuery, scope: ChunkScope) -> tuple[str, list[object]]:
 
 
 def _expression(query: WordQuery) -> str:
-    """Write the query for FTS5, which has no optional words: what is common is asked for beside what is rare."""
+    """Return the query for FTS5, written as `rare OR (rare AND common)` because FTS5 has no optional words."""
     chosen, counted = _any_of(query.rare), _any_of(query.common)
     parts = [chosen, f"({chosen}) AND ({counted})" if counted else "", _any_of(query.phrases)]
     return " OR ".join(f"({part})" for part in parts if part)
@@ -99,6 +99,6 @@ def _any_of(texts: Iterable[str]) -> str:
 
 
 def _matched_phrases(row: apsw.FTS5ExtensionApi, *arguments: "apsw.SQLiteValue") -> str:
-    """Return, for each phrase of the query from a given one on, 1 when the row has it and 0 when not."""
+    """Return 1 or 0 for each phrase of the query from a given one on: whether the row contains it."""
     first = cast("int", arguments[0])
     return "".join(["1" if row.phrase_columns(number) else "0" for number in range(first, row.phrase_count)])

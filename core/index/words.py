@@ -1,14 +1,14 @@
-"""Splitting text into the words that are indexed and searched: one function for both.
+"""Splitting text into words, in the same way for indexing and for searching.
 
-`getUserAvatar`, `get_user_avatar` and `GetUserAvatar` all give `get user avatar getuseravatar`: the
-parts, so that plain words find them, and the whole, so that the name itself is rare and ranks high.
+`getUserAvatar`, `get_user_avatar` and `GetUserAvatar` all become `get user avatar getuseravatar`: the parts, so that
+plain words match, and the whole name, which is rare and therefore ranks high.
 """
 
 import re
 import unicodedata
 from itertools import filterfalse
 
-# A longer run is data (a hash, base64), of which only the start is worth keeping.
+# A longer word is data (a hash, base64), and only its start is kept.
 _LONGEST_WORD = 200
 _LONGEST_KEPT = 64
 _CACHE_LIMIT = 200_000
@@ -18,19 +18,19 @@ _SHORTEST_STEM = 4
 _WORD = re.compile(r"\w+")
 _ASCII_TO_SPACE = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
 _PARTS = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-# Scripts written without spaces: each character is a word, and a phrase finds a run of them.
+# Scripts written without spaces: each character is a word, and several match as a phrase.
 _UNSPACED = re.compile("([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])")
 
 
 def split_words(text: str) -> str:
     """Return the words of a text, lower-case and without accents, separated by spaces."""
-    # Nearly all source is ASCII, where this finds the same words three times as fast.
+    # Nearly all source is ASCII, and for ASCII `translate` gives the same words three times as fast.
     words = text.translate(_ASCII_TO_SPACE).split() if text.isascii() else _WORD.findall(text)
     return " ".join(map(_split_known.__getitem__, words))
 
 
 class _Splits(dict[str, str]):
-    """Remembers how each word splits: code repeats few words very often."""
+    """A cache of how each word splits, since code repeats few words very often."""
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _CACHE_LIMIT:
@@ -56,7 +56,7 @@ def _split_foreign(word: str) -> str:
     if word.isalpha() and not any(map(str.isupper, word[1:])) and not _UNSPACED.search(word):
         return word.casefold()
     spaced = _UNSPACED.sub(r" \1 ", word)
-    # The same rule in any script: split a word of A, a and 0 that has the same shape.
+    # Apply the ASCII rule to any script: split the word's shape, written with A, a and 0.
     shape = "".join(_shape(character) for character in spaced)
     parts = [spaced[part.start() : part.end()].casefold() for part in _PARTS.finditer(shape)]
     return " ".join([*parts, "".join(parts)] if len(parts) > 1 and spaced == word else parts)
@@ -78,12 +78,12 @@ def _without_accents(word: str) -> str:
 _split_known = _Splits()
 
 
-# Not Snowball's stemmer: its stems cannot be turned back into words, so they would have to be in the index too. With
-# each word of a query expanded to all words of its Snowball stem, the tune half of bench/quality.py gave NDCG@10 of
-# 0.620 by words (0.621 with these endings, 0.614 without any) and 0.683 hybrid (0.688, 0.672), and a word took 57 us
-# instead of 2 (snowballstemmer 3.1.1).
+# Snowball's stemmer is not used: its stems cannot be turned back into words, so the index would need them too. With
+# each word of a query expanded to all words with its Snowball stem, the tune half of bench/quality.py had an NDCG@10 of
+# 0.620 in keyword mode (0.621 with these endings, 0.614 without stemming) and 0.683 in hybrid mode (0.688, 0.672), and
+# a word took 57 us instead of 2 (snowballstemmer 3.1.1).
 def stem(word: str) -> str:
-    """Cut a common English ending off, so that `computed` meets `compute`."""
+    """Return a word without its common English ending, so that `computed` matches `compute`."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word[: -len(ending)]
@@ -91,7 +91,7 @@ def stem(word: str) -> str:
 
 
 def forms_of(word: str) -> list[str]:
-    """Return the word and every other one that has its stem."""
+    """Return the word and other forms with the same stem."""
     if not word.isalpha():
         return [word]
     base = stem(word)

@@ -1,1 +1,1 @@
-"""Putting Keyhole into the configuration of MCP clients, and taking it out, without harm to what else is there."""
+"""Adding Keyhole to the configuration of MCP clients and removing it, without changing anything else there."""

@@ -1,4 +1,4 @@
-"""What `keyhole install` and `keyhole uninstall` do."""
+"""The commands `keyhole install` and `keyhole uninstall`."""
 
 import os
 import shutil
@@ -11,26 +11,27 @@ from keyhole.core.clients import ConfigPlace, Profile, profiles
 from keyhole.core.errors import ConfigError
 from keyhole.core.install import json_text
 from keyhole.core.install.config_file import ConfigFile
+from keyhole.core.suggest import suggest_name
 
 NAME = "keyhole"
 
 
 class ConfigFormat(Protocol):
-    """What a module does that changes files of one format; each raises ValueError about a file it cannot read."""
+    """The functions of a module that edits files of one format; each raises ValueError for a file it cannot read."""
 
     def parse(self, text: str) -> dict[str, object]:
-        """Read a text."""
+        """Parse a text."""
 
     def set_entry(self, text: str, section: str, name: str, entry: dict[str, object]) -> str:
-        """Put an entry into a section of the file."""
+        """Return the text with an entry added to a section."""
 
     def remove_entry(self, text: str, section: str, name: str) -> str:
-        """Take an entry out."""
+        """Return the text without an entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigTarget:
-    """Where a client's configuration is, and what goes into it."""
+    """A client's configuration file, and the entry for Keyhole in it."""
 
     profile: Profile
     place: ConfigPlace
@@ -40,9 +41,9 @@ class ConfigTarget:
 
     @property
     def format(self) -> ConfigFormat:
-        """How the file is written."""
+        """The module that edits files of this format."""
         if self.path.suffix == ".toml":
-            # Only here, since tomlkit takes time to import.
+            # Imported only here because tomlkit is slow to import.
             from keyhole.core.install import toml_text
 
             return toml_text
@@ -50,17 +51,17 @@ class ConfigTarget:
 
 
 def installable() -> list[str]:
-    """List the clients whose configuration is known."""
+    """Return the clients that Keyhole can configure."""
     return [name for name, profile in profiles().items() if profile.config]
 
 
 def target(client: str, root: Path, home: Path, *, is_project: bool) -> ConfigTarget:
-    """Find the file and the entry of a client, for one workspace or for all of the user's."""
+    """Return the file and the entry of a client, for one workspace or for all workspaces of the user."""
     profile = profiles().get(client)
     if profile is None or profile.config is None:
-        raise ConfigError(f"how to configure {client!r} is not known; there are: {', '.join(installable())}")
+        raise ConfigError(f"unknown client {client!r}", suggestion=suggest_name(client, installable()))
     place = profile.config
-    # What a team shares must not name a folder of one machine; what is only the user's must not depend on a PATH.
+    # A configuration shared by a team must not contain a path of one machine; the user's own must not depend on PATH.
     command = NAME if is_project else _own_script()
     entry: dict[str, object] = {**place.extra, "command": command, "args": list(place.arguments)}
     path = root / place.project if is_project else _user_file(place, home)
@@ -74,40 +75,43 @@ def _user_file(place: ConfigPlace, home: Path) -> Path:
 
 
 def _own_script() -> str:
-    """Find the command of this very installation."""
+    """Return the path of this installation's `keyhole` command."""
     beside = Path(sys.executable).with_name(NAME)
     return str(beside) if beside.exists() else shutil.which(NAME) or NAME
 
 
 def snippet(found: ConfigTarget) -> str:
-    """Write what goes into the file."""
+    """Return the text to add to the file."""
     text = found.format.set_entry("", found.place.section, NAME, found.entry)
     return text if text.endswith("\n") else f"{text}\n"
 
 
 def install(found: ConfigTarget) -> str:
-    """Put Keyhole in, and say what was done."""
+    """Add Keyhole to the configuration, and return a message about what changed."""
     file = ConfigFile(found.path, found.inside)
     new = _edited(found, file.text, is_removal=False)
     if new == file.text and file.exists:
-        return f"{found.profile.title} has keyhole already, in {found.path}\n"
-    had_backup = file.replace(new)
-    kept = f"; what was there is in {file.backup}" if had_backup else ""
-    return f"{found.profile.title} has keyhole now, in {found.path}{kept}\n"
+        return f"{found.profile.title} already has keyhole ({found.path})\n"
+    has_backup = file.replace(new)
+    backup = f"; backup: {file.backup}" if has_backup else ""
+    return f"Added keyhole to {found.profile.title} ({found.path}{backup})\n"
 
 
 def uninstall(found: ConfigTarget) -> str:
-    """Take Keyhole out, and say what was done; a file that only install changed is as it was before."""
+    """Remove Keyhole from the configuration, and return a message about what changed.
+
+    If nothing but `install` changed the file, it is restored from the backup.
+    """
     file = ConfigFile(found.path, found.inside)
     new = _edited(found, file.text, is_removal=True) if file.exists else file.text
     if new == file.text:
-        return f"{found.profile.title} has no keyhole, in {found.path}\n"
+        return f"{found.profile.title} does not have keyhole ({found.path})\n"
     before = file.before()
     if file.text == _edited(found, before or "", is_removal=False) and _has_none(found, before or ""):
         file.restore()
-        return f"{found.path} is as it was before\n"
+        return f"Removed keyhole from {found.profile.title} (restored {found.path})\n"
     file.replace(new)
-    return f"{found.profile.title} has no keyhole any more, in {found.path}; what was there is in {file.backup}\n"
+    return f"Removed keyhole from {found.profile.title} ({found.path}; backup: {file.backup})\n"
 
 
 def _has_none(found: ConfigTarget, text: str) -> bool:
@@ -115,22 +119,22 @@ def _has_none(found: ConfigTarget, text: str) -> bool:
 
 
 def _edited(found: ConfigTarget, text: str, *, is_removal: bool) -> str:
-    """Change a text, and make sure that nothing but our entry is different."""
+    """Return the text with our entry added or removed, after checking that nothing else changes."""
     section, form = found.place.section, found.format
-    advice = f"it is left alone; keyhole install {found.profile.id} --print shows what to put in"
+    advice = f"the file was not changed; keyhole install {found.profile.id} --print shows what to add"
     try:
         before = form.parse(text)
         new = form.remove_entry(text, section, NAME) if is_removal else form.set_entry(text, section, NAME, found.entry)
         after = form.parse(new)
     except ValueError as error:
-        raise ConfigError(f"{found.path} cannot be changed safely ({error}); {advice}") from None
+        raise ConfigError(f"cannot edit {found.path} safely ({error}); {advice}") from None
     if _without_empty(found, after) != _without_empty(found, _expected(found, before, is_removal=is_removal)):
-        raise ConfigError(f"{found.path} is written in a way that cannot be changed safely; {advice}")
+        raise ConfigError(f"cannot edit {found.path} safely because of its layout; {advice}")
     return new
 
 
 def _expected(found: ConfigTarget, before: dict[str, object], *, is_removal: bool) -> dict[str, object]:
-    """Return what a file must say after a change."""
+    """Return the facts that a file must contain after the change."""
     wanted = dict(before)
     section = wanted.get(found.place.section, {})
     inside = dict(section) if isinstance(section, dict) else {}
@@ -141,5 +145,5 @@ def _expected(found: ConfigTarget, before: dict[str, object], *, is_removal: boo
 
 
 def _without_empty(found: ConfigTarget, facts: dict[str, object]) -> dict[str, object]:
-    """Leave a section that says nothing out of a comparison."""
+    """Return the facts without the section if it is empty, so that a comparison ignores it."""
     return {name: value for name, value in facts.items() if name != found.place.section or value != {}}

@@ -1,4 +1,4 @@
-"""A client's configuration file: read it, replace it whole or not at all, and keep what was there before."""
+"""A client's configuration file: read it, replace it atomically, and keep a backup."""
 
 import os
 import stat
@@ -9,56 +9,56 @@ from pathlib import Path
 from keyhole.core.errors import ConfigError
 
 BACKUP = ".keyhole-backup"
-_LARGEST = 50_000_000
+_MAX_BYTES = 50_000_000
 _BOM = "\ufeff"
 
 
 class ConfigFile:
-    """One file, which may not be there yet; a link is followed, but in a workspace never out of it."""
+    """A file that may not exist yet. Links are followed, but never out of the folder `inside`."""
 
     def __init__(self, path: Path, inside: Path | None = None) -> None:
         self.path = path
         try:
             self._target = path.resolve()
         except (OSError, RuntimeError) as error:
-            raise ConfigError(f"{path} cannot be followed ({error})") from None
+            raise ConfigError(f"cannot resolve the link {path} ({error})") from None
         if inside is not None and not self._target.is_relative_to(inside):
-            raise ConfigError(f"{path} leads out of the workspace, to {self._target}; it is left alone")
+            raise ConfigError(f"{path} points outside the workspace, to {self._target}; it was not changed")
         self._content = self._bytes()
 
     @property
     def exists(self) -> bool:
-        """Whether the file is there."""
+        """Whether the file exists."""
         return self._content is not None
 
     @property
     def text(self) -> str:
-        """What the file says; empty when it is not there."""
+        """The text of the file; empty if it does not exist."""
         try:
             return (self._content or b"").decode("utf-8").removeprefix(_BOM)
         except UnicodeDecodeError:
-            raise ConfigError(f"{self.path} is not UTF-8; it is left alone") from None
+            raise ConfigError(f"{self.path} is not valid UTF-8; it was not changed") from None
 
     @property
     def backup(self) -> Path:
-        """Where the file as it was before is kept."""
+        """The path of the backup."""
         return self._target.with_name(self._target.name + BACKUP)
 
     def replace(self, text: str) -> bool:
-        """Write a new text, keeping a copy of the old one; True when there is such a copy."""
-        has_mark = (self._content or b"").startswith(_BOM.encode())
+        """Write a new text after backing up the old one; return whether there is a backup."""
+        has_bom = (self._content or b"").startswith(_BOM.encode())
         self._check_writable()
         try:
             self._target.parent.mkdir(parents=True, exist_ok=True)
             if self._content is not None:
                 self._write(self.backup, self._content)
-            self._write(self._target, ((_BOM if has_mark else "") + text).encode())
+            self._write(self._target, ((_BOM if has_bom else "") + text).encode())
         except OSError as error:
-            raise ConfigError(f"cannot write {self.path} ({error.strerror}); it is as it was") from error
+            raise ConfigError(f"cannot write {self.path} ({error.strerror}); it was not changed") from error
         return self.exists
 
     def restore(self) -> None:
-        """Put back what was there before, or nothing."""
+        """Restore the backup, or delete the file if there is none."""
         self._check_writable()
         try:
             if self.backup.exists():
@@ -66,10 +66,10 @@ class ConfigFile:
             else:
                 self._target.unlink()
         except OSError as error:
-            raise ConfigError(f"cannot write {self.path} ({error.strerror}); it is as it was") from error
+            raise ConfigError(f"cannot write {self.path} ({error.strerror}); it was not changed") from error
 
     def before(self) -> str | None:
-        """Return the text that was there before, if a copy was kept."""
+        """Return the text of the backup, if there is one."""
         with suppress(OSError, UnicodeDecodeError):
             return self.backup.read_bytes().decode("utf-8").removeprefix(_BOM)
         return None
@@ -78,9 +78,9 @@ class ConfigFile:
         try:
             status = self._target.stat()
             if not stat.S_ISREG(status.st_mode):
-                raise ConfigError(f"{self.path} is not a regular file; it is left alone")
-            if status.st_size > _LARGEST:
-                raise ConfigError(f"{self.path} is over {_LARGEST:,} bytes; it is left alone")
+                raise ConfigError(f"{self.path} is not a regular file; it was not changed")
+            if status.st_size > _MAX_BYTES:
+                raise ConfigError(f"{self.path} is larger than {_MAX_BYTES:,} bytes; it was not changed")
             return self._target.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -90,14 +90,14 @@ class ConfigFile:
     def _check_writable(self) -> None:
         if self._content is None:
             return
-        # Replacing a file needs no right to write to it: whoever took that away meant it.
+        # Replacing a file works without permission to write to it, but a read-only file is read-only on purpose.
         if not self._target.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
             raise ConfigError(f"{self.path} is read-only; make it writable, or use --print and edit it yourself")
         if self._bytes() != self._content:
-            raise ConfigError(f"{self.path} was changed by another program just now; try again")
+            raise ConfigError(f"another program has just changed {self.path}; try again")
 
     def _write(self, path: Path, content: bytes) -> None:
-        """Write beside the file and put it in its place, so that there is never half a file."""
+        """Write a temporary file and move it into place, so that the file is never incomplete."""
         mode = stat.S_IMODE(self._target.stat().st_mode) if self._content is not None else 0o644
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:

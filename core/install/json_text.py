@@ -1,4 +1,4 @@
-"""Changing one member of a JSON file as text, so that comments, order and layout of everything else stay."""
+"""Editing one member of a JSON file as text, so that comments, order and layout of the rest do not change."""
 
 import json
 
@@ -6,12 +6,12 @@ from keyhole.core.syntax.jsonc import JsonMember, JsonNode, parse_jsonc, read_js
 
 
 def parse(text: str) -> dict[str, object]:
-    """Read a text; nothing at all is an empty object."""
+    """Parse a text; an empty text is an empty object."""
     return _check_object(parse_jsonc(text if text.strip() else "{}"))
 
 
 def set_entry(text: str, section: str, name: str, entry: dict[str, object]) -> str:
-    """Put an entry into a section of the file; what else an entry of that name has is kept."""
+    """Return the text with an entry added to a section; other members of an existing entry are kept."""
     text = text if text.strip() else "{}\n"
     root, comments = _read(text)
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -35,7 +35,7 @@ def set_entry(text: str, section: str, name: str, entry: dict[str, object]) -> s
 
 
 def remove_entry(text: str, section: str, name: str) -> str:
-    """Take an entry out; the text as it is when there is none."""
+    """Return the text without an entry; unchanged if there is no such entry."""
     root, _ = _read(text)
     place = _member(root, section)
     found = _member(place.node, name) if place else None
@@ -61,7 +61,7 @@ def _read(text: str) -> tuple[JsonNode, list[int]]:
 
 def _check_object(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise ValueError("it is not an object")  # the file is wrong, not the call
+        raise ValueError("not an object")  # a ValueError: the file is wrong, not the type of an argument
     return value
 
 
@@ -70,7 +70,7 @@ def _member(node: JsonNode, key: str) -> JsonMember | None:
 
 
 class _Layout:
-    """How a file is laid out."""
+    """The indentation and line ends of a file."""
 
     def __init__(self, text: str, root: JsonNode, newline: str) -> None:
         self._text = text
@@ -79,18 +79,18 @@ class _Layout:
         self.unit = first or "  "
 
     def indent_of(self, position: int) -> str:
-        """Return the space at the beginning of the line of a position."""
+        """Return the indentation of the line at a position."""
         line = self._text[self._text.rfind("\n", 0, position) + 1 : position]
         return line[: len(line) - len(line.lstrip(" \t"))]
 
     def json(self, value: object, indent: str) -> str:
-        """Write a value whose first line is indented already."""
+        """Return a value as JSON, with every line but the first indented."""
         lines = json.dumps(value, ensure_ascii=False, indent=self.unit).split("\n")
         return (self.newline + indent).join(lines)
 
 
 def _insert(text: str, node: JsonNode, key: str, value: object, layout: _Layout) -> str:
-    """Add a member at the end of an object, behind whatever comments stand there."""
+    """Return the text with a member added at the end of an object, after any comments there."""
     outer = layout.indent_of(node.start)
     indent = layout.indent_of(node.members[-1].start) if node.members else outer + layout.unit
     if node.members and "\n" not in text[node.start : node.members[-1].start]:

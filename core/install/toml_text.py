@@ -1,7 +1,8 @@
-"""Changing one table of a TOML file, so that comments, order and layout of everything else stay.
+"""Editing one table of a TOML file, so that comments, order and layout of the rest do not change.
 
-tomlkit keeps them, but counts the lines between two tables to the first one. Here comments and empty lines behind
-the last key of our table are not its own: a new key goes before them, and they stay when the table goes.
+tomlkit preserves them, but treats the lines between two tables as part of the first. This module treats comments and
+empty lines after the last key of our table as outside it: a new key is added before them, and removing the table keeps
+them.
 """
 
 import re
@@ -15,26 +16,26 @@ from tomlkit.items import AbstractTable, AoT, Array, InlineTable, Item, Key, Tab
 _LONE_NEWLINE = re.compile(r"(?<!\r)\n")
 _EMPTY_LINE = re.compile(r"\A[ \t]*\r?\n")
 
-# What stands in a table, in its order; comments and empty lines have no key.
+# The items of a table, in order; comments and empty lines have no key.
 Body = list[tuple[Key | None, Item]]
 
 
 def parse(text: str) -> dict[str, object]:
-    """Read a text."""
+    """Parse a text."""
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError("nested too deeply") from None
 
 
 def set_entry(text: str, section: str, name: str, entry: dict[str, object]) -> str:
-    """Put a table into a section of the file; what else a table of that name has is kept."""
+    """Return the text with a table added to a section; other keys of an existing table are kept."""
     document = _document(text)
     for body, index in _places(document, section, name):
         found = body[index][1]
-        # A table that is only named in headers of tables inside it has no place for keys.
+        # A table that exists only in the headers of its subtables has no lines of its own where keys could go.
         if not isinstance(found, AbstractTable) or (isinstance(found, Table) and found.is_super_table()):
-            raise ValueError(f"{section}.{name} is not a table with a header of its own")
+            raise ValueError(f"{section}.{name} is not a table with its own header")
         _update(found, entry)
         return _with_line_ends(text, tomlkit.dumps(document))
     gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
@@ -42,12 +43,12 @@ def set_entry(text: str, section: str, name: str, entry: dict[str, object]) -> s
 
 
 def remove_entry(text: str, section: str, name: str) -> str:
-    """Take a table out, and the tables inside it."""
+    """Return the text without a table and its subtables."""
     document = _document(text)
     for body, index in _places(document, section, name):
-        behind = "".join(item.as_string() for _, item in _cut_trailing(_last_body(body[index][1])))
-        # One empty line goes with it.
-        body[index] = (None, Whitespace(_EMPTY_LINE.sub("", behind)))
+        trailing = "".join(item.as_string() for _, item in _cut_trailing(_last_body(body[index][1])))
+        # Remove one empty line with the table.
+        body[index] = (None, Whitespace(_EMPTY_LINE.sub("", trailing)))
     return tomlkit.dumps(document)
 
 
@@ -59,12 +60,12 @@ def _document(text: str) -> tomlkit.TOMLDocument:
     except (TOMLKitError, RecursionError) as error:
         raise ValueError(str(error)) from None
     if not is_same:
-        raise ValueError("its layout cannot be kept")
+        raise ValueError("its layout cannot be preserved")
     return document
 
 
 def _places(document: tomlkit.TOMLDocument, section: str, name: str) -> Iterator[tuple[Body, int]]:
-    """Find where an entry stands; parts of one table may stand apart in the file."""
+    """Yield the positions of an entry; a file may define one table in several places."""
     for key, item in document.body:
         if key is not None and key.key == section and isinstance(item, Table):
             body = item.value.body
@@ -84,7 +85,7 @@ def _update(table: AbstractTable, entry: dict[str, object]) -> None:
 
 
 def _last_body(item: Item) -> Body:
-    """Return what stands in the last of the tables inside a table."""
+    """Return the items of the last subtable of a table, at any depth."""
     if isinstance(item, AoT):
         return _last_body(item.body[-1])
     if not isinstance(item, Table):
@@ -94,7 +95,7 @@ def _last_body(item: Item) -> Body:
 
 
 def _cut_trailing(body: Body) -> Body:
-    """Cut comments and empty lines off the end."""
+    """Remove comments and empty lines from the end, and return them."""
     start = len(body)
     while start and body[start - 1][0] is None:
         start -= 1
@@ -104,5 +105,5 @@ def _cut_trailing(body: Body) -> Body:
 
 
 def _with_line_ends(text: str, new: str) -> str:
-    """Write a new text with the line ends of the old one."""
+    """Return the new text with the line ends of the old one."""
     return _LONE_NEWLINE.sub("\r\n", new) if "\r\n" in text and not _LONE_NEWLINE.search(text) else new

@@ -1,11 +1,13 @@
-"""Statistics of the calls of agents: what they asked, what it cost, and how often a budget cut the answer."""
+"""Statistics of agents' calls: what they asked, what it cost, and what the answers lacked."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from math import ceil
 
-from keyhole.core.types import Call, CallStatus
+from keyhole.core.journal.reader import status_now
+from keyhole.core.types import Call, CallStatus, Completeness
 
 BINS = 10
 _SLOWEST = 5
@@ -13,12 +15,23 @@ _SLOWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Calls counted together; rates are shares of the answers, latencies are in milliseconds."""
+    """Calls counted together; rates are shares of the answers, latencies are in milliseconds.
+
+    `truncated` answers are those that the budget shortened or clipped, or left something out of.
+    """
 
     name: str
     calls: int
+    complete: int
+    more_pages: int
+    partial: int
+    shortened: int
+    clipped: int
+    left_out: int
     truncated: int
     errors: int
+    cancelled: int
+    lost: int
     pending: int
     tokens: int
     truncation_rate: float
@@ -26,10 +39,21 @@ class Group:
     p50_ms: float
     p95_ms: float
 
+    @property
+    def answers(self) -> int:
+        """How many calls were answered."""
+        return sum(count for _, count in self.by_completeness)
+
+    @property
+    def by_completeness(self) -> tuple[tuple[Completeness, int], ...]:
+        """How many answers each word of completeness describes."""
+        counts = (self.complete, self.more_pages, self.partial, self.shortened, self.clipped, self.left_out)
+        return tuple(zip(Completeness, counts, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """All calls together, by tool and by client, most calls first; the histogram is of utilisation, 0-10% first."""
+    """Figures for all calls, by tool and by client (most calls first), and a histogram of utilisation from 0-10% up."""
 
     total: Group
     tools: tuple[Group, ...]
@@ -41,7 +65,7 @@ class Statistics:
 
 
 def statistics(calls: Iterable[Call]) -> Statistics:
-    """Count calls."""
+    """Return the statistics of calls."""
     counted = list(calls)
     ended = [call for call in counted if call.status != CallStatus.PENDING]
     return Statistics(
@@ -56,7 +80,7 @@ def statistics(calls: Iterable[Call]) -> Statistics:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least this share of sorted values do not exceed; 0 when there are none."""
+    """Return a percentile of sorted values by the nearest-rank method; 0 if there are none."""
     return values[max(0, ceil(share * len(values)) - 1)] if values else 0.0
 
 
@@ -69,18 +93,27 @@ def _groups(calls: Iterable[Call], name_of: Callable[[Call], str]) -> tuple[Grou
 
 
 def _group(name: str, calls: Sequence[Call]) -> Group:
-    count = {status: sum(call.status == status for call in calls) for status in CallStatus}
-    answers = count[CallStatus.OK] + count[CallStatus.TRUNCATED]
+    count = Counter(map(status_now, calls))
+    answers = sum(count[CallStatus(word)] for word in Completeness)
+    truncated = sum(count[CallStatus(word)] for word in Completeness if word.is_truncated)
     used = [call.utilisation for call in calls if call.budget]
     times = sorted(call.ms for call in calls if call.status != CallStatus.PENDING)
     return Group(
         name=name,
         calls=len(calls),
-        truncated=count[CallStatus.TRUNCATED],
+        complete=count[CallStatus.COMPLETE],
+        more_pages=count[CallStatus.MORE_PAGES],
+        partial=count[CallStatus.PARTIAL],
+        shortened=count[CallStatus.SHORTENED],
+        clipped=count[CallStatus.CLIPPED],
+        left_out=count[CallStatus.LEFT_OUT],
+        truncated=truncated,
         errors=count[CallStatus.ERROR],
+        cancelled=count[CallStatus.CANCELLED],
+        lost=count[CallStatus.LOST],
         pending=count[CallStatus.PENDING],
         tokens=sum(call.tokens for call in calls),
-        truncation_rate=count[CallStatus.TRUNCATED] / answers if answers else 0.0,
+        truncation_rate=truncated / answers if answers else 0.0,
         utilisation=sum(used) / len(used) if used else 0.0,
         p50_ms=percentile(times, 0.5),
         p95_ms=percentile(times, 0.95),

@@ -1,1 +1,1 @@
-"""Links between files: found in one file's text, and resolved against every path of the workspace."""
+"""Links between files: extracted from the text of a file, and resolved against all paths of the workspace."""

@@ -1,4 +1,4 @@
-"""Where an include of C or C++ leads: beside the file, or to the one header that it can mean."""
+"""Resolving includes of C and C++: to a header next to the file, or to the only header that matches."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -7,7 +7,8 @@ from keyhole.core.links.link_types import Origin, Reason, Resolution, external, 
 from keyhole.core.links.paths import Paths, basename, join, parents
 
 _INCLUDE_FOLDERS = ("", "include", "inc", "src", "lib", "source")
-# What a compiler brings; a workspace may hold replacements of the same name, which only it knows when to use.
+# The standard headers of compilers. A workspace may contain replacements with the same names, but only its build
+# knows when they are used.
 _STANDARD = frozenset(
     """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic
     stdbit stdbool stdckdint stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype unistd
@@ -25,7 +26,7 @@ class Includes:
         self._paths = paths
 
     def resolve(self, origin: Origin, target: str, _: str) -> Resolution:
-        """Resolve a header with the quotes or brackets around it."""
+        """Resolve a header, given with its quotes or angle brackets."""
         is_quoted, name = target.startswith('"'), target[1:-1].replace("\\", "/")
         beside = join(origin.folder, name)
         if is_quoted and beside and beside in self._paths:
@@ -42,7 +43,10 @@ class Includes:
         return unresolved(Reason.MISSING_FILE)
 
     def _candidates(self, origin: Origin, name: str, *, is_quoted: bool) -> set[str]:
-        """Return the files that a compiler may find: those in folders that look like its search path, or all."""
+        """Return the files that a compiler may find: those in folders that look like its search path.
+
+        For a quoted include without such files, return every file whose path ends in the name.
+        """
         if name.startswith("."):
             return set()
         ending = self._paths.ending_in(name)
@@ -65,7 +69,7 @@ def _search_path(origin: Origin) -> Iterator[str]:
 def _is_standard(name: str) -> bool:
     if name.startswith(("sys/", "netinet/", "arpa/", "net/", "linux/", "machine/")):
         return True
-    # C++ writes its own without an ending.
+    # The standard headers of C++ have no extension.
     return "/" not in name and (name.removesuffix(".h") in _STANDARD if name.endswith(".h") else "." not in name)
 
 

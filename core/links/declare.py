@@ -1,4 +1,4 @@
-"""What files declare about how others are named: modules of Go, aliases of TypeScript, packages, anchors."""
+"""The declarations that links are resolved with: modules of Go, aliases of TypeScript, packages, anchors."""
 
 import json
 import re
@@ -11,20 +11,20 @@ from keyhole.core.links.markdown import markdown_anchors
 from keyhole.core.links.paths import basename
 from keyhole.core.syntax.jsonc import parse_jsonc
 
-# None of these looks beyond its line, so that a hostile file takes no longer than its length.
+# These patterns match within one line only, so that even a hostile file takes linear time.
 _GO_MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _GO_REPLACE = re.compile(
     r"^(?:replace)?[ \t]+([^\s=(]{1,300})(?:[ \t]+v\S{1,100})?[ \t]+=>[ \t]+(\.{1,2}/\S*)", re.MULTILINE
 )
 _JAVA_PACKAGE = re.compile(r"^[ \t]*package[ \t]+([\w.]+)[ \t]*;", re.MULTILINE)
 _TSCONFIG = re.compile(r"(?:ts|js)config(?:\.[\w.-]+)?\.json")
-# More than this is no configuration that anyone wrote.
+# No configuration written by hand is longer than this.
 _LONGEST_VALUE = 50_000
 _PACKAGE_FACTS = ("main", "module", "types", "typings", "source", "exports", "imports")
 
 
 def declarations(path: str, language: str, text: str) -> tuple[Declared, ...]:
-    """Return what a file declares; nothing when it cannot be read as what its name says."""
+    """Return the declarations of a file; none if it cannot be parsed."""
     name = basename(path)
     read = _BY_NAME.get(name) or _BY_LANGUAGE.get(language)
     if _TSCONFIG.fullmatch(name):
@@ -65,13 +65,13 @@ def _crate(text: str) -> Iterator[Declared]:
         return
     name = library.get("name") or str(package.get("name", "")).replace("-", "_")
     edition = package.get("edition", "2015")
-    # An edition that the workspace gives is a new one: old crates have no workspace.
+    # An edition inherited from the workspace (not a string) is a recent one: old crates have no workspace.
     known = {"lib": library.get("path", "src/lib.rs"), "edition": edition if isinstance(edition, str) else "2021"}
     yield Declared("crate", str(name), json.dumps(known))
 
 
 def _python_project(text: str) -> Iterator[Declared]:
-    """Tell where packages lie that are not where their name says."""
+    """Yield the packages whose folder differs from their name."""
     tools = tomllib.loads(text).get("tool") or {}
     wheel = (((tools.get("hatch") or {}).get("build") or {}).get("targets") or {}).get("wheel") or {}
     sources = wheel.get("sources") or {}

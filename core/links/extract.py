@@ -1,4 +1,4 @@
-"""The links of one file: its imports as parsing found them, or what its prose points to."""
+"""Extracting the links of one file: the imports that parsing found, or the links of its Markdown."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from keyhole.core.links.link_types import LinkKind, RawLink
 from keyhole.core.links.markdown import domain_of, markdown_links
 from keyhole.core.types import Import, Outline, SourceFile
 
-# A generated file may import without end; nobody walks more links than this.
+# A generated file may contain any number of imports; nobody follows more links than this.
 MOST_LINKS = 5_000
 _MOST_MODULES = 1_000
 _LONGEST_TARGET = 1_000
@@ -23,18 +23,18 @@ _RUST_MODULE = re.compile(r"(?:^|\s)mod\s+(?:r#)?(\w+)$")
 _RUST_PATH = re.compile(r"#\[path\s*=\s*\"([^\"]+)\"\]")
 _RUST_USE = re.compile(r"^.*?\buse\s+")
 _RUST_TOKEN = re.compile(r"::|[{},*]|[^\s{},:*]+")
-# Statements inside a macro; where it has modules or functions of its own, what a path starts from is not told here.
+# Statements inside a macro. If the macro contains modules or functions, it is ignored: relative paths would be unclear.
 _RUST_STATEMENT = re.compile(r"(?<=[;{}\]])\s*((?:pub(?:\([^()\n]*\))?\s+)?(?:mod\s+\w+|use\s[^;]{1,2000}))(?=;)")
 _RUST_SCOPE = re.compile(r"\b(?:mod\s+\w+\s*\{|fn\s+\w)")
 _RUST_NOISE = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)", re.DOTALL)
 _JAVA_IMPORT = re.compile(r"^import\s+(?:static\s+)?([\w.\s]+\*?)")
-# What a bundle requires is inside it.
+# The modules that a bundle requires are inside the bundle, so they are not links.
 _BUNDLED = re.compile(r"function\s*\(\s*\w+\s*,\s*module\s*,\s*exports\s*\)")
 _INCLUDE = re.compile(r"(\"[^\"]+\"|<[^<>]+>)")
 
 
 def links_of(source: SourceFile, outline: Outline) -> tuple[RawLink, ...]:
-    """Return what a file points to."""
+    """Return the links of a file, without duplicates."""
     if outline.language == "markdown":
         found: Iterable[RawLink] = markdown_links(source.text)
     else:
@@ -45,7 +45,7 @@ def links_of(source: SourceFile, outline: Outline) -> tuple[RawLink, ...]:
 
 
 def _python(source: SourceFile, outline: Outline) -> Iterator[RawLink]:
-    # Most files need none of these, and finding them takes longer than all the rest.
+    # Most files do not need the line starts, and computing them takes longer than everything else here.
     line_starts = cache(lambda: [0, *(match.end() for match in _LINE_END.finditer(source.text))])
     for item in outline.imports:
         top = item.target.partition(".")[0]
@@ -59,11 +59,11 @@ def _python(source: SourceFile, outline: Outline) -> Iterator[RawLink]:
 
 
 def _python_names(item: Import, text: str, line_starts: Callable[[], list[int]]) -> list[str]:
-    """Return what `from module import …` takes; each may be a module of its own."""
+    """Return the names that `from module import …` imports; each may be a submodule."""
     start = _FROM.match(item.text)
     listed = item.text[start.end() :] if start else ""
     if start and start.group(1):
-        # Comments between the names have lost their line ends, so these are read from the source.
+        # The text of the import is on one line, where comments cannot be told from names, so read the source.
         position = line_starts()[item.line - 1]
         written = _NAMES_IN_BRACKETS.search(text, position, position + _LONGEST_STATEMENT)
         listed = _COMMENT.sub("", written.group(1)) if written else ""
@@ -121,7 +121,7 @@ def _rust_in_macros(macros: tuple[Import, ...]) -> Iterator[Import]:
 
 
 def _rust_paths(tree: str) -> list[str]:
-    """Write out `a::{b, c::{self, d}}` as `a::b`, `a::c`, `a::c::d`."""
+    """Expand `a::{b, c::{self, d}}` to `a::b`, `a::c`, `a::c::d`."""
     prefixes, path, paths = [list[str]()], list[str](), list[str]()
     is_leaf = is_alias = False
     for word in [*_RUST_TOKEN.findall(tree), ","]:

@@ -1,4 +1,4 @@
-"""Where an import of Go leads: to the folder of a package, by the paths that modules declare."""
+"""Resolving imports of Go to the folders of packages, using the module paths in go.mod files."""
 
 from functools import cached_property
 
@@ -46,7 +46,7 @@ class GoImports:
 
     @cached_property
     def _packages(self) -> frozenset[str | None]:
-        """The folders that hold Go files."""
+        """The folders that contain Go files."""
         return frozenset(path.rpartition("/")[0] for path in self._paths.files if path.endswith(".go"))
 
 

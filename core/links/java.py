@@ -1,4 +1,4 @@
-"""Where an import of Java leads: by the packages that files declare."""
+"""Resolving imports of Java, using the package declarations of files."""
 
 from collections import defaultdict
 
@@ -20,7 +20,7 @@ class JavaImports:
             self._folders[fact.name].add(folder)
 
     def resolve(self, origin: Origin, target: str, _: str) -> Resolution:
-        """Resolve a type, something inside a type, or all of a package."""
+        """Resolve the import of a type, a member of a type, or a whole package."""
         if target.endswith(".*") and target[:-2] in self._folders:
             return _one_of(origin, self._folders[target[:-2]])
         name = target.removesuffix(".*")
@@ -30,7 +30,7 @@ class JavaImports:
             name = name.rpartition(".")[0]
         package = target.removesuffix(".*")
         while package:
-            # A package of the workspace: its type may be generated, or gone.
+            # The package is in the workspace, but the type is missing: it may be generated or deleted.
             if package in self._folders and _is_type(target[len(package) + 1 :]):
                 return unresolved(Reason.MISSING_MODULE)
             package = package.rpartition(".")[0]
@@ -38,7 +38,7 @@ class JavaImports:
 
 
 def _one_of(origin: Origin, places: "set[str] | list[str]") -> Resolution:
-    """Choose a place: the only one, the only one in this source tree, or the only one that is no test."""
+    """Return the only place, the only one in the same source tree, or the only one that is not a test."""
     for narrowed in (
         list(places),
         [place for place in places if _tree(place) == _tree(origin.path)],
@@ -50,7 +50,7 @@ def _one_of(origin: Origin, places: "set[str] | list[str]") -> Resolution:
 
 
 def _tree(path: str) -> str:
-    """Return the source tree of a path: what comes before the folder `java`."""
+    """Return the source tree of a path: the part before the folder `java`."""
     return path.partition("/java/")[0]
 
 

@@ -1,4 +1,4 @@
-"""Where an import of JavaScript or TypeScript leads: relative, by an alias of the project, or to a package."""
+"""Resolving imports of JavaScript and TypeScript: by relative path, by an alias of the project, or by package."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,11 +9,11 @@ from keyhole.core.links.paths import Paths, basename, join, parents
 _TYPED = (".ts", ".tsx", ".d.ts", ".mts", ".cts")
 _PLAIN = (".js", ".jsx", ".mjs", ".cjs")
 _OTHERS = (".json", ".vue", ".svelte", ".astro")
-# TypeScript is imported by the name of what it will be compiled to.
+# TypeScript files are imported by the name of the compiled file.
 _COMPILED = {".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _CONFIGURATIONS = ("tsconfig.json", "jsconfig.json")
 _MOST_EXTENDS = 8
-# Conditions of a package's exports, the ones that lead to source first.
+# The conditions of a package's exports; those that point to source come first.
 _CONDITIONS = ("source", "import", "node", "module", "default", "require", "types", "browser")
 
 
@@ -32,7 +32,7 @@ class JavaScriptImports:
                 self._packages.setdefault(fact.name, []).append(path.rpartition("/")[0])
 
     def resolve(self, origin: Origin, target: str, _: str) -> Resolution:
-        """Resolve what stands between the quotes."""
+        """Resolve the text between the quotes."""
         if target.startswith("."):
             return self._relative(origin, target)
         if target.startswith("/"):
@@ -51,13 +51,13 @@ class JavaScriptImports:
         return self._file(origin, path) or unresolved(Reason.MISSING_MODULE)
 
     def _file(self, origin: Origin, path: str) -> Resolution | None:
-        """Find the file that a path without an ending, or with another, stands for."""
+        """Return the file for a path, which may have no extension or that of the compiled file."""
         if found := self._paths.first(self._spellings(origin, path)):
             return internal(found)
         if self._paths.is_folder(path) and (main := self._entry(path)):
             return internal(main)
         place = self._paths.place(path)
-        # A folder without an index cannot be imported.
+        # A folder without an index file cannot be imported.
         return None if place and self._paths.is_folder(path) else place
 
     def _spellings(self, origin: Origin, path: str) -> Iterator[str]:
@@ -70,7 +70,7 @@ class JavaScriptImports:
         yield from (f"{path}/index{ending}" if path else f"index{ending}" for ending in endings)
 
     def _entry(self, folder: str) -> str | None:
-        """Find the file that a package is entered by, if it is indexed."""
+        """Return the entry file of a package, if it is indexed."""
         facts = self._manifests.get(folder, {})
         exported = facts.get("exports")
         root = exported.get(".", exported) if isinstance(exported, dict) else exported
@@ -82,7 +82,7 @@ class JavaScriptImports:
         return self._paths.first(f"{folder}/index{ending}".lstrip("/") for ending in (*_TYPED, *_PLAIN))
 
     def _own_import(self, origin: Origin, target: str) -> Resolution:
-        """Resolve `#name` by the imports of the nearest package."""
+        """Resolve `#name` with the `imports` of the nearest package."""
         for folder in parents(origin.path):
             if folder in self._manifests:
                 for name in _matching(self._manifests[folder].get("imports"), target):
@@ -93,7 +93,7 @@ class JavaScriptImports:
         return unresolved(Reason.MISSING_MODULE)
 
     def _by_alias(self, origin: Origin, target: str) -> tuple[Resolution | None, bool]:
-        """Resolve by the nearest configuration; also tell whether an alias speaks of the target."""
+        """Resolve with the nearest configuration; also return whether an alias other than `*` matches the target."""
         for folder in parents(origin.path):
             for name in _CONFIGURATIONS:
                 path = f"{folder}/{name}" if folder else name
@@ -108,7 +108,7 @@ class JavaScriptImports:
         return None, False
 
     def _options(self, path: str) -> tuple[str | None, Mapping[str, object], str]:
-        """Return the base folder, the aliases and what they start from, following what is extended."""
+        """Return the base folder, the aliases and the folder they are relative to, following `extends`."""
         base: str | None = None
         aliases: Mapping[str, object] | None = None
         alias_base = path.rpartition("/")[0]
@@ -153,7 +153,7 @@ class JavaScriptImports:
 
 
 def _matching(aliases: object, target: str) -> Iterator[str]:
-    """Yield what a table of aliases says about a target; the longest pattern counts."""
+    """Yield the paths that the longest matching alias gives for a target."""
     if not isinstance(aliases, dict):
         return
     for pattern in sorted((key for key in aliases if isinstance(key, str)), key=lambda key: (-len(key), key)):
@@ -168,7 +168,7 @@ def _matching(aliases: object, target: str) -> Iterator[str]:
 
 
 def _targets(value: object, depth: int = 4) -> Iterator[str]:
-    """Yield the paths in what may be a path, a list of them, or a table by condition."""
+    """Yield the paths in a value, which is a path, a list of paths, or a table of paths by condition."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and depth:
@@ -180,5 +180,5 @@ def _targets(value: object, depth: int = 4) -> Iterator[str]:
 
 
 def _is_catch_all(aliases: Mapping[str, object], target: str) -> bool:
-    """Tell whether only the alias `*`, which speaks of everything, speaks of a target."""
+    """Return whether only the alias `*`, which matches everything, matches a target."""
     return "*" in aliases and not any(_matching({key: "x" for key in aliases if key != "*"}, target))

@@ -1,8 +1,8 @@
-"""What a link is: as it is written in a file, and where it leads.
+"""The types of links: as written in a file, and as resolved.
 
-A link's `part` narrows its target: the name a Python import takes, the heading of a note, the inline
-modules around a Rust path. Whether it leads anywhere depends on other files, so that is told apart.
-What there are tens of thousands of is a tuple, which costs less than a dataclass.
+The `part` of a link narrows its target: the name in a Python import, the heading of a note, the inline modules around a
+Rust path. The resolution of a link depends on other files, so it has its own type. Types with tens of thousands of
+instances are named tuples, which cost less than dataclasses.
 """
 
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ class LinkKind(StrEnum):
 
 
 class LinkState(StrEnum):
-    """Where a link leads."""
+    """Whether a link points into the workspace, out of it, or could not be resolved."""
 
     INTERNAL = "internal"
     EXTERNAL = "external"
     UNRESOLVED = "unresolved"
-    # To where another link of the same line leads already: never shown.
+    # Another link on the same line has the same target; never shown.
     REPEATED = "repeated"
 
 
 class Reason(StrEnum):
-    """Why a link that looks internal does not lead where it says."""
+    """Why a link that looks internal is broken or cannot be resolved."""
 
     MISSING_FILE = "missing file"
     MISSING_ANCHOR = "missing anchor"
@@ -39,15 +39,15 @@ class Reason(StrEnum):
     OUTSIDE = "outside the workspace"
 
 
-# The reasons that somebody should mend; the others only say that nothing certain can be told.
+# The reasons that mean a broken link, which should be fixed; the others only mean that its target is uncertain.
 BROKEN = (Reason.MISSING_FILE, Reason.MISSING_ANCHOR, Reason.MISSING_MODULE)
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link where it stands, and where it leads: `to` is a path of the workspace, `site` a domain or package.
+    """A link, its position and its target: `to` is a path in the workspace, `site` a domain or package.
 
-    `to_line` is the line of the heading that it names; 0 where it names none.
+    `to_line` is the line of the heading that the link names; 0 if it names none.
     """
 
     path: str
@@ -64,29 +64,29 @@ class Link:
 
     @property
     def is_broken(self) -> bool:
-        """Whether somebody should mend it."""
+        """Whether the link is broken and should be fixed."""
         return self.reason in BROKEN
 
     @property
     def names_anchor(self) -> bool:
-        """Whether it leads to a place inside a file."""
+        """Whether the link points to a heading or another anchor inside a file."""
         return bool(self.part) and self.kind != "import" and self.state == "internal" and not self.reason
 
     @property
     def written(self) -> str:
-        """The link much as its file has it."""
+        """The link in nearly the form that it has in its file."""
         if self.kind == "wikilink":
             return f"[[{self.target}{'#' if self.part else ''}{self.part}]]"
         if self.kind == "link":
             return f"{self.target}{'#' if self.part else ''}{self.part}"
-        # What an import takes from a module is told when it is a module itself.
+        # Show the imported name only if it is a module itself.
         if self.part and self.language == "python" and self.part == _module_name(self.to):
             return f"{self.target}{'' if self.target.endswith('.') else '.'}{self.part}"
         return self.target
 
 
 class RawLink(NamedTuple):
-    """A link as a file has it; `site` is the domain or package when the text alone says it is external."""
+    """A link as written in a file; `site` is its domain or package if the text alone shows that it is external."""
 
     line: int
     kind: LinkKind
@@ -97,7 +97,7 @@ class RawLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a file declares that links of others are resolved by: a module's path, aliases, a package, an anchor."""
+    """A declaration used to resolve the links of other files: a module path, aliases, a package or an anchor."""
 
     kind: str
     name: str
@@ -105,19 +105,19 @@ class Declared:
 
 
 class Origin(NamedTuple):
-    """The file a link stands in."""
+    """The file that contains a link."""
 
     path: str
     language: str
 
     @property
     def folder(self) -> str:
-        """Its folder; the workspace itself is the empty path."""
+        """The folder of the file; an empty path for the root of the workspace."""
         return self.path.rpartition("/")[0]
 
 
 class Resolution(NamedTuple):
-    """Where a link leads: `path` is a file or folder of the workspace, `site` a domain or package outside."""
+    """The target of a link: `path` is a file or folder of the workspace, `site` a domain or package outside it."""
 
     state: LinkState
     path: str = ""
@@ -126,17 +126,17 @@ class Resolution(NamedTuple):
 
 
 def internal(path: str) -> Resolution:
-    """Say that a link leads to a path of the workspace, which itself is written as a dot."""
+    """Return the resolution of a link to a path of the workspace; its root is written as a dot."""
     return Resolution(LinkState.INTERNAL, path or ".")
 
 
 def external(site: str) -> Resolution:
-    """Say that a link leads out of the workspace."""
+    """Return the resolution of a link out of the workspace."""
     return Resolution(LinkState.EXTERNAL, site=site)
 
 
 def unresolved(reason: Reason) -> Resolution:
-    """Say that a link looks internal, and why it leads nowhere for certain."""
+    """Return the resolution of a link that looks internal but has no certain target."""
     return Resolution(LinkState.UNRESOLVED, reason=reason)
 
 

@@ -1,4 +1,4 @@
-"""Links of Markdown: inline, by reference, in HTML, as plain addresses, and wikilinks; and the anchors it declares."""
+"""Links of Markdown (inline links, references, HTML, plain URLs and wikilinks), and the anchors that it declares."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from keyhole.core.links.link_types import Declared, LinkKind, RawLink
 
-# What is code or commented out has no links: it is blanked, so that places stay the same.
+# Code and comments contain no links. They are replaced by spaces, so that positions stay the same.
 _FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ >]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _INDENTS = ("    ", "\t")
@@ -17,8 +17,8 @@ _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _BACKTICKS = re.compile(r"`+|\n")
 _NOT_LINE_END = re.compile(r"[^\n]")
 
-# Every kind that stands for itself, in one pass: wikilinks, inline links, HTML, plain addresses. Each begins with a
-# letter that is none of a group: only so does a search leap from one such letter to the next.
+# Wikilinks, inline links, HTML and plain URLs in one pass. Each alternative begins with a literal character outside any
+# group, which lets the regex engine skip quickly to the next such character.
 _LINK = re.compile(
     r"\[\[([^\[\]|#\n]{0,300})(#[^\[\]|\n]{0,300})?(?:\\?\|[^\[\]\n]*)?\]\](?![(\[])"
     r"|\]\([ \t]*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^)\n]*\)))?[ \t]*\)"
@@ -40,9 +40,9 @@ _NO_SLUG = re.compile(r"[^\w\- ]")
 
 _WEB = ("http", "https", "ftp", "ssh", "git")
 _SCHEME = re.compile(r"([a-zA-Z][\w+.-]*):")
-# A template fills these in; what they lead to cannot be told.
+# Placeholders of templates: the target is unknown.
 _TEMPLATE = re.compile(r"\{\{|\$\{|\{%|<%")
-# What ends the sentence rather than the address.
+# Characters at the end of a URL that belong to the sentence.
 _AFTER_ADDRESS = ".,;:!?*_~"
 _CONTENTS = frozenset(["toc", "_toc_"])
 
@@ -64,7 +64,7 @@ def markdown_links(text: str) -> list[RawLink]:
 
 
 def markdown_anchors(text: str) -> list[Declared]:
-    """Return the anchors that a text declares besides its headings."""
+    """Return the anchors that a text declares in addition to its headings."""
     ids = _ID.finditer(text) if any(mark in text for mark in ("id=", "name=", "{#")) else ()
     blocks = _BLOCK.finditer(text) if "^" in text else ()
     names = [*(match.group(1) or match.group(2) for match in ids), *(f"^{match.group(1)}" for match in blocks)]
@@ -82,7 +82,7 @@ def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, re.Matc
 
 
 def _link(line: int, match: re.Match[str]) -> RawLink | None:
-    """Make a link of what stands for itself."""
+    """Return the link for a match of _LINK; None if it is not a link to a file or site."""
     note, heading, *destinations = match.groups()
     if note is None:
         named = next((part for part in destinations if part is not None), None)
@@ -94,7 +94,7 @@ def _link(line: int, match: re.Match[str]) -> RawLink | None:
 
 
 def _destination_link(line: int, destination: str) -> RawLink | None:
-    """Make a link of where it leads, unless that is nowhere a file could be."""
+    """Return the link for a destination; None if it cannot be a file or a site."""
     destination = destination.strip("<>").strip()
     if not destination or destination == "#" or _TEMPLATE.search(destination):
         return None
@@ -111,13 +111,13 @@ def _destination_link(line: int, destination: str) -> RawLink | None:
 
 
 def _unquoted(text: str) -> str:
-    # Nearly all that is ever quoted is a space, and the general way takes ten times as long.
+    # Nearly all quoted characters are spaces, and `unquote` takes ten times as long.
     text = text.replace("%20", " ")
     return unquote(text) if "%" in text else text
 
 
 def domain_of(address: str) -> str:
-    """Return the domain of an address, without the `www.` that says nothing."""
+    """Return the domain of a URL, without `www.`."""
     try:
         return (urlsplit(address).hostname or "").removeprefix("www.")
     except ValueError:
@@ -126,9 +126,9 @@ def domain_of(address: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def slug(heading: str) -> str:
-    """Write a heading as the anchor that GitHub gives it."""
+    """Return the anchor that GitHub gives a heading."""
     bare = _LINKED.sub(r"\1", heading[:_LONGEST_HEADING])
-    # What is code has no tags, whatever it looks like.
+    # Text in backticks is code, which contains no tags.
     parts = [part if number % 2 else _MARKUP.sub("", part) for number, part in enumerate(bare.split("`"))]
     return _NO_SLUG.sub("", "".join(parts).strip().lower()).replace(" ", "-")
 
@@ -143,7 +143,7 @@ def _without_code(text: str) -> str:
 
 
 def _without_indented(text: str) -> str:
-    """Blank what is indented after an empty line; below an item of a list that may be its text, so it stays."""
+    """Blank indented code blocks; indented text below a list item is kept, since it may belong to the item."""
     pieces, position, is_list = list[str](), 0, False
     for match in _INDENTED.finditer(text):
         for line in text[position : match.start()].split("\n"):
@@ -156,7 +156,7 @@ def _without_indented(text: str) -> str:
 
 
 def _without_spans(text: str) -> str:
-    """Blank what stands between two equal runs of backticks on a line; going from the end back makes that one pass."""
+    """Blank code spans: text between two equal runs of backticks on a line; scanning backwards needs one pass only."""
     marks = list(_BACKTICKS.finditer(text))
     closing: dict[int, int] = {}
     next_equal: dict[str, int] = {}
@@ -178,7 +178,7 @@ def _without_spans(text: str) -> str:
 
 
 def _blanked(pattern: re.Pattern[str], text: str) -> str:
-    """Put spaces in the place of what matches, so that everything else stays where it is."""
+    """Replace every match by spaces, so that the positions of everything else stay the same."""
     return pattern.sub(lambda match: _NOT_LINE_END.sub(" ", match.group()), text)
 
 

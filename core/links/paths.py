@@ -1,4 +1,4 @@
-"""Every path of a workspace, looked up the ways that links name them."""
+"""All paths of a workspace, looked up in the ways that links name them."""
 
 import posixpath
 from collections import defaultdict
@@ -11,10 +11,10 @@ NOTE_ENDINGS = (".md", ".markdown", ".mdx", ".mdown")
 
 
 class Paths:
-    """The files of a workspace, indexed or passed over, and the folders that hold them."""
+    """The files of a workspace, indexed or skipped, and the folders that contain them."""
 
     def __init__(self, files: Iterable[str], skipped_files: Iterable[str], skipped_folders: Iterable[str]) -> None:
-        # What is passed over can be linked to as well: a generated module, a picture.
+        # Links can point to skipped files too, such as a generated module or a picture.
         self.files = frozenset([*files, *skipped_files])
         self._skipped_folders = frozenset(skipped_folders)
 
@@ -22,15 +22,15 @@ class Paths:
         return path in self.files
 
     def first(self, candidates: Iterable[str]) -> str | None:
-        """Return the first of some paths that is there."""
+        """Return the first of some paths that exists."""
         return next((path for path in candidates if path in self.files), None)
 
     def is_folder(self, path: str) -> bool:
-        """Tell whether there are files below a path."""
+        """Return whether a path is a folder that contains files."""
         return path in self.folders
 
     def place(self, path: str) -> Resolution | None:
-        """Resolve a path that names exactly what it means; None when nothing is there."""
+        """Resolve an exact path; None if it does not exist."""
         if path in self.files or path in self.folders:
             return internal(path)
         if any(folder in self._skipped_folders for folder in (path, *parents(path))):
@@ -38,18 +38,18 @@ class Paths:
         return None
 
     def ending_in(self, tail: str) -> list[str]:
-        """Return every path that is the tail, or has it below some folder."""
+        """Return every path that equals `tail` or ends in it after a slash."""
         return [p for p in self._by_name.get(basename(tail), ()) if p == tail or p.endswith(f"/{tail}")]
 
     def noted(self, name: str) -> list[str]:
-        """Return every path that ends as a note names it, in letters of any case."""
+        """Return every path that matches the name of a note, ignoring case."""
         wanted = name.lower()
         found = self._notes.get(basename(wanted), [])
         return found if "/" not in wanted else [path for path in found if _ends(_as_note(path), wanted)]
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        """Every folder that holds something, the workspace itself included."""
+        """Every folder that contains files, including the root of the workspace."""
         found = {""}
         for path in self.files:
             folder = path.rpartition("/")[0]
@@ -67,7 +67,7 @@ class Paths:
 
     @cached_property
     def _notes(self) -> dict[str, list[str]]:
-        """Paths by their last part in small letters; a note also without its ending."""
+        """Paths by their name in lower case; notes also by their name without the extension."""
         found: dict[str, list[str]] = {}
         for path in sorted(self.files):
             name = basename(path).lower()
@@ -83,7 +83,7 @@ def basename(path: str) -> str:
 
 
 def join(folder: str, *parts: str) -> str | None:
-    """Join and simplify a path; None when it leads out of the workspace."""
+    """Join and normalise a path; None if it is outside the workspace."""
     path = posixpath.normpath(posixpath.join(folder, *parts))
     if path == ".." or path.startswith(("../", "/")):
         return None
@@ -91,14 +91,14 @@ def join(folder: str, *parts: str) -> str | None:
 
 
 def parents(path: str) -> Iterable[str]:
-    """Yield the folders above a path, the nearest first and the workspace itself last."""
+    """Yield the folders above a path, the nearest first and the root of the workspace last."""
     while path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def _as_note(path: str) -> str:
-    """Write a path as a note may name it."""
+    """Return a path as a link to a note may name it: in lower case and without the extension."""
     small = path.lower()
     return small.rpartition(".")[0] if small.endswith(NOTE_ENDINGS) else small
 

@@ -1,4 +1,4 @@
-"""Where links of prose lead: relative to their file, from the root of the workspace, or to a note by its name."""
+"""Resolving links of Markdown: relative to their file, from the root of the workspace, or by the name of a note."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from keyhole.core.links.paths import NOTE_ENDINGS, Paths, join
 
 _LETTERS = re.compile(r"[\W_]+")
 
-# The headings of a note and the other anchors it declares; None for a file that has none to tell of.
+# Returns the headings and other anchors of a note; None for a file that is not a note.
 Anchors = Callable[[str], "tuple[str, ...] | None"]
 
 
@@ -23,7 +23,7 @@ class ProseLinks:
         self._known: dict[str, AnchorNames | None] = {}
 
     def link(self, origin: Origin, target: str, anchor: str) -> Resolution:
-        """Resolve a link that is written as a path."""
+        """Resolve a link written as a path."""
         if not target:
             return self._at_anchor(internal(origin.path), anchor)
         folder = "" if target.startswith("/") else origin.folder
@@ -35,7 +35,7 @@ class ProseLinks:
         return self._at_anchor(place, anchor) if place else unresolved(Reason.MISSING_FILE)
 
     def wikilink(self, origin: Origin, target: str, anchor: str) -> Resolution:
-        """Resolve a link that is written as the name of a note."""
+        """Resolve a link written as the name of a note."""
         if not target:
             return self._at_anchor(internal(origin.path), anchor)
         if target.startswith("."):
@@ -43,7 +43,7 @@ class ProseLinks:
         name = target.lstrip("/")
         found = self._paths.noted(name)
         if len(found) > 1:
-            # A whole path counts more than the end of one, and a note beside more than one elsewhere.
+            # A full path takes precedence over the end of a path, and a note in the same folder over other notes.
             for place in (name, f"{origin.folder}/{name}".lstrip("/")):
                 spellings = {place.lower(), *(f"{place}{ending}".lower() for ending in NOTE_ENDINGS)}
                 if exact := [path for path in found if path.lower() in spellings]:
@@ -67,19 +67,19 @@ class ProseLinks:
 
 
 class AnchorNames:
-    """What the headings and other anchors of a note can be called; of two with one name, the first is meant."""
+    """The names of the headings and other anchors of a note; if two have the same name, the first one counts."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._spellings = (*_slugs(names), *names)
         self._count = len(names)
 
     def find(self, anchor: str) -> int | None:
-        """Return the number of the name that an anchor means."""
+        """Return the index of the name that an anchor refers to."""
         wanted = (anchor, slug(anchor))
         for name in wanted:
             if name in self._exact:
                 return self._exact[name]
-        # Sites differ in what they make of punctuation: a heading with the same letters is the one.
+        # Sites treat punctuation differently, so a heading with the same letters matches too.
         found = map(self._by_letters.get, map(_letters, wanted))
         return next((number for number in found if number is not None), None)
 
@@ -99,7 +99,7 @@ class AnchorNames:
 
 
 def _slugs(headings: Iterable[str]) -> Iterator[str]:
-    """Yield the anchors of headings; one that is there already gets a number."""
+    """Yield the anchors of headings; a repeated one gets a number."""
     seen: dict[str, int] = {}
     for name in map(slug, headings):
         times = seen.get(name, 0)
@@ -108,5 +108,5 @@ def _slugs(headings: Iterable[str]) -> Iterator[str]:
 
 
 def _letters(text: str) -> str:
-    # A block's name is no heading's.
+    # The name of a block never matches a heading.
     return text if text.startswith("^") else _LETTERS.sub("", text).lower()

@@ -1,4 +1,4 @@
-"""Where a Python import leads: from the folders that its file can import from, and no others."""
+"""Resolving imports of Python, only against folders that the file can import from."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -7,7 +7,7 @@ from keyhole.core.links.link_types import Declared, Origin, Reason, Resolution, 
 from keyhole.core.links.paths import Paths, join, parents
 
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
-# Where projects keep their packages.
+# Folders of a project that usually contain its packages.
 _SOURCE_FOLDERS = ("src", "lib", "python")
 _ENDINGS = ("/__init__.py", ".py", "/__init__.pyi", ".pyi", ".pyx")
 
@@ -36,7 +36,7 @@ class PythonImports:
         return self._absolute(origin.folder, modules, part) if modules else external(target)
 
     def _missing(self, path: str) -> Resolution:
-        """Tell a module that is not there from one in a folder that is passed over."""
+        """Return why a module is not found: it is missing, or its folder is skipped."""
         place = self._paths.place(path)
         return place if place and place.reason else unresolved(Reason.MISSING_MODULE)
 
@@ -57,7 +57,7 @@ class PythonImports:
         return external(parts[0])
 
     def _own_roots(self, folder: str) -> Iterator[str]:
-        """Yield where this file can import from for certain, the nearest first."""
+        """Yield the folders that a file can certainly import from, the nearest first."""
         top = folder
         while top and f"{top}/__init__.py" in self._paths:
             top = top.rpartition("/")[0]
@@ -67,7 +67,7 @@ class PythonImports:
                 yield from self._roots_of(above)
 
     def _module(self, root: str, parts: list[str], name: str) -> str | None:
-        """Find the file of a module below a folder; the name taken from it may be a module inside."""
+        """Return the file of a module in a folder; the imported name may be a submodule."""
         base = "/".join([root, *parts] if root else parts)
         if name and name != "*" and (inside := self._file(f"{base}/{name}" if base else name)):
             return inside
@@ -81,7 +81,7 @@ class PythonImports:
         return any(base + ending in self._paths for ending in _ENDINGS)
 
     def _by_mapping(self, parts: list[str], name: str) -> Iterator[str]:
-        """Find modules in packages that a project declares to lie elsewhere."""
+        """Yield modules of packages whose folder is declared in a project file."""
         dotted = "/".join(parts)
         for _, package, root in self._mapped:
             if not package or dotted == package or dotted.startswith(f"{package}/"):
@@ -95,7 +95,7 @@ class PythonImports:
 
     @cached_property
     def _projects(self) -> frozenset[str]:
-        """The folders that are projects; the workspace is one, whatever is in it."""
+        """The folders that are projects; the root of the workspace always is one."""
         named = {path.rpartition("/") for path in self._paths.files if path.endswith(_PROJECT_FILES)}
         return frozenset(["", *(folder for folder, _, name in named if name in _PROJECT_FILES)])
 

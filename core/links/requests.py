@@ -1,4 +1,4 @@
-"""Questions about how files hang together, as they come in at a door; what is None or empty takes its default."""
+"""Requests about links, the tree and related code, as front ends send them; None and empty fields get their default."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from keyhole.core.types import Detail, Format
 
 
 class Category(StrEnum):
-    """The links of one file, by where they come from and lead."""
+    """The links of one file by direction: into the workspace, out of it, or from other files."""
 
     INTERNAL = "internal"
     EXTERNAL = "external"
@@ -15,7 +15,7 @@ class Category(StrEnum):
 
 
 class Relation(StrEnum):
-    """Which way to go in the tree of folders, files and symbols."""
+    """The direction to follow in the tree of folders, files and symbols."""
 
     CHILDREN = "children"
     PARENTS = "parents"
@@ -24,7 +24,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListRequest:
-    """What every list can be asked."""
+    """The parameters of every list."""
 
     limit: int | None = None
     offset: int = 0
@@ -35,7 +35,7 @@ class ListRequest:
 
 @dataclass(frozen=True, slots=True)
 class LinksRequest(ListRequest):
-    """The links of a file; without a category, the first of each."""
+    """The links of a file; without a category, the first ones of each."""
 
     path: str
     category: Category | None = None
@@ -43,14 +43,14 @@ class LinksRequest(ListRequest):
 
 @dataclass(frozen=True, slots=True)
 class BacklinksRequest(ListRequest):
-    """What links to a file or folder."""
+    """The links to a file or folder."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenLinksRequest(ListRequest):
-    """Links that lead nowhere, in all files or in some; `reason` is one of them."""
+    """Broken links in all files or in some; `reason` restricts them to one reason."""
 
     path: str = ""
     reason: str = ""
@@ -58,7 +58,7 @@ class BrokenLinksRequest(ListRequest):
 
 @dataclass(frozen=True, slots=True)
 class LinkSearchRequest(ListRequest):
-    """Files by their links; a file has to answer to everything that is asked."""
+    """Files by their links; the filters are combined with AND."""
 
     has_links_to: str = ""
     linked_from: str = ""
@@ -68,7 +68,7 @@ class LinkSearchRequest(ListRequest):
 
 @dataclass(frozen=True, slots=True)
 class TreeRequest(ListRequest):
-    """What is around a folder, a file, or a symbol of a file; `max_depth` and `symbols` are for descendants."""
+    """The tree around a folder, a file or a symbol; `max_depth` and `symbols` apply to descendants."""
 
     path: str = ""
     symbol: str = ""
@@ -79,7 +79,7 @@ class TreeRequest(ListRequest):
 
 @dataclass(frozen=True, slots=True)
 class RelatedRequest(ListRequest):
-    """Code like that at a line of a file, or like a symbol."""
+    """Code that is similar to a line of a file, or to a symbol."""
 
     path: str = ""
     line: int = 1

@@ -1,4 +1,4 @@
-"""From links as they are written to where they lead, given every path and declaration of a workspace."""
+"""Resolving links, given all paths and declarations of a workspace."""
 
 from typing import Protocol
 
@@ -13,16 +13,16 @@ from keyhole.core.links.python import PythonImports
 from keyhole.core.links.rust import RustImports
 
 
-class Resolving(Protocol):
-    """Resolves the links of one language."""
+class ImportResolver(Protocol):
+    """Resolves the imports of one language."""
 
     def resolve(self, origin: Origin, target: str, part: str) -> Resolution:
-        """Say where a link leads."""
+        """Resolve an import."""
         ...
 
 
 class Resolver:
-    """Resolves every kind of link; nothing is guessed."""
+    """Resolves every kind of link, without guessing."""
 
     def __init__(self, paths: Paths, declared: list[tuple[str, Declared]], anchors: Anchors) -> None:
         def facts(*kinds: str) -> list[tuple[str, Declared]]:
@@ -30,7 +30,7 @@ class Resolver:
 
         javascript, includes = JavaScriptImports(paths, facts("npm", "tsconfig")), Includes(paths)
         self._prose = ProseLinks(paths, anchors)
-        self._imports: dict[str, Resolving] = {
+        self._imports: dict[str, ImportResolver] = {
             "python": PythonImports(paths, facts("python")),
             "javascript": javascript,
             "typescript": javascript,
@@ -44,12 +44,12 @@ class Resolver:
         self._resolved: dict[tuple[str, str, str, str], Resolution] = {}
 
     def resolve(self, origin: Origin, kind: str, target: str, part: str) -> Resolution:
-        """Say where a link leads."""
+        """Resolve a link."""
         if kind == LinkKind.WIKILINK:
             return self._prose.wikilink(origin, target, part)
         if kind == LinkKind.LINK:
             return self._prose.link(origin, target, part)
-        # The files of a folder import much the same; only in Rust it matters which of them does.
+        # Cache by folder, because its files share many imports. In Rust the result depends on the file itself.
         key = (origin.path if origin.language == "rust" else origin.folder, origin.language, target, part)
         if key not in self._resolved:
             self._resolved[key] = self._imports[origin.language].resolve(origin, target, part)

@@ -1,6 +1,6 @@
-"""Where `mod` and `use` of Rust lead: to the file of the deepest module that a path names.
+"""Resolving `mod` and `use` of Rust to the file of the deepest module that a path names.
 
-A module is known by the folder that its children lie in: `src/a.rs` and `src/a/mod.rs` are both `src/a`.
+A module is identified by the folder of its children: `src/a.rs` and `src/a/mod.rs` are both `src/a`.
 """
 
 import json
@@ -19,14 +19,14 @@ from keyhole.core.links.link_types import (
 from keyhole.core.links.paths import Paths, basename, join, parents
 
 _ROOT_NAMES = ("lib.rs", "main.rs")
-# Each file in these folders is a crate of its own.
+# Each file in these folders is a separate crate.
 _OWN_CRATES = ("tests", "examples", "benches", "src/bin")
 _STANDARD = frozenset(["std", "core", "alloc", "proc_macro", "test"])
 _OLD_EDITION = "2015"
 
 
 class _Crate(NamedTuple):
-    """A crate: the file it starts from, and the folder of its top module."""
+    """A crate: its root file, and the folder of its top module."""
 
     root: str
     folder: str
@@ -63,7 +63,7 @@ class RustImports:
         return self._by_name(crate, start, [first, *rest], origin)
 
     def _by_name(self, crate: _Crate, here: str, steps: list[str], origin: Origin) -> Resolution:
-        """Resolve a path that starts with a crate, a module beside, or a name of this file."""
+        """Resolve a path that starts with a crate, a sibling module, or a name in this file."""
         first = steps[0]
         if first in _STANDARD:
             return external(first)
@@ -76,7 +76,7 @@ class RustImports:
             return unresolved(Reason.AMBIGUOUS)
         if projects:
             return self._library(projects[0], steps[1:], origin)
-        # `use Colour::*` takes from a type of this file, or from one that it has taken itself.
+        # `use Colour::*` imports from a type that this file defines or has already imported.
         return Resolution(LinkState.REPEATED) if first[:1].isupper() else external(first)
 
     def _library(self, project: str, steps: list[str], origin: Origin) -> Resolution:
@@ -94,7 +94,7 @@ class RustImports:
         return internal(found) if found else unresolved(Reason.MISSING_MODULE)
 
     def _deepest(self, crate: _Crate, start: str, steps: list[str], origin: Origin) -> Resolution:
-        """Follow a path as far as there are files; what it names further lies in the last one."""
+        """Follow a path as far as there are files; the rest of the path is inside the last file."""
         folder = start
         for step in steps:
             below = f"{folder}/{step}" if folder else step
@@ -102,7 +102,7 @@ class RustImports:
                 break
             folder = below
         found = self._file_of(crate, folder)
-        # A module that is written inside another has that one's file.
+        # An inline module is in the file of the module around it.
         while not found and len(folder) > len(crate.folder):
             folder = folder.rpartition("/")[0]
             found = self._file_of(crate, folder)
@@ -116,7 +116,7 @@ class RustImports:
         return self._paths.first([f"{folder}.rs", f"{folder}/mod.rs"])
 
     def _crate_of(self, path: str) -> _Crate:
-        """Find the crate of a file: by its project's layout, or else by the nearest root above."""
+        """Return the crate of a file: by the layout of its project, or else by the nearest root file above."""
         project = next((folder for folder in parents(path) if folder in self._projects), None)
         if project is None:
             above = (f"{folder}/{name}".lstrip("/") for folder in parents(path) for name in _ROOT_NAMES)
@@ -133,7 +133,7 @@ class RustImports:
         return _Crate(root, root.rpartition("/")[0], facts["edition"])
 
     def _own_crate(self, path: str, folder: str, edition: str) -> _Crate:
-        """Find the crate of a test, an example or a program: the file itself, or the main.rs of its folder."""
+        """Return the crate of a test, an example or a program: the file itself, or the main.rs of its folder."""
         name = path[len(folder) :].strip("/").partition("/")[0]
         main = f"{folder}/{name}/main.rs"
         root = main if main in self._paths else path

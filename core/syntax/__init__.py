@@ -1,1 +1,1 @@
-"""From text to symbols, imports and chunks."""
+"""Parsing text into symbols, imports and chunks."""

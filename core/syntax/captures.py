@@ -1,21 +1,21 @@
-"""What a language's table of symbols found in one file, sorted by what it means.
+"""The matches of a language's symbol query in one file, sorted by meaning.
 
 The captures of `assets/queries/*.scm`:
 
-    @name @body @parent          parts of a definition; a signature ends where the body starts
+    @name @body @parent          parts of a definition; the signature ends where the body starts
     @function @class @enum …     any other name: the definition itself, and its kind
-    @qualified                   a name together with its owners, such as `Owner::name`
+    @qualified                   a name with its owners, such as `Owner::name`
     @keyword                     a word before the definition that its signature starts with
-    @prototype                   a function that is only announced; nothing of note inside a function
-    @outer                       a wrapper (export, template) whose range the definition takes over
-    @decorator                   extends the range of the definition it stands before
-    @docstring @doc @comment     documentation inside, documentation above, and just a comment
-    @import @target              an import statement and what it names
-    @reference @target           an import inside another statement: a link to what it names, but not listed
+    @prototype                   a function that is only declared; ignored inside a function
+    @outer                       a wrapper (export, template) that extends the range of the definition inside it
+    @decorator                   extends the range of the definition that follows it
+    @docstring @doc @comment     documentation inside, documentation above, and other comments
+    @import @target              an import statement, and what it imports
+    @reference @target           an import inside another statement: counts as a link, but is not listed as an import
     @exported                    a name that another statement exports
-    @access                      a word such as a bare `private`: it holds for what follows in the same body
-    @level                       the mark of a heading: the number in its type says how deep the section is
-    @_anything                   only there for the pattern's own conditions
+    @access                      a word on its own such as `private`: applies to what follows in the same body
+    @level                       the mark of a heading: the number in its type is the level of the section
+    @_anything                   used only by the conditions of its pattern
 """
 
 import re
@@ -37,7 +37,7 @@ _QUOTED = re.compile(r"""(["'`])([^"'`]+)\1""")
 
 @dataclass(slots=True)
 class Definition:
-    """A definition while its range, docs and children are being put together."""
+    """A definition whose range, docs and children are still being collected."""
 
     kind: str
     name: str
@@ -56,7 +56,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A word such as `private` on its own, and how far it holds."""
+    """A word on its own such as `private`, and where its scope ends."""
 
     start: int
     scope_end: int
@@ -64,7 +64,7 @@ class Access:
 
 
 class Captures:
-    """Gathers the matches of one file."""
+    """Collects the matches of one file."""
 
     def __init__(self, source: Source, matches: Iterable[Match]) -> None:
         self.source = source
@@ -78,34 +78,34 @@ class Captures:
         self.docstrings: dict[int, Span] = {}
         self.exported: set[str] = set()
         self.access: list[Access] = []
-        takers: dict[str, Callable[[Node, Match], None]] = {
-            "import": lambda node, match: self._take_import(node, match, self.imports),
-            "reference": lambda node, match: self._take_import(node, match, self.references),
+        handlers: dict[str, Callable[[Node, Match], None]] = {
+            "import": lambda node, match: self._add_import(node, match, self.imports),
+            "reference": lambda node, match: self._add_import(node, match, self.references),
             "outer": lambda node, _: self.outers.append(Span.of(node)),
             "decorator": lambda node, _: self.decorators.append(Span.of(node)),
             "comment": lambda node, _: self.comments.append(Span.of(node)),
             "doc": lambda node, _: self.docs.append(Span.of(node)),
             "docstring": lambda node, _: self.docstrings.update({node.start_byte: Span.of(node)}),
             "exported": lambda node, _: self.exported.add(source.node_text(node)),
-            "access": self._take_access,
+            "access": self._add_access,
         }
         for match in matches:
             for capture, nodes in match.items():
                 if capture in _PARTS_OF_OTHERS:
                     continue
-                if take := takers.get(capture):
+                if handle := handlers.get(capture):
                     for node in nodes:
-                        take(node, match)
+                        handle(node, match)
                 elif not capture.startswith("_"):
-                    self._take_definition(capture, nodes, match)
+                    self._add_definition(capture, nodes, match)
 
-    def _take_definition(self, kind: str, nodes: list[Node], match: Match) -> None:
+    def _add_definition(self, kind: str, nodes: list[Node], match: Match) -> None:
         start, end = nodes[0].start_byte, nodes[-1].end_byte
         names = match.get("name")
         owners: list[Node] = []
         if qualified := match.get("qualified"):
             names, owners = _split_qualified(qualified[0])
-        # Tables list the more telling pattern first: it wins when two match one node.
+        # If two patterns match a node, the first one wins: queries list the more specific pattern first.
         if not names or names[0].start_byte == names[0].end_byte or (start, end) in self.definitions:
             return
         body, keyword, level = match.get("body"), match.get("keyword"), match.get("level")
@@ -126,7 +126,7 @@ class Captures:
         if level and (depth := _LEVEL.search(level[0].type)):
             definition.level = int(depth.group())
 
-    def _take_import(self, node: Node, match: Match, found: dict[tuple[int, str], Import]) -> None:
+    def _add_import(self, node: Node, match: Match, found: dict[tuple[int, str], Import]) -> None:
         targets = match.get("target")
         text = one_line(self.source.node_text(node)).rstrip(";")
         target, start = text, node.start_byte
@@ -137,21 +137,21 @@ class Captures:
             target = target.strip("\"'<>`")
         found.setdefault((start, target), Import(target, text, self.source.row(node.start_byte) + 1))
 
-    def _take_access(self, node: Node, _: Match) -> None:
+    def _add_access(self, node: Node, _: Match) -> None:
         scope = node.parent or node
-        if scope.type == "labeled_statement":  # in a C++ class that was taken for a function
+        if scope.type == "labeled_statement":  # in a C++ class that was parsed as a function
             scope = scope.parent or scope
         self.access.append(Access(node.start_byte, scope.end_byte, self.source.node_text(node)))
 
 
 def one_line(text: str) -> str:
-    """Join lines by single spaces; spaces within a line stay, since they may be in a string."""
+    """Join lines with single spaces; spaces within a line are kept, since they may be in a string."""
     text = text.strip()
     return " ".join(line for part in text.split("\n") if (line := part.strip())) if "\n" in text else text
 
 
 def _bare_name(text: str) -> str:
-    """Write a name on one line, without quotes around it or a heading's closing marks."""
+    """Return a name on one line, without quotes around it or the closing marks of a heading."""
     name = one_line(text)
     if name.endswith("#") and (bare := name.rstrip("#")) != bare.rstrip():
         name = bare.rstrip()
@@ -160,7 +160,7 @@ def _bare_name(text: str) -> str:
 
 
 def _split_qualified(node: Node) -> tuple[list[Node], list[Node]]:
-    """Part `a::B<T>::name` into the name and the bare names of its owners."""
+    """Split `a::B<T>::name` into the name and the bare names of its owners."""
     owners = []
     while (scope := node.child_by_field_name("scope")) and (name := node.child_by_field_name("name")):
         owners.append(scope.child_by_field_name("name") or scope)

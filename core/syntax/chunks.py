@@ -1,8 +1,8 @@
-"""cAST: cut a file along its syntax tree into pieces of about one size that tile it exactly.
+"""cAST: split a file along its syntax tree into chunks of similar size that cover it without gaps or overlaps.
 
-A node that is too large is opened and its children are looked at instead; what fits is an atom.
-Atoms are then merged, in order, up to the limit. Pieces start at the start of a line, so that a
-range of lines names them; only a line longer than the limit is cut inside.
+A node that is too large is replaced by its children; a node that fits is an atom. Atoms are then merged, in order, up
+to the size limit. Chunks start at the start of a line, so that a range of lines identifies them; only a line longer
+than the limit is split inside.
 """
 
 from bisect import bisect_left
@@ -13,19 +13,19 @@ from tree_sitter import Node
 
 from keyhole.core.types import Chunk, Symbol
 
-# Characters other than white space in one chunk, and bytes of any kind.
+# The limits of a chunk: characters other than white space, and bytes.
 CHUNK_SIZE = 1_500
 CHUNK_BYTES = 6_000
-# Where a large node begins or ends, a chunk that is at least this full ends too.
+# A chunk of at least this size ends where a large node begins or ends.
 _BREAK_SIZE = CHUNK_SIZE // 3
 
 _SPACE = b" \t\n\r\f\v"
-# White space, and the bytes that go on with a character.
+# White space, and the continuation bytes of UTF-8 characters.
 _NOT_COUNTED = _SPACE + bytes(range(0x80, 0xC0))
 
 
 class _Atom(NamedTuple):
-    """A stretch of source that stays together; `depth` counts the nodes opened around it."""
+    """A range of source that is not split further; `depth` counts the opened nodes around it."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class _Atom(NamedTuple):
 
 
 def cut_chunks(source: bytes, root: Node | None, symbols: Iterable[Symbol]) -> tuple[Chunk, ...]:
-    """Cut UTF-8 source into chunks; without a tree, along blank lines and lines."""
+    """Split UTF-8 source into chunks; without a tree, at blank lines and lines."""
     if not source:
         return ()
     nodes = _open_nodes(source, root) if root is not None else _paragraphs(source)
@@ -52,7 +52,7 @@ def _fits(source: bytes, start: int, end: int) -> bool:
 
 
 def _open_nodes(source: bytes, root: Node) -> Iterator[_Atom]:
-    """Open every node that is too large, and yield the rest in order."""
+    """Replace every node that is too large by its children, and yield the others in order."""
     pending = [(root, 0)]
     note_start = note_end = -1
     while pending:
@@ -61,7 +61,7 @@ def _open_nodes(source: bytes, root: Node) -> Iterator[_Atom]:
         if not _fits(source, start, end) and node.child_count:
             pending += [(child, depth + 1) for child in reversed(node.children)]
             continue
-        # A comment or attribute stays with what it stands right above.
+        # A comment or attribute stays together with the node right below it.
         if note_start >= 0 and source.count(b"\n", note_end, start) <= 1 and _fits(source, note_start, end):
             start = note_start
         if node.type.endswith(("comment", "attribute_item")):
@@ -72,7 +72,7 @@ def _open_nodes(source: bytes, root: Node) -> Iterator[_Atom]:
 
 
 def _paragraphs(source: bytes) -> Iterator[_Atom]:
-    """Cut at blank lines: the last one that still fits, or else the next one."""
+    """Split at blank lines: at the last one within the limit, or else at the next one."""
     start = 0
     while start < len(source):
         gap = source.rfind(b"\n\n", start, start + CHUNK_SIZE)
@@ -84,10 +84,10 @@ def _paragraphs(source: bytes) -> Iterator[_Atom]:
 
 
 def _align(source: bytes, atoms: Iterable[_Atom]) -> Iterator[_Atom]:
-    """Move atoms to line starts, and join those that share a line."""
+    """Move the starts of atoms to line starts, and join atoms that share a line."""
     start, depth, position = 0, 0, 0
     for atom in atoms:
-        # Without a line feed since the last atom, this one shares its line.
+        # If there is no line feed since the start of the last atom, this atom is on the same line.
         line_start = source.rfind(b"\n", position, atom.start) + 1
         position = atom.start
         if line_start > start and not source[line_start : atom.start].strip(_SPACE):
@@ -98,7 +98,7 @@ def _align(source: bytes, atoms: Iterable[_Atom]) -> Iterator[_Atom]:
 
 
 def _cut_large(source: bytes, atoms: Iterable[_Atom]) -> Iterator[_Atom]:
-    """Cut atoms that are still too large, having no structure to open."""
+    """Split atoms that are too large but have no children."""
     for atom in atoms:
         if _fits(source, atom.start, atom.end):
             yield atom
@@ -107,7 +107,7 @@ def _cut_large(source: bytes, atoms: Iterable[_Atom]) -> Iterator[_Atom]:
 
 
 def _cut_at_lines(source: bytes, atom: _Atom) -> Iterator[_Atom]:
-    """Cut an atom at its lines, and a giant line at a character."""
+    """Split an atom at its lines, and a line over the limit between characters."""
     start = atom.start
     while start < atom.end:
         line_end = source.find(b"\n", start, atom.end) + 1 or atom.end
@@ -123,7 +123,7 @@ def _cut_at_lines(source: bytes, atom: _Atom) -> Iterator[_Atom]:
 
 
 def _merge(source: bytes, atoms: Iterable[_Atom]) -> Iterator[tuple[int, int]]:
-    """Merge neighbours up to the limit; where an opened node begins or ends is a good place to stop."""
+    """Merge neighbouring atoms up to the limit, preferring to stop where an opened node begins or ends."""
     start = end = size = depth = 0
     for atom in atoms:
         added = count_characters(source[atom.start : atom.end])
@@ -137,7 +137,7 @@ def _merge(source: bytes, atoms: Iterable[_Atom]) -> Iterator[tuple[int, int]]:
 
 
 def _number(source: bytes, spans: Iterable[tuple[int, int]], names: list[tuple[int, str]]) -> Iterator[Chunk]:
-    """Give each span its lines and the definitions that start in it."""
+    """Yield a chunk for each span, with its lines and the definitions that start in it."""
     line = 1
     for start, end in spans:
         breaks = source.count(b"\n", start, end)

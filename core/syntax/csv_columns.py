@@ -1,23 +1,23 @@
-"""The header of a CSV file: its columns, as symbols."""
+"""The columns of a CSV file, as symbols."""
 
 import csv
 
 from keyhole.core.types import Outline, Symbol
 
 _DELIMITERS = ",;\t|"
-# A header as long as this is no header.
+# No real header is longer than this.
 _LONGEST_HEADER = 200_000
 
 
 def table_outline(language: str, text: str) -> Outline:
-    """Take the first record for the names of the columns; it may span lines, in quotes."""
+    """Return an outline with the names in the first record as columns; quoted names may span lines."""
     head = text[:_LONGEST_HEADER]
     first_line = head.partition("\n")[0]
     reader = csv.reader((f"{line}\n" for line in head.split("\n")), delimiter=max(_DELIMITERS, key=first_line.count))
     try:
         columns = next(reader, [])
     except csv.Error as error:
-        return Outline(language, missed=f"its first line is no header: {error}")
+        return Outline(language, missed=f"the first line is not a header: {error}")
     return Outline(
         language,
         tuple(_column(name.strip() or f"column {number}", reader.line_num) for number, name in enumerate(columns, 1)),

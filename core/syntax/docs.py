@@ -1,11 +1,11 @@
-"""Doc comments of any language, brought down to one sentence of plain words."""
+"""Doc comments of any language, reduced to one sentence without markup."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 SENTENCE_LIMIT = 500
-# The sentence and the returns line stand near the start; the rest need not be read.
+# The first sentence and the returns line are near the start, so the rest is not read.
 _DOC_LIMIT = 4_000
 
 _STRING_QUOTES = re.compile(r"""^[rRuUbBfF]{0,2}(\"{3}|'{3}|"|')(.*)\1$""", re.DOTALL)
@@ -43,7 +43,7 @@ _RETURNS_HEADING = re.compile(r"^\s*(?:#+\s*)?Returns?\s*:?\s*(.*)$")
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """What is kept of a doc comment."""
+    """The parts of a doc comment that are kept."""
 
     sentence: str = ""
     returns: str = ""
@@ -53,7 +53,7 @@ NO_DOC = Doc()
 
 
 def read_docstring(literal: str) -> Doc:
-    """Read a Python docstring, quotes included."""
+    """Parse a Python docstring, given with its quotes."""
     match = _STRING_QUOTES.match(literal.strip())
     body = _shorten(match.group(2) if match else literal)
     first, _, rest = body.partition("\n")
@@ -61,7 +61,7 @@ def read_docstring(literal: str) -> Doc:
 
 
 def read_comment(block: str) -> Doc:
-    """Read a run of comment lines or a block comment, marks included."""
+    """Parse consecutive comment lines or a block comment, given with the comment marks."""
     lines = []
     for line in _shorten(block).splitlines():
         bare = _LEADING_MARK.sub("", _TRAILING_MARK.sub("", line), count=1).rstrip()
@@ -71,7 +71,7 @@ def read_comment(block: str) -> Doc:
 
 
 def first_sentence(paragraph: str) -> str:
-    """Cut a paragraph after its first sentence, or at a word when that is very long."""
+    """Return the first sentence of a paragraph, shortened at a word if it is very long."""
     text = " ".join(paragraph.split())
     for end in _SENTENCE_END.finditer(text):
         if not _ABBREVIATION.search(text[max(0, end.end() - 10) : end.end()]):
@@ -83,7 +83,7 @@ def first_sentence(paragraph: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Keep the start, with single spaces: no pattern below can then take long, whatever is written."""
+    """Return the start of a text, with single spaces, so that no pattern below can take long."""
     return _SPACES.sub(" ", text[:_DOC_LIMIT])
 
 
@@ -127,7 +127,7 @@ def _returns(lines: list[str]) -> str:
 
 
 def _continuation(lines: list[str]) -> list[str]:
-    """Collect the text that goes on below a tag or heading, up to a blank line or the next tag."""
+    """Return the text that continues below a tag or heading, up to a blank line or the next tag."""
     text: list[str] = []
     for line in lines:
         stripped = line.strip()

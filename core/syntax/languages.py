@@ -1,7 +1,7 @@
-"""Which language a file is in, and how that language says what is public.
+"""The languages: how to recognise each one, and its rules for what is public.
 
-A language with a table of symbols names it; one with only a grammar is chunked along its syntax tree;
-one with neither is chunked by lines.
+A language with a symbol query names it in `table`. A language with only a grammar is chunked along its syntax tree, and
+one without a grammar by lines.
 """
 
 import re
@@ -19,16 +19,16 @@ class Language:
     filenames: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
     grammar: str | None = None
-    # The table of symbols: assets/queries/<table>.scm.
+    # The symbol query: assets/queries/<table>.scm.
     table: str = ""
-    # Code has definitions; the keys of data and the headings of prose only have maps.
+    # Code has definitions. The keys of data and the headings of prose appear in maps only.
     is_code: bool = True
-    # A top-level definition is exported when it has one of `export_words` (if any are listed)
-    # and none of `private_words`, and its name does not start with `private_prefix`.
+    # A top-level definition is exported if it has one of `export_words` (if there are any) and none of `private_words`,
+    # and its name does not start with `private_prefix`.
     export_words: frozenset[str] = frozenset()
     private_words: frozenset[str] = frozenset()
     private_prefix: str = ""
-    # Words that keep a top-level definition in its file, and kinds whose members are private unless marked.
+    # Words that make a top-level definition private to its file, and kinds whose members are private unless marked.
     file_words: frozenset[str] = frozenset()
     hides_members: frozenset[str] = frozenset()
     members_need_export_word: bool = False
@@ -36,12 +36,12 @@ class Language:
 
     @property
     def has_symbols(self) -> bool:
-        """Whether there is a table of its symbols."""
+        """Whether the language has a symbol query."""
         return bool(self.table)
 
     @property
     def has_definitions(self) -> bool:
-        """Whether its chunks name what they define."""
+        """Whether chunks in this language list their definitions."""
         return self.is_code and self.has_symbols
 
 
@@ -50,7 +50,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _grammar_only(label: str, *extensions: str, grammar: str = "", is_code: bool = True) -> Language:
-    """Make a row for a language that is chunked along its syntax but has no table of symbols."""
+    """Return a language that is chunked along its syntax tree but has no symbol query."""
     identifier = grammar or label.lower()
     return Language(identifier, label, extensions, grammar=identifier, is_code=is_code)
 
@@ -255,7 +255,7 @@ LANGUAGES: tuple[Language, ...] = (
     Language("dockerfile", "Dockerfile", (".dockerfile",), ("Dockerfile", "Containerfile"), grammar="dockerfile"),
     Language("cmake", "CMake", (".cmake",), ("CMakeLists.txt",), grammar="cmake"),
     Language("groovy", "Groovy", (".groovy", ".gradle"), ("Jenkinsfile",), grammar="groovy"),
-    # Its grammar can loop for ever, whatever limit is set.
+    # Without its grammar, which can loop forever despite any time limit.
     Language("perl", "Perl", (".pl", ".pm"), (), ("perl",)),
     Language("fish", "Fish", (".fish",), (), ("fish",), grammar="fish"),
     Language("starlark", "Starlark", (".bzl", ".star"), ("BUILD", "BUILD.bazel", "WORKSPACE"), grammar="starlark"),
@@ -316,12 +316,21 @@ _BY_FILENAME = {name: language for language in LANGUAGES for name in language.fi
 _BY_INTERPRETER = {name: language for language in LANGUAGES for name in language.interpreters}
 
 _SHEBANG_LIMIT = 200
-# A C++ header is often called `.h`; one of these in it settles the matter.
+# C++ headers are often named `.h`; a match shows that a header is C++, not C.
 _CPP_MARKS = re.compile(r"^[ \t]*(?:class|namespace|template\s*<|using\s|(?:public|private|protected):)", re.MULTILINE)
 
 
+def language_named(name: str) -> Language | None:
+    """Return the language with this id, label or file extension, ignoring case."""
+    given = name.lower().removeprefix(".")
+    for language in LANGUAGES:
+        if given in (language.id, language.label.lower()) or f".{given}" in language.extensions:
+            return language
+    return None
+
+
 def detect_language(path: str, text: str) -> Language:
-    """Tell a file's language by its name, then by its first line, else plain text."""
+    """Return the language of a file: by its name, then by its first line, else plain text."""
     name = PurePosixPath(path).name
     extension = PurePosixPath(path).suffix
     found = _BY_FILENAME.get(name) or _BY_EXTENSION.get(extension) or _BY_EXTENSION.get(extension.lower())
@@ -334,7 +343,7 @@ def detect_language(path: str, text: str) -> Language:
 
 
 def _interpreter(text: str) -> str:
-    """Return the program that a script's first line names."""
+    """Return the interpreter in the first line of a script."""
     if not text.startswith("#!"):
         return ""
     names = [word.rpartition("/")[2] for word in text[2:_SHEBANG_LIMIT].split("\n", maxsplit=1)[0].split()]

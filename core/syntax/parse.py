@@ -17,30 +17,30 @@ from tree_sitter_language_pack import get_language
 from keyhole.core.errors import AssetError
 from keyhole.core.syntax.languages import Language
 
-# A file that takes longer is hostile, or not in this language: it is kept as plain text.
+# A file that takes longer is hostile or not in this language; it is treated as plain text.
 PARSE_SECONDS = 5
-# How many pieces of a broken stretch are parsed on their own; real damage needs a handful.
+# How many blocks of broken source are parsed separately; real files need only a few.
 RECOVERY_LIMIT = 500
 
 Match = dict[str, list[Node]]
 
-# The parser's callback, which this release recommends instead, crashes it.
+# This release of tree-sitter recommends a progress callback instead of a timeout, but the callback crashes the parser.
 warnings.filterwarnings("ignore", "Use the progress_callback", DeprecationWarning)
 
-# What a grammar crashes on: a Markdown block inside some 250 others.
+# Source that crashes a grammar: a Markdown block nested in about 250 others.
 _UNSAFE = {"markdown": re.compile(rb"^[ \t>*+\-\d.)]{150}", re.MULTILINE)}
-# Some grammars look other letters up in a table of ASCII's size, and crash. To a parser every letter is as good
-# as an x; places stay the same, and names are read from the source itself.
+# Some grammars crash on letters outside ASCII because they look them up in a table of 128 entries. So these bytes are
+# replaced by x for parsing: positions stay the same, and names are read from the original source.
 _ONLY_ASCII = bytes(range(128)) + b"x" * 128
 
 _BLOCK_START = re.compile(rb"\n(?=[^\s{)\]}])")
-# Data whose own keys stand at the margin, so that a part of it can be parsed.
+# Data languages with keys at the start of lines, so that a part of a file can be parsed separately.
 _MARGIN_HAS_KEYS = frozenset(["yaml"])
-# Where blocks start in a language whose lines at the margin may go on with a statement.
+# Where blocks start, for languages in which an unindented line may continue a statement.
 _BLOCK_STARTS = {"sql": re.compile(rb"\n(?=create\b)", re.IGNORECASE)}
-# Quoted code of another language, which the grammar would take for its own.
+# The quotes around code of another language, which the grammar would parse as its own.
 _QUOTED_CODE = {"sql": re.compile(rb"\$(?:[A-Za-z_]\w*)?\$")}
-# Where patterns may start to match: what is nested deeper is not worth the time that it takes.
+# The depth up to which patterns may start to match; deeper nodes would take too much time.
 _MAX_DEPTH = 300
 
 
@@ -52,16 +52,16 @@ def load_grammar(name: str) -> Grammar:
 
 @cache
 def load_query(language: Language) -> Query:
-    """Compile the language's table of symbols."""
+    """Compile the symbol query of a language."""
     table = files("keyhole.assets").joinpath("queries", f"{language.table}.scm")
     try:
         return Query(load_grammar(language.grammar or language.id), table.read_text("utf-8"))
     except (OSError, QueryError) as error:
-        raise AssetError(f"the symbol table for {language.label} is broken: {error}; reinstall keyhole") from error
+        raise AssetError(f"the symbol query for {language.label} is invalid: {error}; reinstall keyhole") from error
 
 
 def parse(language: Language, source: bytes) -> Node | None:
-    """Parse UTF-8 source; None when the language has no grammar, or its grammar is at a loss."""
+    """Parse UTF-8 source; None if the language has no grammar or the parser cannot process the source."""
     unsafe = _UNSAFE.get(language.id)
     if language.grammar is None or (unsafe and unsafe.search(source)):
         return None
@@ -72,38 +72,38 @@ def parse(language: Language, source: bytes) -> Node | None:
 
 
 def has_errors(language: Language, root: Node) -> bool:
-    """Tell whether the parser stumbled; over quoted code that was left out, it only misses something."""
+    """Return whether the source has syntax errors; tokens missing around excluded quoted code do not count."""
     if language.id in _QUOTED_CODE:
         return next(_outermost_errors(root), None) is not None
     return root.has_error
 
 
 def find_matches(language: Language, root: Node, source: bytes) -> Iterator[Match]:
-    """Run the language's table over a tree; the walk itself happens in C."""
+    """Yield the matches of the language's symbol query in a tree."""
     if not language.has_symbols:
         return
     cursor = QueryCursor(load_query(language))
     cursor.set_max_start_depth(_MAX_DEPTH)
     for tree in (root, *_reparse_broken(language, root, source)):
-        # Matches come in the order of the source; a table's earlier patterns are to be first.
+        # Matches come in source order; sort them by pattern, so that the earlier patterns of the query come first.
         for _, match in sorted(cursor.matches(tree), key=itemgetter(0)):
             yield match
 
 
 def _reparse_broken(language: Language, root: Node, source: bytes) -> Iterator[Node]:
-    """Parse again, one block at a time, what the parser gave up on.
+    """Parse the broken parts of a file again, block by block.
 
-    One unclosed bracket can turn the rest of a file into a single ERROR node; the definitions after
-    it are whole, though, and start at the margin.
+    One unclosed bracket can turn the rest of a file into a single ERROR node, although the definitions after it are
+    intact and start on unindented lines.
     """
     if not root.has_error or not (language.is_code or language.id in _MARGIN_HAS_KEYS):
         return
     deadline = time.monotonic() + PARSE_SECONDS
     left, block_start = RECOVERY_LIMIT, _BLOCK_STARTS.get(language.id, _BLOCK_START)
     for broken in _outermost_errors(root):
-        # What an error deep inside a definition starts with is broken off from it.
+        # An error deep inside a definition starts with a fragment of it, so its first line may be a new block.
         first = broken.start_byte if broken.parent == root else max(broken.start_byte - 1, 0)
-        # Some parsers stop for good where the root breaks off.
+        # If the root itself is an error, some parsers stop before the end of the file.
         limit = len(source) if broken == root else broken.end_byte
         starts = [m.end() for m in block_start.finditer(source, first, limit)][:left]
         left -= len(starts)
@@ -125,7 +125,7 @@ def _outermost_errors(root: Node) -> Iterator[Node]:
 
 
 def _parse_part(language: Language, source: bytes, start: int, end: int) -> Node:
-    # A parser is cheap and not thread-safe, so each call has its own.
+    # Parsers are cheap to create and not thread-safe, so each call creates one.
     parser = Parser(load_grammar(language.grammar or ""), timeout_micros=PARSE_SECONDS * 1_000_000)
     bodies = _quoted_bodies(language, source, start, end)
     edges = [start, *chain.from_iterable(bodies), end]
@@ -139,7 +139,7 @@ def _parse_part(language: Language, source: bytes, start: int, end: int) -> Node
 
 
 def _quoted_bodies(language: Language, source: bytes, start: int, end: int) -> list[tuple[int, int]]:
-    """Find what stands between two equal marks; looking from the end back makes that one pass."""
+    """Return the ranges between two equal quotes; scanning backwards needs one pass only."""
     mark = _QUOTED_CODE.get(language.id)
     if mark is None:
         return []

@@ -1,4 +1,4 @@
-"""The signature of a definition and the words that modify it, read from its source."""
+"""The signature and modifiers of a definition, read from its source."""
 
 import re
 
@@ -22,12 +22,12 @@ _OPENING = ("(", "[", "<")
 _CLOSING = (")", "]", ">")
 _TAIL = re.compile(r"\s*(?:=>|[{:=;,\\]|(?<!\w)(?:do|begin|AS|with))$")
 _LONGEST_TAIL = 20
-# More than this behind its name is not read of any definition.
+# How much of a definition is read after its name, at most.
 _LONGEST_READ = 4 * SIGNATURE_LIMIT
 
 
 class SignatureReader:
-    """Reads signatures of one file, with its comments and decorators left out."""
+    """Reads the signatures of one file, without comments and decorators."""
 
     def __init__(self, language: Language, source: Source, comments: Spans, decorators: Spans) -> None:
         self._source = source
@@ -37,12 +37,12 @@ class SignatureReader:
         self._modifiers = _MODIFIERS | language.private_words
 
     def modifier_words(self, definition: Definition) -> list[str]:
-        """List the words before the name that modify it."""
+        """Return the modifiers before the name of a definition."""
         before_name = self._read(definition.start, definition.name_start, definition)
         return [word for word in _WORD.findall(before_name) if word in self._modifiers]
 
     def decorator_names(self, definition: Definition) -> tuple[str, ...]:
-        """Name the decorators before the name, without their arguments."""
+        """Return the names of the decorators of a definition, without arguments."""
         inside = self._decorators.between(definition.start, definition.name_start)
         if not inside:
             return ()
@@ -50,7 +50,7 @@ class SignatureReader:
         return tuple(f"@{name.group()}" if name else "@" for name in names)
 
     def signature(self, definition: Definition) -> str:
-        """Read a definition up to its body, on one line."""
+        """Return a definition up to its body, on one line."""
         body = definition.body
         if body is None or not definition.start < body.start < definition.end:
             text = self._read(definition.start, definition.end, definition).strip()
@@ -65,7 +65,7 @@ class SignatureReader:
         return text if len(text) <= limit else text[:limit].rstrip() + "…"
 
     def _read(self, start: int, end: int, definition: Definition) -> str:
-        """Read source without its comments, and without the decorators before the name."""
+        """Return a range of source without comments and without the decorators before the name."""
         end = min(end, max(start, definition.name_start) + _LONGEST_READ)
         if self._has_no_notes:
             return self._source.text(start, end)
@@ -81,7 +81,7 @@ class SignatureReader:
 
 
 def _join_lines(text: str) -> str:
-    """Join the lines of a signature as if it had been written on one."""
+    """Join the lines of a signature as if it were written on one line."""
     joined = ""
     for line in filter(None, (part.strip() for part in text.split("\n"))):
         if line.startswith(_CLOSING):
@@ -96,7 +96,7 @@ def _join_lines(text: str) -> str:
 def _without_tail(text: str, name: str) -> str:
     text = text.rstrip()
     tail = _TAIL.search(text, max(0, len(text) - _LONGEST_TAIL))
-    # A name may end like a tail does: `def begin`, `## What to do`.
+    # The name itself may look like a tail: `def begin`, `## What to do`.
     if tail is None or name not in text[: tail.start()]:
         return text
     return text[: tail.start()].rstrip()

@@ -1,4 +1,4 @@
-"""Stretches of source, found by where they start; and the lines that positions lie on."""
+"""Ranges of source, looked up by where they start, and the lines of positions."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -10,24 +10,24 @@ from tree_sitter import Node
 
 _LINE_FEED = re.compile(b"\n")
 _TEXT = re.compile(rb"[^ \t\r\f\v]")
-# Only the start of what follows is ever of interest.
+# Callers only need the start of the rest of a line.
 _REST_LIMIT = 200
 
 
 class Span(NamedTuple):
-    """A stretch of source, in bytes; a tuple, since a file has thousands."""
+    """A range of source, in bytes; a named tuple, because a file has thousands."""
 
     start: int
     end: int
 
     @classmethod
     def of(cls, node: Node) -> "Span":
-        """Return where a node lies."""
+        """Return the range of a node."""
         return cls(node.start_byte, node.end_byte)
 
 
 class Spans:
-    """Spans in order, each once: where a broken stretch was parsed again, some were seen twice."""
+    """Spans in order, without the duplicates that parsing broken source again produces."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self._spans = sorted(set(spans))
@@ -40,12 +40,12 @@ class Spans:
         return iter(self._spans)
 
     def before(self, position: int) -> Iterator[Span]:
-        """Yield the spans that start before a position, the nearest first."""
+        """Return the spans that start before a position, the nearest first."""
         last = bisect_left(self._starts, position)
         return reversed(self._spans[max(0, last - 50) : last])
 
     def between(self, start: int, end: int) -> list[Span]:
-        """Return the spans that lie in this stretch whole."""
+        """Return the spans that are entirely inside a range."""
         first = bisect_left(self._starts, start)
         if first == len(self._starts) or self._starts[first] > end:
             return []
@@ -53,37 +53,37 @@ class Spans:
 
 
 class Source:
-    """UTF-8 source that knows its lines; rows count from 0."""
+    """UTF-8 source with the positions of its lines; rows count from 0."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
         self._first_texts: dict[int, int] = {}
 
     def text(self, start: int, end: int) -> str:
-        """Decode a stretch."""
+        """Decode a range."""
         return self.content[start:end].decode("utf-8", "replace")
 
     def node_text(self, node: Node) -> str:
-        """Decode what a node covers."""
+        """Decode the text of a node."""
         return self.text(node.start_byte, node.end_byte)
 
     def row(self, position: int) -> int:
-        """Return the row a position lies on."""
+        """Return the row of a position."""
         return bisect_left(self._line_feeds, position)
 
     def last_row(self, start: int, end: int) -> int:
-        """Return the row of the last text in a stretch: nodes may take in space that follows."""
+        """Return the row of the last text in a range, since nodes may include white space after it."""
         while end > start and self.content[end - 1] in b" \t\r\n\f":
             end -= 1
         return self.row(max(start, end - 1))
 
     def line_start(self, position: int) -> int:
-        """Return where the line of a position starts."""
+        """Return the start of the line of a position."""
         row = self.row(position)
         return self._line_feeds[row - 1] + 1 if row else 0
 
     def starts_line(self, position: int) -> bool:
-        """Tell whether only white space comes before a position on its line."""
+        """Return whether only white space comes before a position on its line."""
         row = self.row(position)
         if row not in self._first_texts:
             text = _TEXT.search(self.content, self.line_start(position))
@@ -91,7 +91,7 @@ class Source:
         return position <= self._first_texts[row]
 
     def rest_of_line(self, position: int) -> bytes:
-        """Return what follows a position on its line."""
+        """Return the text after a position on its line."""
         row = self.row(position)
         end = self._line_feeds[row] if row < len(self._line_feeds) else len(self.content)
         return self.content[position : min(end, position + _REST_LIMIT)].strip()

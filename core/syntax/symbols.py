@@ -1,4 +1,4 @@
-"""From a syntax tree to symbols and imports: relate what a language's table found in the file."""
+"""Building symbols and imports from the matches of a language's symbol query."""
 
 from tree_sitter import Node
 
@@ -11,13 +11,13 @@ from keyhole.core.syntax.spans import Source, Span, Spans
 from keyhole.core.syntax.visibility import Visibility
 from keyhole.core.types import HOLDS_METHODS, Outline, Symbol
 
-# Deeper nesting is generated or hostile, and every symbol names all that enclose it.
+# Deeper nesting is generated or hostile, and would cost much: the name of a symbol lists all that enclose it.
 _MAX_NESTING = 30
 _NOT_LOCAL = frozenset(["prototype", "constant"])
 
 
 def extract_outline(language: Language, root: Node, content: bytes) -> Outline:
-    """Collect the symbols and imports of a parsed file."""
+    """Return the symbols and imports of a parsed file."""
     source = Source(content)
     captures = Captures(source, find_matches(language, root, content))
     _unwrap(captures)
@@ -32,18 +32,18 @@ def extract_outline(language: Language, root: Node, content: bytes) -> Outline:
 
 
 def _is_wanted(definition: Definition, exported: set[str]) -> bool:
-    # Every assignment matches as a constant; only what reads as one, or is exported, is.
+    # Every assignment matches as a constant; keep those with a name in capitals and those that are exported.
     if definition.kind != "constant":
         return True
     return definition.name.isupper() or definition.is_wrapped or definition.name in exported
 
 
 def _unwrap(captures: Captures) -> None:
-    """Give each wrapper's range to the definition it wraps: the first that ends where it ends."""
+    """For each wrapper, extend the first definition that ends where it ends to the start of the wrapper."""
     by_end: dict[int, list[Definition]] = {}
     for definition in sorted(captures.definitions.values(), key=lambda d: d.start):
         by_end.setdefault(definition.end, []).append(definition)
-    # Wrappers nest (export around decorated): inner ones first, so that the widest counts.
+    # Wrappers can be nested (export around decorated). Inner ones come first, so that the widest is applied last.
     for outer in sorted(captures.outers, key=lambda span: -span.start):
         has_semicolon = captures.source.content.endswith(b";", outer.start, outer.end)
         ends = (outer.end, outer.end - 1) if has_semicolon else (outer.end,)
@@ -53,7 +53,7 @@ def _unwrap(captures: Captures) -> None:
 
 
 def _stretch_sections(captures: Captures) -> None:
-    """Let each heading at the margin hold what follows, up to the next one of its level or above."""
+    """Extend each unindented heading over its section, up to the next heading of its level or above."""
     content = captures.source.content
     headings = sorted((d for d in captures.definitions.values() if d.level), key=lambda d: d.start)
     open_ones: list[Definition] = []
@@ -74,7 +74,7 @@ def _stretch_sections(captures: Captures) -> None:
 
 
 class _Surroundings:
-    """The decorators and doc comments of a file, found from the definitions they belong to."""
+    """The decorators and doc comments of a file, looked up for the definitions they belong to."""
 
     def __init__(self, source: Source, captures: Captures, decorators: Spans) -> None:
         self._source = source
@@ -86,16 +86,16 @@ class _Surroundings:
         }
 
     def attach(self, definitions: list[Definition]) -> None:
-        """Give each definition its decorators and its documentation."""
-        # Many files have nothing but docstrings.
+        """Extend each definition over its decorators, and set its documentation."""
+        # Many files have no decorators, and docstrings instead of comments.
         is_bare = not self._docs_by_last_row and not self._decorators
         first_in_row = {} if is_bare else self._first_in_row(definitions)
         for definition in definitions:
-            above = None if is_bare else self._take_in(definition, first_in_row)
+            above = None if is_bare else self._extend(definition, first_in_row)
             definition.doc = self._read_doc(definition, above)
 
     def _first_in_row(self, definitions: list[Definition]) -> dict[int, int]:
-        """Return where the first definition starts of those that start, or have their name, on a row."""
+        """Return, by row, the start of the first definition that starts or has its name on the row."""
         first_in_row: dict[int, int] = {}
         for definition in definitions:
             for position in (definition.start, definition.name_start):
@@ -103,25 +103,25 @@ class _Surroundings:
                 first_in_row[row] = min(definition.start, first_in_row.get(row, definition.start))
         return first_in_row
 
-    def _take_in(self, definition: Definition, first_in_row: dict[int, int]) -> Span | None:
-        """Take in the decorators beside and above, and return the comment among or above them."""
+    def _extend(self, definition: Definition, first_in_row: dict[int, int]) -> Span | None:
+        """Extend a definition over its decorators, and return the doc comment between or above them."""
         row = self._source.row(definition.start)
-        # What stands above a line belongs to the first definition on it, not to those inside.
+        # Decorators and comments above a line belong to the first definition on it, not to those inside it.
         is_first = definition.start == first_in_row[row]
-        self._take_beside(definition)
-        return self._take_above(definition, row) if is_first else None
+        self._extend_left(definition)
+        return self._extend_up(definition, row) if is_first else None
 
-    def _take_beside(self, definition: Definition) -> None:
+    def _extend_left(self, definition: Definition) -> None:
         content = self._source.content
-        for beside in self._decorators.before(definition.start):
-            # A line feed in between is space as well, so look for one first: the rest may be far away.
-            if beside.end > definition.start or content.rfind(b"\n", beside.start, definition.start) >= 0:
+        for decorator in self._decorators.before(definition.start):
+            # Check for a line feed first: the decorator may be far away, and the text in between long.
+            if decorator.end > definition.start or content.rfind(b"\n", decorator.start, definition.start) >= 0:
                 break
-            if content[beside.end : definition.start].strip():
+            if content[decorator.end : definition.start].strip():
                 break
-            definition.start = beside.start
+            definition.start = decorator.start
 
-    def _take_above(self, definition: Definition, row: int) -> Span | None:
+    def _extend_up(self, definition: Definition, row: int) -> Span | None:
         doc = None
         while True:
             decorator = self._decorators_by_last_row.get(row - 1)
@@ -142,14 +142,14 @@ class _Surroundings:
         return read_comment(self._source.text(above.start, above.end)) if above else NO_DOC
 
     def _join_comments(self, comments: list[Span]) -> list[Span]:
-        """Join comments on successive lines; one that follows code on its line stands alone."""
+        """Join comments on consecutive lines; a comment after code on the same line is ignored."""
         joined: list[Span] = []
         last_row = -2
         for span in Spans(comments):
             if not self._source.starts_line(span.start):
                 continue
-            is_whole = self._source.content.startswith(b"/**", span.start)
-            if last_row + 1 == self._source.row(span.start) and not is_whole:
+            is_doc_block = self._source.content.startswith(b"/**", span.start)
+            if last_row + 1 == self._source.row(span.start) and not is_doc_block:
                 joined[-1] = Span(joined[-1].start, span.end)
             else:
                 joined.append(span)
@@ -162,7 +162,7 @@ class _Surroundings:
 
 
 class _Builder:
-    """Makes symbols of definitions, each inside the one that encloses it."""
+    """Turns definitions into symbols, each nested in the one that encloses it."""
 
     def __init__(self, language: Language, captures: Captures, decorators: Spans) -> None:
         self._source = captures.source
@@ -172,7 +172,7 @@ class _Builder:
         self._visibility = Visibility(language, captures)
 
     def nest(self, definitions: list[Definition]) -> tuple[Symbol, ...]:
-        """Return the top-level symbols, their children inside them; ranges decide."""
+        """Return the top-level symbols with their children, nested by their ranges."""
         top: list[Symbol] = []
         open_ones: list[Definition] = []
 
@@ -213,7 +213,7 @@ class _Builder:
 def _is_shadowed(definition: Definition, holder: Definition) -> bool:
     if definition.kind in _NOT_LOCAL and holder.kind in ("function", "method"):
         return True
-    # One body, named twice: typedef struct A { } A.
+    # The same body with the same name twice: typedef struct A { } A.
     return definition.body is not None and definition.body == holder.body and definition.name == holder.name
 
 

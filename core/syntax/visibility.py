@@ -1,4 +1,4 @@
-"""Whether a definition can be seen from outside its file, by the rules of its language."""
+"""Whether a definition is visible outside its file, by the rules of its language."""
 
 from bisect import bisect_left
 
@@ -20,7 +20,7 @@ class Visibility:
         self._access_starts = [access.start for access in self._access]
 
     def access_words(self, definition: Definition, holder: Definition | None) -> list[str]:
-        """Return the access word that holds for a member without one of its own."""
+        """Return the access words that apply to a definition because of its position: at most one."""
         if self._access:
             first = bisect_left(self._access_starts, holder.start if holder else 0)
             last = bisect_left(self._access_starts, definition.start)
@@ -30,7 +30,7 @@ class Visibility:
         return ["private"] if holder is not None and holder.kind in self._language.hides_members else []
 
     def is_exported(self, name: str, modifiers: tuple[str, ...], holder: Definition | None) -> bool:
-        """Tell whether a definition with these modifiers is visible from outside."""
+        """Return whether a definition with these modifiers is visible from outside."""
         language = self._language
         if holder is not None and holder.kind in _HIDES_WITHIN:
             return False

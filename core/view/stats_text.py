@@ -1,31 +1,33 @@
-"""Statistics of the calls of agents as text, with charts of plain characters, and as JSON."""
+"""Statistics of agents' calls as text, with bar charts, and as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+from keyhole.core.journal.reader import status_now
 from keyhole.core.journal.statistics import BINS, Group, Statistics
 from keyhole.core.types import Call
 from keyhole.core.view.text import count_of, json_line, middle_cut, name_text, one_line
 
 _BAR = 40
 _MOST_GROUPS = 20
-_NAME_WIDTH = 24
+_NAME_WIDTH = 20
 _LONGEST_ARGUMENTS = 60
 
 
 def stats_text(found: Statistics, project: str) -> str:
-    """Write statistics for a terminal, with a chart of plain characters."""
+    """Return statistics for a terminal, with a bar chart."""
     if not found.total.calls:
-        return f"No agent has asked anything of {project} yet; keyhole mcp serves it, and records what is asked.\n"
+        return f"No agent has called {project} yet. `keyhole mcp` serves it and records every call.\n"
     total = found.total
     lines = [
         f"{count_of(total.calls, 'call')} of {project}, {moment(found.first)} to {moment(found.last)}",
-        f"{total.tokens:,} tokens, {count_of(total.errors, 'error')}, {total.pending:,} pending",
-        f"{total.truncated:,} truncated ({total.truncation_rate:.0%}), utilisation {total.utilisation:.0%} on average",
-        f"latency p50 {milliseconds(total.p50_ms)}, p95 {milliseconds(total.p95_ms)}",
+        f"{count_of(total.answers, 'answer')}: {completeness_text(total)}",
+        f"{failures_text(total)}, {total.pending:,} pending",
+        f"{total.tokens:,} tokens, {total.utilisation:.0%} of the budget on average",
+        f"Latency: p50 {milliseconds(total.p50_ms)}, p95 {milliseconds(total.p95_ms)}",
         "",
-        "Utilisation of the budget, calls",
+        "Calls by share of the budget used",
         *bars([f"{bin_name(number):>8}" for number in range(BINS)], found.histogram),
         "",
         *_table("Tool", found.tools),
@@ -37,8 +39,18 @@ def stats_text(found: Statistics, project: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def completeness_text(group: Group) -> str:
+    """Return how many answers each word describes; what the budget did counts even when it is zero."""
+    return ", ".join(f"{count:,} {word}" for word, count in group.by_completeness if count or word.is_truncated)
+
+
+def failures_text(group: Group) -> str:
+    """Return how many calls ended without an answer, and how."""
+    return f"{count_of(group.errors, 'error')}, {group.cancelled:,} cancelled, {group.lost:,} lost"
+
+
 def stats_facts(found: Statistics, project: str) -> dict[str, object]:
-    """Tell the same in JSON."""
+    """Return the same as JSON facts."""
     return {
         "project": project,
         "first": moment(found.first) if found.total.calls else None,
@@ -55,7 +67,7 @@ def stats_facts(found: Statistics, project: str) -> dict[str, object]:
                 "client": call.client,
                 "ms": call.ms,
                 "tokens": call.tokens,
-                "status": call.status,
+                "status": status_now(call),
                 "arguments": call.parameters,
             }
             for call in found.slowest
@@ -64,22 +76,22 @@ def stats_facts(found: Statistics, project: str) -> dict[str, object]:
 
 
 def moment(seconds: float) -> str:
-    """Write a time to the second, in the time zone of who looks."""
+    """Return a time to the second, in the local time zone."""
     return datetime.fromtimestamp(seconds, UTC).astimezone().isoformat(" ", "seconds")
 
 
 def milliseconds(amount: float) -> str:
-    """Write a latency, short."""
+    """Return a latency as short text."""
     return f"{amount:,.0f} ms" if amount >= 10 else f"{amount:.1f} ms"
 
 
 def bin_name(number: int) -> str:
-    """Name a bin of the histogram."""
+    """Return the name of a bin of the histogram."""
     return f"{number * 100 // BINS}-{(number + 1) * 100 // BINS}%"
 
 
 def bars(names: Sequence[str], counts: Sequence[int], width: int = _BAR) -> list[str]:
-    """Draw a bar for each count; none that is not zero is invisible."""
+    """Return a bar for each count; every count above zero gets a visible bar."""
     most = max(counts, default=0) or 1
     lengths = [-(-count * width // most) for count in counts]
     return [
@@ -89,20 +101,24 @@ def bars(names: Sequence[str], counts: Sequence[int], width: int = _BAR) -> list
 
 
 def arguments_text(call: Call, longest: int = _LONGEST_ARGUMENTS) -> str:
-    """Write what was asked on a line: the values as JSON, the middle left out when it is long."""
+    """Return a call's arguments on one line, values as JSON; a long line loses its middle."""
     pairs = [f"{one_line(name)}={json_line(value)}" for name, value in call.parameters.items()]
     return middle_cut(" ".join(pairs), longest)
 
 
 def _table(title: str, groups: Sequence[Group]) -> list[str]:
-    head = f"{title:<{_NAME_WIDTH}}{'calls':>9}{'tokens':>12}{'truncated':>11}{'errors':>8}{'p50':>11}{'p95':>11}"
+    head = (
+        f"{title:<{_NAME_WIDTH}}{'calls':>8}{'tokens':>11}{'partial':>9}{'shortened':>11}{'clipped':>9}{'left out':>10}"
+    )
+    head += f"{'errors':>8}{'p50':>10}{'p95':>10}"
     lines = [
-        f"{name_text(group.name, _NAME_WIDTH - 1):<{_NAME_WIDTH}}{group.calls:>9,}{group.tokens:>12,}"
-        f"{group.truncation_rate:>11.0%}{group.errors:>8,}{milliseconds(group.p50_ms):>11}{milliseconds(group.p95_ms):>11}"
+        f"{name_text(group.name, _NAME_WIDTH - 1):<{_NAME_WIDTH}}{group.calls:>8,}{group.tokens:>11,}"
+        f"{group.partial:>9,}{group.shortened:>11,}{group.clipped:>9,}{group.left_out:>10,}"
+        f"{group.errors:>8,}{milliseconds(group.p50_ms):>10}{milliseconds(group.p95_ms):>10}"
         for group in groups[:_MOST_GROUPS]
     ]
     more = len(groups) - _MOST_GROUPS
-    return [head, *lines, *([f"and {more:,} more; --json lists all"] if more > 0 else [])]
+    return [head, *lines, *([f"{more:,} more: use --json"] if more > 0 else [])]
 
 
 def _slowest_lines(calls: Sequence[Call]) -> list[str]:

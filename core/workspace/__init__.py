@@ -1,1 +1,1 @@
-"""One open workspace, by job: its paths, its model, the readers of its index, and results that are fresh."""
+"""An open workspace: its paths, its model, the readers of its index, and results from the current files."""

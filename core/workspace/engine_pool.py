@@ -1,4 +1,4 @@
-"""The readers of an index: a few that are open, each lent to one caller at a time."""
+"""A pool of index readers: they stay open, and each serves one caller at a time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING
 
-from keyhole.core.deadline import turn_of
+from keyhole.core.deadline import acquire_slot
 from keyhole.core.errors import ErrorKind, StoreError
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from keyhole.core.search.engine import Engine
     from keyhole.core.search.shared_caches import SharedCaches
 
-# Searches wait for the disk and for SQLite side by side. More would only wait for the interpreter, and each reader
-# has a page cache of its own.
+# Searches wait for the disk and SQLite in parallel. More readers would only wait for the interpreter lock, and each
+# reader needs memory for its own page cache.
 MOST_READERS = 4
 
 
 @dataclass(slots=True, eq=False)
 class _Opening:
-    """One index file as long as it stays in its place: its number, its idle readers and what they share."""
+    """One index file until it is replaced: its device and inode numbers, its idle readers and the caches they share."""
 
     file: tuple[int, int]
     caches: "SharedCaches"
@@ -30,19 +30,19 @@ class _Opening:
 
 
 class EnginePool:
-    """Lends readers that stay open, so that the next search starts warm; any thread may borrow one."""
+    """Lends readers that stay open, so that the next search starts with warm caches; safe to use from any thread."""
 
     def __init__(self, workspace: OpenWorkspace, models: ModelLoader) -> None:
         self._workspace = workspace
         self._models = models
-        self._turns = BoundedSemaphore(MOST_READERS)
+        self._slots = BoundedSemaphore(MOST_READERS)
         self._lock = Lock()
         self._opening: _Opening | None = None
 
     @contextmanager
     def lend(self) -> "Iterator[Engine]":
-        """Lend a reader; one that met an error of the index is not used again."""
-        with turn_of(self._turns):
+        """Lend a reader; after an index error it is closed and not used again."""
+        with acquire_slot(self._slots):
             opening, idle = self._take()
             engine = idle or self._open(opening)
             try:
@@ -56,12 +56,12 @@ class EnginePool:
             self._give_back(opening, engine)
 
     def close(self) -> None:
-        """Close every reader; one that is lent is closed when it comes back."""
+        """Close every reader; a lent one is closed when it is returned."""
         with self._lock:
             self._forget()
 
     def _take(self) -> "tuple[_Opening, Engine | None]":
-        """Tell which index is there now, and take an idle reader of it, if there is one."""
+        """Return the current index file, and an idle reader of it if there is one."""
         from keyhole.core.search.shared_caches import SharedCaches
 
         try:
@@ -70,7 +70,7 @@ class EnginePool:
             raise StoreError("this workspace has no index yet", ErrorKind.NO_INDEX) from None
         file = status.st_dev, status.st_ino
         with self._lock:
-            # Another process may have put a new file in the place of a damaged one.
+            # Another process may have replaced a damaged index file.
             if self._opening is None or self._opening.file != file:
                 self._forget()
                 self._opening = _Opening(file, SharedCaches(), [])
@@ -82,7 +82,7 @@ class EnginePool:
         self._opening = None
 
     def _open(self, opening: _Opening) -> "Engine":
-        """Make a reader: nothing else opens the index to search it."""
+        """Open a reader; this is the only place that opens the index for searching."""
         from keyhole.core.index.store import Store
         from keyhole.core.search.engine import Engine
 
@@ -97,8 +97,8 @@ class EnginePool:
 
     def _give_back(self, opening: _Opening, engine: "Engine") -> None:
         with self._lock:
-            is_wanted = opening is self._opening
-            if is_wanted:
+            is_current = opening is self._opening
+            if is_current:
                 opening.idle.append(engine)
-        if not is_wanted:
+        if not is_current:
             engine.store.close()

@@ -1,10 +1,10 @@
-"""Answers from files as they are now: what changed since it was indexed is taken in first."""
+"""Answers for the current files: files that changed since they were indexed are indexed again first."""
 
 from collections.abc import Callable
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, TypeVar
 
-from keyhole.core.deadline import turn_of
+from keyhole.core.deadline import acquire_slot
 from keyhole.core.files.read import read_source
 from keyhole.core.types import SourceFile
 from keyhole.core.workspace.engine_pool import EnginePool
@@ -16,25 +16,26 @@ if TYPE_CHECKING:
     from keyhole.core.search.engine import Engine
 
 Answer = TypeVar("Answer")
-# A try at an answer, the files it is about, and those of them that are known to have changed.
+# Returns an answer, the files it is about, and those of them that are known to have changed.
 Attempt = Callable[["Engine"], tuple[Answer, set[str], set[str]]]
 
-# A file may change again while it is looked up again; at some point what is left is left out.
+# A file may change again while it is indexed again. After this many tries its results are left out.
 _TRIES = 3
 
 
 class FreshResults:
-    """Asks the index, and asks again when a file of the answer has changed."""
+    """Searches the index, and searches again if a file in the answer has changed."""
 
     def __init__(self, workspace: OpenWorkspace, engines: EnginePool, models: ModelLoader) -> None:
         self._workspace = workspace
         self._engines = engines
         self._models = models
-        # One search of this process writes at a time: the writer's lock does not wait, and is for other processes.
+        # Only one search of this process may write at a time. The writer lock protects against other processes only,
+        # and it fails instead of waiting.
         self._writing = BoundedSemaphore(1)
 
     def answer(self, attempt: Attempt[Answer], *, needs_trigrams: bool = False) -> tuple[Answer, set[str]]:
-        """Answer from one snapshot of the index; returns also the files that change faster than they are read."""
+        """Return an answer from one snapshot of the index, and the files that kept changing while they were read."""
         with self._engines.lend() as engine:
             if needs_trigrams:
                 self._fill_trigrams(engine.store)
@@ -42,7 +43,7 @@ class FreshResults:
                 with engine.store.snapshot():
                     answer, paths, changed = attempt(engine)
                     stale = self._stale_paths(engine.store, paths) | changed
-                if not stale or not self._take_in(stale):
+                if not stale or not self._reindex(stale):
                     break
         return answer, stale
 
@@ -50,14 +51,14 @@ class FreshResults:
         from keyhole.core.index.trigrams import fill_trigrams
 
         workspace = self._workspace
-        with turn_of(self._writing):
+        with acquire_slot(self._writing):
             fill_trigrams(store, workspace.root, workspace.folder, max_bytes=workspace.max_bytes)
 
-    def _take_in(self, paths: set[str]) -> bool:
-        """Index files as they are now; False when another process is writing."""
+    def _reindex(self, paths: set[str]) -> bool:
+        """Index the current content of files; return False if another process is writing."""
         from keyhole.core.index.update import refresh_files
 
-        with turn_of(self._writing):
+        with acquire_slot(self._writing):
             return refresh_files(self._workspace.update_request(self._models.embedder), paths)
 
     def _stale_paths(self, store: "SearchStore", paths: set[str]) -> set[str]:
@@ -71,6 +72,6 @@ class FreshResults:
             return False
         if (status.st_size, status.st_mtime_ns) == (size, mtime_ns):
             return True
-        # A time that was too young to be trusted: then the content tells.
+        # The recorded time is unknown if the file had just changed when it was indexed; then compare the content.
         source = read_source(self._workspace.root, path, max_bytes=self._workspace.max_bytes)
         return isinstance(source, SourceFile) and source.digest == digest

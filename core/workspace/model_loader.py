@@ -1,4 +1,4 @@
-"""The model of a workspace: the one its settings name, or why there is none."""
+"""The embedding model of a workspace: the one named in the settings, or the reason why there is none."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
 
 class ModelLoader:
-    """Opens the model when it is first asked for; searching by words needs none."""
+    """Opens the model on first use; keyword search does not need it."""
 
     def __init__(self, setting: str) -> None:
         self._setting = setting
 
     @property
     def embedder(self) -> "Embedder | None":
-        """The model, if it can be had without a download."""
+        """The model, if it is available without a download."""
         return self._opened[0]
 
     @property
     def problem(self) -> str:
-        """Why there is no model although one is wanted."""
+        """Why the configured model is not available; empty if it is."""
         return self._opened[1]
 
     def download(self) -> None:
-        """Have the model here, also when it must be downloaded."""
+        """Open the model, downloading it if necessary."""
         self._opened = self._open(may_download=True)
 
     @cached_property

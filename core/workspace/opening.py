@@ -1,4 +1,4 @@
-"""Opening a workspace: its folder, its settings, and where its index lies."""
+"""Opening a workspace: its folder, its settings and the location of its index."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpenWorkspace:
-    """A folder that is explored; `folder` holds its index and its journal."""
+    """An open workspace; `folder` contains its index and its journal."""
 
     root: Path
     settings: Settings
@@ -27,22 +27,22 @@ class OpenWorkspace:
 
     @classmethod
     def at(cls, path: Path, *, force: bool, flags: Mapping[str, object] | None) -> "OpenWorkspace":
-        """Open a folder, with its settings."""
+        """Open a folder and load its settings."""
         root = open_workspace(path, force=force)
         return cls(root, load_settings(root, flags))
 
     @property
     def index_file(self) -> Path:
-        """The index, whether it is there yet or not."""
+        """The path of the index file, which may not exist yet."""
         return self.folder / INDEX_FILE
 
     @property
     def max_bytes(self) -> int:
-        """The size over which files are not indexed."""
+        """The size limit of files; larger ones are not indexed."""
         return self.settings.index.max_file_bytes
 
     def update_request(self, embedder: "Embedder | None", *, full: bool = False) -> "Request":
-        """Say what an update of the index is to read, and how."""
+        """Return the request for an update of the index."""
         from keyhole.core.index.update import Request
 
         return Request(

@@ -1,59 +1,77 @@
-"""Resolving the paths that callers give, and reading only what may be served."""
+"""Resolving paths from callers, and reading only files that may be served."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import ErrorKind, PathError
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable
+from keyhole.core.suggest import did_you_mean, suggest_paths
 from keyhole.core.types import Candidate, Refusal, SkipReason, SourceFile
 
-# Files up to this size are mapped and read, whether they are indexed or not.
+# Maps and reads serve files up to this size, whether they are indexed or not.
 SERVED_BYTES = 50_000_000
 
 
 class PathGuard:
-    """Turns paths from outside into files of the workspace; `is_indexed` tells a deleted file from a wrong name."""
+    """Turns paths from callers into files of the workspace.
 
-    def __init__(self, root: Path, is_indexed: Callable[[str], bool]) -> None:
+    `is_indexed` tells a deleted file from a wrong name, and suggestions are taken from `indexed_paths`.
+    """
+
+    def __init__(
+        self, root: Path, is_indexed: Callable[[str], bool], indexed_paths: Callable[[], Iterable[str]]
+    ) -> None:
         self._root = root
         self._is_indexed = is_indexed
+        self._indexed_paths = indexed_paths
 
     def relative(self, path: str, *, must_exist: bool = True) -> str:
-        """Turn what a caller wrote into a path relative to the root, or refuse it."""
+        """Return a path relative to the root for a path from a caller, or raise PathError."""
         try:
-            # Resolve the folder only: the file itself may be a link, which has a reason of its own.
+            # Resolve only the folder: if the file itself is a link, `read` reports that with its own reason.
             given = self._root / path
             inside = (given.parent.resolve() / given.name).relative_to(self._root)
         except (ValueError, OSError, RuntimeError):
             raise PathError(f"{printable(path)} is outside the workspace; paths are relative to its root") from None
-        # Unlike Path.is_file, this never raises.
+        # os.path.isfile never raises, unlike Path.is_file.
         is_file = os.path.isfile(self._root / inside)  # noqa: PTH113
         if must_exist and not is_file and self._is_indexed(inside.as_posix()):
             raise PathError(f"{printable(path)} was deleted since it was indexed", ErrorKind.DELETED_FILE)
         if inside.name in ("", "..") or (must_exist and not is_file):
-            raise PathError(f"{printable(path)} is not a file in the workspace", ErrorKind.NOT_A_FILE)
+            raise PathError(
+                f"{printable(path)} is not a file in the workspace",
+                ErrorKind.NOT_A_FILE,
+                suggestion=did_you_mean(self.similar(inside.as_posix())),
+            )
         return inside.as_posix()
 
+    def similar(self, path: str) -> list[str]:
+        """Return the indexed files that a missing path may stand for, if they are still there."""
+        if os.path.isdir(self._root / path):  # noqa: PTH112
+            return []
+        found = suggest_paths(path, self._indexed_paths())
+        return [printable(path) for path in found if os.path.isfile(self._root / path)]  # noqa: PTH113
+
     def read(self, path: str) -> SourceFile:
-        """Read one file as it is now, also when it is too large to be indexed, or a picture."""
+        """Read the current content of a file, even if it is too large to be indexed or is a picture."""
         check_time()
         relative = self.relative(path)
-        admitted = examine(self._root, relative, max_bytes=SERVED_BYTES)
-        if isinstance(admitted, Candidate) or admitted.reason == SkipReason.PICTURE:
+        found = examine(self._root, relative, max_bytes=SERVED_BYTES)
+        if isinstance(found, Candidate) or found.reason == SkipReason.PICTURE:
             source = read_source(self._root, relative, max_bytes=SERVED_BYTES)
         else:
-            source = admitted
+            source = found
         if isinstance(source, SourceFile):
             return source
         if source.reason == SkipReason.TOO_LARGE:
-            raise PathError(f"{source.path} is not served: files over {SERVED_BYTES:,} bytes are not")
-        raise PathError(f"{source.path} is not served: {source.reason}: {source.detail}")
+            raise PathError(f"{source.path} is not served: larger than {SERVED_BYTES:,} bytes")
+        raise PathError(f"{source.path} is not served: {source.text}")
 
     def read_or_refuse(self, path: str) -> SourceFile | Refusal:
-        """Read one of several files; what is wrong with it is told in its place."""
+        """Read one of several files; an error is returned in its place, not raised."""
         try:
             return self.read(path)
         except PathError as error:

@@ -198,7 +198,7 @@ class ExploreScreen(QueryScreen):
         else:
             results.say(nothing_found_lines(found.result))
         self.query_one(Banner).show(found.view)
-        self.query_one(Gauge).info = found.view.truncation
+        self.query_one(Gauge).view = found.view
         self._show_controls()
         self._show_view()
 
@@ -207,7 +207,7 @@ class ExploreScreen(QueryScreen):
         self.answer = None
         self.query_one(ResultList).say(waiting_lines(app.index_state))
         self.query_one(Banner).show(None)
-        self.query_one(Gauge).info = None
+        self.query_one(Gauge).view = None
         self.query_one(LensLine).show(None, None)
         self._pane.show_overview(app.status)
         self._show_controls()

@@ -15,6 +15,7 @@ from keyhole.core.types import Hit, Passage
 from keyhole.core.view.lists.hit_text import preview_text
 from keyhole.core.view.lists.relation_view import HOW_FOUND
 from keyhole.core.view.text import name_text
+from keyhole.tui.answer import label_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.messages import RelationAnswered
@@ -41,8 +42,10 @@ class RelatedList(RowList):
         score = f"  {hit.score:.2f}"
         place = f"{name_text(hit.path)}:{hit.start_line}"
         first = Content.assemble((place, "bold")).truncate(width - len(score), ellipsis=True, pad=True)
-        label = name_text(hit.signature) or " ".join(preview_text(self.passages.get(hit.chunk_id)).split())
-        second = Content.assemble((f"  {hit.kind} ", "$secondary"), name_text(label))
+        passage = self.passages.get(hit.chunk_id)
+        label = label_of(hit, passage)
+        after = label.after if hit.signature else name_text(" ".join(preview_text(passage).split()))
+        second = Content.assemble(f"  {label.before}", (label.kind, "$secondary"), f" {after}")
         return [first + Content.styled(score, "$text-muted"), second.truncate(width, ellipsis=True, pad=True)]
 
 

@@ -1,4 +1,4 @@
-"""What agents' calls cost, and how often a budget cut them, as charts."""
+"""What agents' calls cost and what their answers lacked, as charts."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,10 +16,10 @@ from keyhole.tui.messages import StatisticsCounted
 from keyhole.tui.screens.base import KeyholeScreen
 from keyhole.tui.widgets.charts import (
     Chart,
+    draw_answers,
     draw_clients,
     draw_slowest,
     draw_tools,
-    draw_truncation,
     draw_utilisation,
 )
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.service import Service
 
-# Counting reads the whole journal, so it is done now and then and not with every call.
+# Counting reads the whole journal, so it runs at intervals rather than with every call.
 _COUNT_EVERY = 2.0
 _EMPTY = """[bold]○ Nothing to count yet[/]
 
-No agent has asked anything of this workspace.
-3 Traffic serves agents, and tells how to connect them."""
+No agent has called this workspace yet.
+Press 3 for Traffic to serve agents and connect them."""
 
 
 class StatsScreen(KeyholeScreen):
@@ -41,7 +41,7 @@ class StatsScreen(KeyholeScreen):
     HELP_TITLE = "Stats"
     CSS_PATH = "../styles/stats.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "count", "count again", tooltip="Count the calls again"),
+        Binding("r", "count", "count", tooltip="Count the calls again"),
         Binding("y", "copy", "copy", tooltip="Copy the figures as text"),
         Binding("j,down", "scroll(1)", "down", show=False, tooltip="Scroll down"),
         Binding("k,up", "scroll(-1)", "up", show=False, tooltip="Scroll up"),
@@ -54,28 +54,28 @@ class StatsScreen(KeyholeScreen):
         self._waiting: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
-        """Make the charts."""
+        """Create the charts."""
         with VerticalScroll(id="charts", can_focus=False):
             yield Static(_EMPTY, id="no-stats")
             with Horizontal(classes="charts-row"):
-                yield Chart("all calls", draw_truncation, id="truncation")
-                yield Chart("answers by use of their budget", draw_utilisation, id="utilisation")
+                yield Chart("All calls", draw_answers, id="answers")
+                yield Chart("Calls by share of the budget used", draw_utilisation, id="utilisation")
             with Horizontal(classes="charts-row"):
-                yield Chart("tokens by tool", draw_tools, id="tools")
-                yield Chart("tokens by client", draw_clients, id="clients")
-            yield Chart("slowest calls", draw_slowest, id="slowest")
+                yield Chart("Tokens by tool", draw_tools, id="tools")
+                yield Chart("Tokens by client", draw_clients, id="clients")
+            yield Chart("Slowest calls", draw_slowest, id="slowest")
 
     def on_mount(self) -> None:
         """Follow the calls."""
         self.watch(self.app, "calls_version", self._on_calls, init=False)
 
     def on_screen_resume(self) -> None:
-        """Count what there is now."""
+        """Count the calls again."""
         self.action_count()
 
     @property
     def is_settled(self) -> bool:
-        """Whether what was asked for is on the screen."""
+        """Whether the charts are up to date."""
         return not self._is_counting
 
     def _on_calls(self, _: int) -> None:

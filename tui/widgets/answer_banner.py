@@ -6,6 +6,9 @@ from textual.app import RenderResult
 from textual.content import Content
 from textual.widget import Widget
 
+from keyhole.core.types import CallStatus
+from keyhole.tui.status_words import WORDS
+
 if TYPE_CHECKING:
     from keyhole.core.view.writing import View
 
@@ -13,23 +16,25 @@ _INVITATION = "What an agent would get appears here as you type."
 
 
 class Banner(Widget):
-    """Shows what the first line of the answer says, with a sign for how it stands."""
+    """Shows the first line of the answer, with the sign for what the answer lacks."""
 
-    text = ""
+    _view: "View | None" = None
+
+    @property
+    def text(self) -> str:
+        """The banner as the answer has it."""
+        return self._view.banner if self._view else ""
 
     def show(self, view: "View | None") -> None:
         """Show the banner of a view."""
-        before, self.text = self.text, view.banner if view else ""
-        self._is_cut = bool(view and view.truncation.reason)
-        self.set_class(self._is_cut, "-cut")
-        # Only a banner that takes more than a line moves what stands below it.
+        before, self._view = self.text, view
+        self.set_class(bool(view and view.completeness.is_truncated), "-truncated")
+        # Only a banner of more than one line moves what is below it.
         self.refresh(layout=max(len(before), len(self.text)) > self.size.width - 2)
-
-    _is_cut = False
 
     def render(self) -> RenderResult:
         """Draw the lines."""
-        if not self.text:
+        if self._view is None:
             return Content.styled(_INVITATION, "$text-muted")
-        sign = ("▲ ", "bold $error") if self._is_cut else ("● ", "$success")
-        return Content.assemble(sign, self.text)
+        words, style = WORDS[CallStatus(self._view.completeness)]
+        return Content.assemble((f"{words[0]} ", f"bold {style}"), self.text)

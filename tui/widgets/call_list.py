@@ -6,34 +6,26 @@ from datetime import UTC, datetime
 
 from textual.content import Content
 
-from keyhole.core.journal.reader import is_lost
+from keyhole.core.journal.reader import status_now
 from keyhole.core.types import Call, CallStatus
 from keyhole.core.view.text import name_text
+from keyhole.tui.status_words import WORDS
 from keyhole.tui.widgets.bars import set_title
 from keyhole.tui.widgets.row_list import RowList
 
-# From these widths on there is room for the number of a call, and for its time.
+# The number and the time of a call are shown from these widths on.
 _WITH_NUMBER, _WITH_TIME = 70, 62
 _CLIENT, _TOOL = 11, 13
 _SHORTEST_CLIENT = 6
-# The longest name of our own tools; and a client's, which is its own affair.
+# The longest name of our own tools, and as much of a client's name as is useful.
 _LONGEST_CLIENT, _LONGEST_TOOL = 24, 17
 # A mark, a space between the names, tokens, milliseconds, and the longest status.
-_REST = 2 + 1 + 7 + 8 + 11
-# Every status is a sign and a word, so that colour is never needed.
-STATUSES = {
-    CallStatus.PENDING: ("… pending", "$secondary"),
-    CallStatus.OK: ("✓ ok", "$success"),
-    CallStatus.TRUNCATED: ("▲ cut", "$warning"),
-    CallStatus.ERROR: ("✗ error", "$error"),
-}
-_LOST = ("✗ lost", "$error")
-_CANCELLED = ("✗ cancelled", "$warning")
+_REST = 2 + 1 + 7 + 8 + 12
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """How wide the columns of a list are; names have what the rest leaves, the tool's before the client's."""
+    """The widths of the columns; names share what is left, the tool's first."""
 
     number: int
     time: int
@@ -42,7 +34,7 @@ class Columns:
 
     @classmethod
     def of(cls, width: int) -> "Columns":
-        """Share out a width."""
+        """Return the columns for a width."""
         number = 6 if width >= _WITH_NUMBER else 0
         time = 9 if width >= _WITH_TIME else 0
         names = width - number - time - _REST
@@ -50,7 +42,7 @@ class Columns:
         return cls(number, time, min(_LONGEST_CLIENT, max(_SHORTEST_CLIENT, names - tool)), tool)
 
     def line(self, number: str, time: str, client: str, tool: str) -> tuple[str, str, str]:
-        """Write what stands in front: the number and the time, if there is room, the client, and the tool."""
+        """Return the first columns of a line: number and time if there is room, client, and tool."""
         numbered = f"{number:>{self.number - 1}} " if self.number else ""
         timed = f"{time:<{self.time - 1}} " if self.time else ""
         named = f"{name_text(client, self.client):<{self.client}} "
@@ -58,7 +50,7 @@ class Columns:
 
 
 class CallList(RowList):
-    """One line for each call: when, who, what, how many tokens, how long, and how it ended."""
+    """One line per call: time, client, tool, tokens, milliseconds and status."""
 
     HELP_TITLE = "In the calls"
 
@@ -78,7 +70,7 @@ class CallList(RowList):
         return self._calls
 
     def show(self, calls: Sequence[Call], marked: set[int], *, follows: bool) -> None:
-        """Show calls, with the cursor on the newest or else where it was, at the same height of the screen."""
+        """Show calls, with the cursor on the newest one, or on the same call at the same height."""
         before, on = self.highlighted, self.call.id if self.call else None
         self._calls, self._marked = calls, marked
         places = {call.id: number for number, call in enumerate(calls)}
@@ -89,24 +81,24 @@ class CallList(RowList):
         self.show_rows(len(calls), place if calls else None, keeps_drawn=True)
 
     def on_resize(self) -> None:
-        """Name the columns there are."""
-        # The frame begins two cells before the first column, and its own title one after that.
+        """Update the column titles."""
+        # The frame starts two cells before the first column, and its title one cell later.
         set_title(self, Content(heading(self._columns)[1:]))
 
     @property
     def _columns(self) -> Columns:
-        # Without the air at the sides, and whether there is a scrollbar or not.
+        # Leaves room for the padding, and for a scrollbar that may or may not be there.
         return Columns.of(self.content_size.width - 3)
 
     def key_of(self, number: int) -> Hashable:
-        """Tell calls apart, and what may change of one."""
+        """Return what identifies a call and everything about it that may change."""
         call = self._calls[number]
-        return call.id, call.change, call.id in self._marked, is_lost(call)
+        return call.id, call.change, call.id in self._marked, status_now(call)
 
     def draw(self, number: int, width: int) -> list[Content]:
-        """Write a call on one line."""
+        """Draw a call on one line."""
         call = self._calls[number]
-        status, style = _standing(call)
+        status, style = WORDS[status_now(call)]
         has_ended = call.status != CallStatus.PENDING
         mark = "★ " if call.id in self._marked else "  "
         when, client, tool = self._columns.line(str(call.id), _clock(call.started), call.client, call.tool)
@@ -123,14 +115,8 @@ class CallList(RowList):
 
 
 def heading(columns: Columns) -> str:
-    """Name the columns."""
+    """Return the column titles."""
     return f"  {''.join(columns.line('#', 'time', 'client', 'tool'))}{'tok':>7}{'ms':>7} status"
-
-
-def _standing(call: Call) -> tuple[str, str]:
-    if is_lost(call):
-        return _LOST
-    return _CANCELLED if call.is_cancelled else STATUSES[call.status]
 
 
 def _clock(seconds: float) -> str:

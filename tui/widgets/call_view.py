@@ -104,7 +104,7 @@ class CallView(LineView):
                 self.post_message(Loaded(key, text, note=f"{note} · {key.replay.arguments}"))
             elif whole.call.status == CallStatus.PENDING:
                 self.post_message(Loaded(key, _LOST if is_lost(whole.call) else _NO_ANSWER))
-            elif whole.call.is_cancelled:
+            elif whole.call.status == CallStatus.CANCELLED:
                 self.post_message(Loaded(key, _CANCELLED))
             else:
                 cost = f"{count_of(whole.call.tokens, 'token')} · {count_of(len(whole.response), 'character')}"

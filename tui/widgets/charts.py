@@ -1,4 +1,4 @@
-"""Charts of plain characters: bars with a name before them and a figure after them."""
+"""Bar charts: a name before each bar and a figure after it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,9 +8,11 @@ from textual.content import Content
 from textual.widget import Widget
 
 from keyhole.core.journal.statistics import BINS, Group, Statistics
-from keyhole.core.view.stats_text import arguments_text, bin_name, milliseconds
+from keyhole.core.types import CallStatus
+from keyhole.core.view.stats_text import arguments_text, bin_name, failures_text, milliseconds
 from keyhole.core.view.text import count_of, name_text
-from keyhole.tui.widgets.gauge import FULL_FROM
+from keyhole.core.view.usage import NEARLY_FULL
+from keyhole.tui.status_words import WORDS
 
 _MOST_BARS = 8
 _NAME = 16
@@ -18,7 +20,7 @@ _NAME = 16
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: its name, how much it stands for, and what is written after it."""
+    """One bar: its name, its amount, and the note after it."""
 
     name: str
     amount: float
@@ -27,7 +29,7 @@ class Bar:
 
 
 def bar_lines(rows: Sequence[Bar], width: int) -> list[Content]:
-    """Draw bars of which the longest fills the room; one that is not nothing is never invisible."""
+    """Draw bars; the longest fills the width, and every amount above zero is visible."""
     name_width = min(_NAME, max((len(row.name) for row in rows), default=0))
     room = max(1, width - name_width - max((len(row.note) for row in rows), default=0) - 4)
     most = max((row.amount for row in rows), default=0) or 1
@@ -42,7 +44,7 @@ def bar_lines(rows: Sequence[Bar], width: int) -> list[Content]:
 
 
 class Chart(Widget):
-    """A framed chart, drawn from the statistics it is given."""
+    """A framed chart of some statistics."""
 
     def __init__(self, title: str, draw: Callable[[Statistics, int], list[Content]], *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -51,7 +53,7 @@ class Chart(Widget):
         self._statistics: Statistics | None = None
 
     def show(self, found: Statistics) -> None:
-        """Draw other statistics."""
+        """Show new statistics."""
         self._statistics = found
         self.refresh(layout=True)
 
@@ -61,23 +63,21 @@ class Chart(Widget):
         return Content("\n").join(line.truncate(self.size.width, ellipsis=True) for line in lines)
 
 
-def draw_truncation(found: Statistics, width: int) -> list[Content]:
-    """Tell how often a budget cut an answer, and what else there is to know of all calls."""
+def draw_answers(found: Statistics, width: int) -> list[Content]:
+    """Draw what answers lacked, and list the other figures of all calls."""
     total = found.total
-    answers = total.calls - total.errors - total.pending
-    filled = round(width * total.truncation_rate)
+    rows = [
+        Bar(word, count, f"{count:,} ({count / (total.answers or 1):.0%})", WORDS[CallStatus(word)][1])
+        for word, count in total.by_completeness
+    ]
+    failed_style = "bold $error" if total.errors else ""
     return [
-        Content.assemble(
-            (f"{total.truncation_rate:.0%}", "bold $warning"),
-            f" of the answers were cut: {total.truncated:,} of {answers:,}",
-        ),
-        Content.assemble(("█" * filled, "$warning"), ("░" * (width - filled), "$border-quiet")),
+        *bar_lines(rows, width),
         Content(""),
-        Content.assemble(f"{'calls':<14}", (f"{total.calls:,}", "bold")),
+        Content.assemble(f"{'calls':<14}", (f"{total.calls:,}", "bold"), f", {total.answers:,} answered"),
+        Content.assemble(f"{'no answer':<14}", (failures_text(total), failed_style), f", {total.pending:,} pending"),
         Content.assemble(f"{'tokens sent':<14}", (f"{total.tokens:,}", "bold")),
-        Content.assemble(f"{'errors':<14}", (f"{total.errors:,}", "bold $error" if total.errors else "bold")),
-        Content.assemble(f"{'pending':<14}", (f"{total.pending:,}", "bold")),
-        Content.assemble(f"{'utilisation':<14}", (f"{total.utilisation:.0%}", "bold"), " of the budget on average"),
+        Content.assemble(f"{'budget used':<14}", (f"{total.utilisation:.0%}", "bold"), " on average"),
         Content.assemble(
             f"{'latency':<14}",
             (milliseconds(total.p50_ms), "bold"),
@@ -89,21 +89,21 @@ def draw_truncation(found: Statistics, width: int) -> list[Content]:
 
 
 def draw_utilisation(found: Statistics, width: int) -> list[Content]:
-    """Draw how much of their budgets answers used."""
+    """Draw how many calls used how much of their budget."""
     rows = [
-        Bar(bin_name(number), count, f"{count:,}", "$warning" if number >= FULL_FROM * BINS else "$primary")
+        Bar(bin_name(number), count, f"{count:,}", "$warning" if number >= NEARLY_FULL * BINS else "$primary")
         for number, count in enumerate(found.histogram)
     ]
     return bar_lines(rows, width)
 
 
 def draw_tools(found: Statistics, width: int) -> list[Content]:
-    """Draw what each tool sent."""
+    """Draw the tokens that each tool sent."""
     return _groups(found.tools, width)
 
 
 def draw_clients(found: Statistics, width: int) -> list[Content]:
-    """Draw what each client got."""
+    """Draw the tokens that each client got."""
     return _groups(found.clients, width)
 
 
@@ -115,7 +115,8 @@ def _groups(groups: Sequence[Group], width: int) -> list[Content]:
 
 
 def _note(group: Group) -> str:
-    return f"{group.tokens:,} in {count_of(group.calls, 'call')}, {group.truncation_rate:.0%} cut"
+    missing = [f"{count:,} {word}" for word, count in group.by_completeness if count and word.is_truncated]
+    return ", ".join([f"{group.tokens:,} in {count_of(group.calls, 'call')}", *missing])
 
 
 def draw_slowest(found: Statistics, width: int) -> list[Content]:

@@ -1,65 +1,103 @@
-"""The banner: one line at the top that says what is shown, of how many, what cut it, and how to get the rest."""
+"""The banner: one line at the top that says what is shown, what is missing, and what to do next."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from keyhole.core.types import Completeness
 from keyhole.core.view.budget.fitting import Plan
 from keyhole.core.view.budget.sizes import Budget
-from keyhole.core.view.text import count_of
 from keyhole.core.view.writing import Page
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One of several lists that an answer shows the start of: its name, how much of it is here, and all of it."""
+    """One of several lists that an answer shows the start of: its name, its results on this page, and all of them."""
 
     name: str
     count: int
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class ShownPage:
+    """A page of a list as planned: `count` results were to be shown, the plan says which are."""
+
+    page: Page
+    count: int
+    plan: Plan
+    sections: Sequence[Section] = ()
+
+    @property
+    def shown(self) -> int:
+        """How many results are shown."""
+        return len(self.plan.levels)
+
+    @property
+    def completeness(self) -> Completeness:
+        """What the page lacks."""
+        if self.shown < self.count:
+            return Completeness.LEFT_OUT
+        if self.plan.lowered_from < self.shown:
+            return Completeness.SHORTENED
+        return Completeness.MORE_PAGES if self.next else Completeness.COMPLETE
+
+    @property
+    def next(self) -> str:
+        """The parameters of the next page, empty after the last."""
+        if self.sections:
+            return sections_next(self.sections, self.shown)
+        after = self.page.after(self.shown)
+        return "" if after is None else f"offset={after}"
+
+    def numbers(self, first: int, last: int) -> str:
+        """Return the numbers of some results of this page, as people count them: `7-20`, or `7`."""
+        start, end = self.page.offset + first + 1, self.page.offset + last
+        return f"{start:,}" if start == end else f"{start:,}-{end:,}"
+
+
 def shares(sections: Sequence[Section], shown: int) -> Iterator[tuple[Section, int]]:
-    """Tell how many results of each section are shown, when so many are shown in all."""
+    """Yield each section with how many of its results are among the first `shown`."""
     for section in sections:
         here = min(section.count, shown)
         shown -= here
         yield section, here
 
 
-def sections_banner(sections: Sequence[Section], plan: Plan, budget: Budget) -> str:
-    """Write the banner of several lists."""
-    shared = list(shares(sections, len(plan.levels)))
+def sections_banner(page: ShownPage, budget: Budget) -> str:
+    """Return the banner of several lists."""
+    shared = list(shares(page.sections, page.shown))
     parts = [f"{part.name} {f'1-{here}' if here else 'none'} of {part.total:,}" for part, here in shared if part.total]
     parts += [f"no {part.name}" for part, _ in shared if not part.total]
-    cut = f" ({budget.limit_text(plan.reason)})" if plan.reason else ""
-    ways = sections_next(sections, len(plan.levels))
-    return f"Showing {', '.join(parts)}{cut}{f': next {ways}' if ways else ''}."
+    left_out = ", ".join(f"{part.name} {here + 1}-{part.count}" for part, here in shared if here < part.count)
+    text = f"Links: {', '.join(parts)}."
+    text += f" {budget.limit_text(page.plan.reason)}: {left_out} left out." if page.plan.reason else ""
+    return text + (f" Next page: {page.next}." if page.next else "")
 
 
 def sections_next(sections: Sequence[Section], shown: int) -> str:
-    """Say how to go on in each section that has more."""
+    """Return the parameters of the next page of each section that has more."""
     shared = shares(sections, shown)
     return ", or ".join(f"category={part.name} offset={here}" for part, here in shared if here < part.total)
 
 
-def banner(page: Page, plan: Plan, budget: Budget, *, at_minimal: int = 0, otherwise: str = "") -> str:
-    """Write the banner of a list view.
+def banner(page: ShownPage, budget: Budget, *, at_minimal: int = 0, too_large_step: str = "") -> str:
+    """Return the banner of a list view.
 
-    `at_minimal` is how many results the lowest detail would show; `otherwise` is how to see a result that no
-    budget holds.
+    `at_minimal` is how many results the lowest detail would show; `too_large_step` says how to see a first result that
+    is too large for the budget.
     """
-    shown = len(plan.levels)
-    if not shown:
-        return _nothing_here(page)
-    cut = f" ({'; '.join(_cut(page, plan, budget))})" if plan.reason else ""
-    ways = list(_ways(page, plan, at_minimal, otherwise))
-    rest = f": {', or '.join(ways)}" if ways else ""
-    return f"Showing {page.offset + 1}-{page.offset + shown} of {page.total:,}{cut}{rest}."
+    if not page.shown:
+        return _nothing_here(page.page)
+    noun = "Result" if page.shown == 1 else "Results"
+    text = f"{noun} {page.numbers(0, page.shown)} of {page.page.total:,}."
+    if page.plan.reason:
+        text += f" {budget.limit_text(page.plan.reason)}: {', '.join(_missing(page))}."
+    return " ".join([text, *_steps(page, at_minimal, too_large_step)])
 
 
 def detail_applied(page: Page, plan: Plan) -> str:
-    """Say which results are shown at which level: `rich`, or `rich 1-3, minimal 4-9`."""
+    """Return which results are shown at which level: `rich`, or `rich 1-3, minimal 4-9`."""
     runs, start = [], page.offset
     for level, group in groupby(plan.levels):
         end = start + len(list(group))
@@ -72,28 +110,27 @@ def _nothing_here(page: Page) -> str:
     if not page.total:
         return "Nothing found."
     last = (page.total - 1) // page.limit * page.limit
-    return (
-        f"Nothing at offset={page.offset}: there are {count_of(page.total, 'result')}; the last page is offset={last}."
-    )
+    there_are = f"there are {page.total:,}" if page.total > 1 else "there is 1"
+    return f"No results at offset={page.offset}: {there_are}. Last page: offset={last}."
 
 
-def _cut(page: Page, plan: Plan, budget: Budget) -> Iterator[str]:
-    limit = budget.limit_text(plan.reason or "")
-    yield f"{limit}, too small for result {page.offset + 1}" if plan.reason == "single_result_too_large" else limit
-    if plan.lowered_from < len(plan.levels):
-        first, last = page.offset + plan.lowered_from + 1, page.offset + len(plan.levels)
-        yield f"{f'{first}-{last}' if first < last else first} at {plan.levels[-1]}"
+def _missing(page: ShownPage) -> Iterator[str]:
+    """Name what the budget shortened and left out."""
+    if page.plan.lowered_from < page.shown:
+        yield f"{page.numbers(page.plan.lowered_from, page.shown)} shortened to {page.plan.levels[-1]}"
+    if page.shown < page.count:
+        yield f"{page.numbers(page.shown, page.count)} left out"
 
 
-def _ways(page: Page, plan: Plan, at_minimal: int, otherwise: str) -> Iterator[str]:
-    shown, whole = len(plan.levels), plan.lowered_from
-    if page.after(shown) is not None:
-        yield f"next page offset={page.after(shown)}"
-    if at_minimal > shown:
-        yield f"detail_level=minimal shows {at_minimal}"
-    if 0 < whole < shown:
-        yield f"offset={page.offset + whole} shows {page.offset + whole + 1} in more detail"
-    elif whole == 0 and plan.reason == "single_result_too_large":
-        yield otherwise
-    elif whole == 0:
-        yield f"limit=1 shows {page.offset + 1} in more detail"
+def _steps(page: ShownPage, at_minimal: int, too_large_step: str) -> Iterator[str]:
+    """Say how to get the rest, the likeliest step first."""
+    full = page.plan.lowered_from
+    if page.next:
+        yield f"Next page: {page.next}."
+    if full == 0 and page.plan.reason == "single_result_too_large":
+        yield f"{too_large_step}."
+    elif full < page.shown:
+        step = f"offset={page.page.offset + full}" if full else "limit=1"
+        yield f"Full detail of {page.numbers(full, full + 1)}: {step}."
+    if at_minimal > page.shown:
+        yield f"{at_minimal:,} results: detail_level=minimal."

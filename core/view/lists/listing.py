@@ -1,4 +1,4 @@
-"""A page of any list: fitted into its budget, with its banner, as text or as JSON."""
+"""A page of any list, fitted into its budget, with its banner, as text or as JSON."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,25 +8,25 @@ from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types import Detail, Format
 from keyhole.core.view.budget.fitting import Fitting, Ladder, Plan
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo, measure
-from keyhole.core.view.lists.banner import Section, banner, detail_applied, sections_banner, sections_next, shares
+from keyhole.core.view.lists.banner import Section, ShownPage, banner, detail_applied, sections_banner, shares
 from keyhole.core.view.lists.cursor import write_cursor
 from keyhole.core.view.text import json_line
 from keyhole.core.view.writing import (
     WIDEST,
+    Draft,
     Page,
     View,
-    Writing,
     count_facts,
+    finish,
     head_text,
     json_answer,
     note_texts,
-    settle,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ListView(View):
-    """A page of a list, and how each result is shown; `size_of` measures one at a level, written or left out."""
+    """A page of a list, and how each result is shown; `size_of` measures a result at a level, even one left out."""
 
     page: Page
     plan: Plan
@@ -35,7 +35,7 @@ class ListView(View):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How a list is to be shown; `notes` say what was changed about the request."""
+    """How to show a list; `notes` say what was changed about the request."""
 
     detail: Detail = Detail.COMPACT
     format: Format = Format.TEXT
@@ -50,7 +50,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a list view shows: one page of results that can be written at several levels, and facts about them."""
+    """What a list view shows: one page of results that can be written at several levels, and facts about it."""
 
     page: Page
     count: int
@@ -60,20 +60,21 @@ class Listing:
     request: bytes
     generation: int
     notes: tuple[Note, ...] = ()
-    # How to see the first result when no budget holds it.
-    otherwise: str = ""
-    # What JSON tells besides.
+    # How to see the first result when it is too large for the budget.
+    too_large_step: str = ""
+    # Further facts for JSON.
     facts: Mapping[str, object] = field(default_factory=dict)
     latency_ms: float | None = None
-    # The starts of several lists, in the place of a page of one.
+    # The starts of several lists, instead of a page of one.
     sections: tuple[Section, ...] = ()
 
 
 def list_view(listing: Listing, shown: Shown) -> ListView:
     """Fit a page into its budget and write it."""
     writer = _Writer(listing, shown)
-    text, info = settle(writer.writing(), partial(writer.truncation, writer.plan))
-    return ListView(text, writer.banner(writer.plan), info, listing.page, writer.plan, writer.size_of)
+    text, info = finish(writer.draft(), partial(writer.truncation, writer.plan))
+    banner_text, completeness = writer.banner(writer.plan), writer.shown_page(writer.plan).completeness
+    return ListView(text, banner_text, completeness, info, listing.page, writer.plan, writer.size_of)
 
 
 class _Writer:
@@ -88,30 +89,31 @@ class _Writer:
 
     @cached_property
     def plan(self) -> Plan:
-        """Which results are shown, and how."""
+        """Which results are shown, and at which level."""
         ladders = self._listing.ladders(self._shown.detail)
         return Fitting(ladders, self.size_of, self._frame, self._shown.budget).plan()
 
-    def writing(self) -> Writing:
-        """Write the whole view."""
+    def draft(self) -> Draft:
+        """Return the whole view, as text or JSON."""
         results = [self._piece(number, level)[0] for number, level in enumerate(self.plan.levels)]
         if self._is_json:
             return self._json(self.plan, [result.removesuffix(",\n") for result in results])
-        return Writing(self._head(self.plan) + "".join(results))
+        return Draft(self._head(self.plan) + "".join(results))
+
+    def shown_page(self, plan: Plan) -> ShownPage:
+        """Return the page as a plan shows it."""
+        return ShownPage(self._listing.page, self._listing.count, plan, self._listing.sections)
 
     def banner(self, plan: Plan) -> str:
-        """Write the line at the top."""
+        """Return the line at the top."""
+        page = self.shown_page(plan)
         if self._listing.sections:
-            return sections_banner(self._listing.sections, plan, self._shown.budget)
-        is_dropped = len(plan.levels) < self._listing.count
-        at_minimal = self._at_minimal if plan.reason and is_dropped else 0
-        return banner(
-            self._listing.page, plan, self._shown.budget, at_minimal=at_minimal, otherwise=self._listing.otherwise
-        )
+            return sections_banner(page, self._shown.budget)
+        at_minimal = self._at_minimal if page.shown < page.count else 0
+        return banner(page, self._shown.budget, at_minimal=at_minimal, too_large_step=self._listing.too_large_step)
 
     def truncation(self, plan: Plan, size: Size) -> TruncationInfo:
-        """Tell what the budget did."""
-        after = self._listing.page.after(len(plan.levels))
+        """Return what the budget did."""
         return TruncationInfo(
             reason=plan.reason,
             original_count=self._listing.count,
@@ -122,27 +124,22 @@ class _Writer:
             limit_tokens=self._shown.budget.tokens,
             detail_requested=self._shown.detail,
             detail_applied=detail_applied(self._listing.page, plan),
-            next=self._next(after, len(plan.levels)),
+            next=self.shown_page(plan).next,
         )
-
-    def _next(self, after: int | None, shown: int) -> str:
-        if self._listing.sections:
-            return sections_next(self._listing.sections, shown)
-        return "" if after is None else f"offset={after}"
 
     @cached_property
     def _at_minimal(self) -> int:
-        """Count the results of this page that detail minimal would show."""
+        """How many results of this page would fit at detail_level=minimal."""
         if self._shown.detail == Detail.MINIMAL or self._shown.has_clamped_limit:
             return 0
         return len(_Writer(self._listing, replace(self._shown, detail=Detail.MINIMAL)).plan.levels)
 
     def size_of(self, number: int, level: str) -> Size:
-        """Measure one result."""
+        """Return the size of one result."""
         return self._piece(number, level)[1]
 
     def _piece(self, number: int, level: str) -> tuple[str, Size]:
-        """Write and measure one result, once."""
+        """Return one result and its size; each is written only once."""
         if (number, level) not in self._pieces:
             text = self._rendered(number, level)
             self._pieces[number, level] = text, measure(text)
@@ -154,13 +151,13 @@ class _Writer:
         return self._listing.text_of(number, level)
 
     def _frame(self, plan: Plan) -> str:
-        """Write everything but the results, at its longest."""
-        return self._json(plan, []).whole(self.truncation(plan, WIDEST)) if self._is_json else self._head(plan)
+        """Return everything but the results, at its longest."""
+        return self._json(plan, []).with_info(self.truncation(plan, WIDEST)) if self._is_json else self._head(plan)
 
     def _head(self, plan: Plan) -> str:
         return head_text(self.banner(plan), self._notes)
 
-    def _json(self, plan: Plan, results: list[str]) -> Writing:
+    def _json(self, plan: Plan, results: list[str]) -> Draft:
         listing, after = self._listing, self._listing.page.after(len(plan.levels))
         is_paged = after is not None and not listing.sections
         cursor = write_cursor(listing.request, listing.generation, after or 0) if is_paged else None

@@ -1,4 +1,4 @@
-"""A page of search results at a chosen detail, within a budget; and explanations."""
+"""A page of search results at a chosen detail and within a budget; and explanations of a rank."""
 
 from keyhole.core.types import Detail, Explanation, Hit, Mode, Passage, Query, SearchRequest, SearchResult
 from keyhole.core.view.budget.limits import check_offset, clamp_limit, clamp_tokens
@@ -12,7 +12,7 @@ _LONGEST_PROJECT = 30
 
 
 def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> tuple[Query, Shown]:
-    """Part a request into what to look for and how to show it, within the limits."""
+    """Split a request into what to look for and how to show it, within the limits."""
     check_offset(request.offset)
     is_minimal = request.detail_level == Detail.MINIMAL
     view = "search_code at minimal" if is_minimal else "search_code"
@@ -34,7 +34,7 @@ def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> t
 def search_view(
     result: SearchResult, shown: Shown, *, project: str = "", request: bytes = bytes(8), latency_ms: float = 0.0
 ) -> ListView:
-    """Write a page of hits."""
+    """Return a page of hits."""
     hits, query = result.hits, result.query
 
     def entry(number: int) -> tuple[Hit, Passage | None]:
@@ -49,7 +49,7 @@ def search_view(
         request=request,
         generation=result.index.generation,
         notes=result.notes,
-        otherwise=f"read_file start_line={hits[0].start_line} reads it" if hits else "",
+        too_large_step=f"Read it: read_file start_line={hits[0].start_line}" if hits else "",
         facts={
             "mode": result.mode,
             "project": name_text(project, _LONGEST_PROJECT),
@@ -61,7 +61,7 @@ def search_view(
 
 
 def explanation_text(found: Explanation) -> str:
-    """Render why a file is where it is, signal by signal."""
+    """Return why a file has its rank, signal by signal."""
     text = f"{name_text(found.path)}: {found.verdict}\n"
     if found.hit:
         text += hit_text(found.hit, None, Detail.COMPACT)

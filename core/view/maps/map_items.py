@@ -16,7 +16,7 @@ _NAMES_ONLY = (MapLevel.MINIMAL, MapLevel.OUTLINE)
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Symbols that are left out of the middle of a list; `first` counts from 0."""
+    """Symbols left out of the middle of a list; `first` is the offset of the first one."""
 
     owner: Symbol | None
     first: int
@@ -27,7 +27,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A symbol that is shown, what is shown inside it, and how many more there are inside."""
+    """A symbol that is shown, its members that are shown, and how many more it has."""
 
     symbol: Symbol
     items: tuple["Item | Gap", ...] = ()
@@ -40,14 +40,14 @@ GapLines = Callable[[Gap], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How symbols are written: at which level, and how long a name may be."""
+    """How to write symbols: at which level, and how long a name may be."""
 
     level: MapLevel
     width: int = LONGEST_NAME
 
 
 def pick(symbols: Sequence[Symbol], level: MapLevel, each: int | None, owner: Symbol | None = None) -> Items:
-    """Choose what a level shows of some symbols; of a list longer than both ends together, only the ends."""
+    """Choose what a level shows of some symbols; a list longer than twice `each` shows only its ends."""
     return _pick(symbols, _DEPTHS.get(level, 0), each, owner)
 
 
@@ -56,9 +56,15 @@ def count_shown(items: Items) -> int:
     return sum(1 + count_shown(item.items) for item in items if isinstance(item, Item))
 
 
+def first_gap(items: Items) -> Gap | None:
+    """Return the first gap in a list or inside one of its symbols."""
+    found = (item if isinstance(item, Gap) else first_gap(item.items) for item in items)
+    return next((gap for gap in found if gap), None)
+
+
 def has_gap(items: Items) -> bool:
-    """Tell whether the middle of a list is left out."""
-    return any(isinstance(item, Gap) or has_gap(item.items) for item in items)
+    """Return whether symbols are left out of the middle of a list."""
+    return first_gap(items) is not None
 
 
 def count_inside(symbols: Sequence[Symbol]) -> int:
@@ -72,7 +78,7 @@ def longest_list(symbols: Sequence[Symbol]) -> int:
 
 
 def item_lines(item: Item, style: Style, indent: str, gap_lines: GapLines) -> Iterator[str]:
-    """Write a symbol and what is shown inside it."""
+    """Yield the lines of a symbol and of its members that are shown."""
     symbol = item.symbol
     inside = f" ({item.hidden:,} inside)" if item.hidden else ""
     yield f"{indent}{_label(symbol, style)}: [{symbol.start_line}-{symbol.end_line}]{inside}"
@@ -82,7 +88,7 @@ def item_lines(item: Item, style: Style, indent: str, gap_lines: GapLines) -> It
 
 
 def items_lines(items: Items, style: Style, indent: str, gap_lines: GapLines) -> Iterator[str]:
-    """Write a list of symbols."""
+    """Yield the lines of a list of symbols."""
     for item in items:
         if isinstance(item, Gap):
             yield from (f"{indent}{line}" for line in gap_lines(item))
@@ -91,7 +97,7 @@ def items_lines(items: Items, style: Style, indent: str, gap_lines: GapLines) ->
 
 
 def item_facts(item: Item, style: Style) -> dict[str, object]:
-    """Give a symbol as plain data, with what its level tells."""
+    """Return a symbol as JSON facts, as its level shows it."""
     symbol, level = item.symbol, style.level
     facts: dict[str, object] = {
         "name": middle_cut(symbol.name, style.width),
@@ -115,7 +121,7 @@ def item_facts(item: Item, style: Style) -> dict[str, object]:
 
 
 def gap_facts(gap: Gap) -> dict[str, object]:
-    """Give what is left out as plain data."""
+    """Return a gap as JSON facts."""
     return {"symbols": gap.count, "start_line": gap.start_line, "end_line": gap.end_line, "offset": gap.first}
 
 

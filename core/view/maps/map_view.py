@@ -7,9 +7,9 @@ from functools import cached_property, partial
 from keyhole.core.types import MapLevel, MapRequest, Outline, SourceFile
 from keyhole.core.view.budget.limits import check_least, check_offset, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, largest, measure
-from keyhole.core.view.maps.map_items import LONGEST_NAME, Style, count_shown, longest_list, pick
+from keyhole.core.view.maps.map_items import LONGEST_NAME, Style, count_shown, has_gap, longest_list, pick
 from keyhole.core.view.maps.map_writer import NO_CUT, Cut, MapShown, MapWriter, Sketch
-from keyhole.core.view.writing import WIDEST, View, settle
+from keyhole.core.view.writing import WIDEST, View, finish
 
 # Bytes of a whole map at each level; the budget of the view may allow less.
 CAPS = {
@@ -19,7 +19,7 @@ CAPS = {
     MapLevel.OUTLINE: 50_000,
     MapLevel.TRUNCATED: 100_000,
 }
-# Of a list that does not fit, at least so many symbols are shown at each end, with names cut shorter if need be.
+# A list that does not fit shows at least this many symbols at each end, with names clipped if necessary.
 FEWEST_EACH = 10
 _WIDTHS = (LONGEST_NAME, 60, 24)
 # The shortest line of a symbol: two spaces, a letter and `: [1-1]`.
@@ -28,7 +28,7 @@ _LISTS_IMPORTS = (MapLevel.FULL, MapLevel.COMPACT)
 
 
 def parse_map_request(request: MapRequest) -> MapShown:
-    """Hold a request against the limits."""
+    """Check a request against the limits."""
     check_offset(request.offset)
     check_least("symbols_each", request.symbols_each, 1)
     tokens, notes = clamp_tokens(request.max_tokens)
@@ -39,8 +39,8 @@ def map_view(source: SourceFile, outline: Outline, shown: MapShown, symbol: str 
     """Write the map of a file, or of one symbol in it."""
     writer = MapWriter(source, outline, shown, symbol)
     sketch = _Chooser(writer, shown).choose()
-    text, info = settle(writer.writing(sketch), partial(writer.truncation, sketch))
-    return View(text, writer.banner(sketch), info)
+    text, info = finish(writer.draft(sketch), partial(writer.truncation, sketch))
+    return View(text, writer.banner(sketch), writer.completeness(sketch), info)
 
 
 class _Chooser:
@@ -51,7 +51,7 @@ class _Chooser:
         self._shown = shown
 
     def choose(self) -> Sketch:
-        """Take the level that is asked for, or the first that fits."""
+        """Return the map at the level asked for, or at the first level that fits."""
         level = self._shown.level
         if self._shown.offset or level not in (MapLevel.AUTO, MapLevel.TRUNCATED):
             return self._page(MapLevel.TRUNCATED if level == MapLevel.AUTO else level)
@@ -66,7 +66,7 @@ class _Chooser:
         return self._ends(cut)
 
     def _levels(self) -> Iterator[Sketch]:
-        """Yield the levels from the highest down; of a class with very many members, only the ends if need be."""
+        """Yield the levels from the highest down; a class with very many members shows only both ends if necessary."""
         for level in (MapLevel.FULL, MapLevel.COMPACT, MapLevel.MINIMAL):
             yield self._sketch(level)
         each = self._shown.symbols_each
@@ -77,34 +77,37 @@ class _Chooser:
         yield self._sketch(MapLevel.OUTLINE)
 
     def _ends(self, cut: Cut) -> Sketch:
-        """Show both ends of the list: as much as fits, with names cut shorter only when too little does."""
+        """Show both ends of the list: as much as fits, with names clipped only when too little does."""
         for width in _WIDTHS:
             draw = partial(self._sketch, MapLevel.TRUNCATED, width=width, cut=cut)
             each = self._most_each(draw)
             if each >= self._fewest_each:
                 break
+        if cut is NO_CUT and has_gap((larger := draw(each + 1)).items):
+            # Fewer symbols fit than were asked for, so the banner has to name the limit, which takes room too.
+            return self._ends(self._cut(larger)) if each < self._shown.symbols_each else draw(each)
         return draw(max(each, 1))
 
     def _most_each(self, draw: Callable[[int], Sketch]) -> int:
-        """Find how many symbols at each end fit; 0 when none do."""
+        """Return how many symbols at each end fit; 0 when none do."""
         most = min(self._shown.symbols_each, max(len(self._writer.entries), self._longest_list, 1))
         return largest(0, most, lambda each: self._fits(draw(each)))
 
     def _page(self, level: MapLevel) -> Sketch:
-        """Show a stretch of the list at one level, as much as fits."""
+        """Show as much of the list as fits, at one level, from the offset on."""
         left = max(len(self._writer.entries) - self._shown.offset, 0)
         whole = self._stretch(level, left)
         filled = self._fill(whole)
         if filled.count == left and self._fits(whole):
             return whole
-        cut, count = self._cut_by(level, filled.reason), filled.count
-        # The banner of a page is a little longer than that of the empty one that was measured.
+        cut, count = self._page_cut(level, filled.reason), filled.count
+        # The banner of a page is a little longer than the banner of the empty page that was measured.
         while count and not self._fits(self._stretch(level, count, cut=cut)):
             count -= 1
         return self._stretch(level, count, cut=cut) if count else self._first_lowered(level, cut)
 
     def _fill(self, sketch: Sketch) -> Filled:
-        """Count the symbols that fit by their lines alone: a page is short, and a list may be long."""
+        """Count the symbols that fit, measuring only as many lines as needed: a page is short, a list may be long."""
         room = self._budget(sketch).less(self._measured(replace(sketch, items=())))
 
         def size_of(first: int, last: int) -> Size:
@@ -114,7 +117,7 @@ class _Chooser:
 
     def _first_lowered(self, level: MapLevel, cut: Cut) -> Sketch:
         """Show one symbol that is too large for its level with less inside it, or with nothing."""
-        cut = Cut("single_result_too_large", f"{cut.why}, too small for the next symbol")
+        cut = replace(cut, reason="single_result_too_large")
         draws = [
             partial(self._stretch, level, 1, self._shown.symbols_each, cut=cut),
             *(partial(self._stretch, MapLevel.TRUNCATED, 1, width=width, cut=cut) for width in _WIDTHS),
@@ -131,7 +134,7 @@ class _Chooser:
         self, level: MapLevel, count: int, each: int | None = None, *, width: int = LONGEST_NAME, cut: Cut = NO_CUT
     ) -> Sketch:
         first = self._shown.offset
-        # One by one, so that only what is inside them is ever left out.
+        # Picked one by one, so that a symbol may lose members but is never left out itself.
         items = tuple(
             item for symbol in self._writer.entries[first : first + count] for item in pick((symbol,), level, each)
         )
@@ -142,27 +145,32 @@ class _Chooser:
         return not self._is_hopeless(sketch) and self._budget(sketch).admits(self._measured(sketch))
 
     def _is_hopeless(self, sketch: Sketch) -> bool:
-        """Tell without writing it that a map is too long."""
+        """Return whether a map is too long even if every line were as short as possible, without writing it."""
         return count_shown(sketch.items) * _SHORTEST_LINE > CAPS[sketch.style.level]
 
     def _cut(self, sketch: Sketch) -> Cut:
-        """Say what a sketch breaks: the limit of its level, or of the view."""
-        if self._is_hopeless(sketch):
-            return self._cut_by(sketch.style.level, "character_limit")
-        return self._cut_by(sketch.style.level, self._shown.budget.broken_by(self._measured(sketch)))
+        """Return which limit a sketch breaks: its level's own, mostly the smaller one, or else the budget's."""
+        level, budget = sketch.style.level, self._shown.budget
+        size = None if self._is_hopeless(sketch) else self._measured(sketch)
+        if size is None or (size.bytes > CAPS[level] and CAPS[level] < budget.chars):
+            return Cut("character_limit", f"{level} is over {_cap_text(level)}")
+        reason = budget.broken_by(size)
+        limit = f"{budget.chars:,} characters" if reason == "character_limit" else f"{budget.tokens:,} tokens"
+        return Cut(reason, f"{level} is over {limit}")
 
-    def _cut_by(self, level: MapLevel, reason: str | None) -> Cut:
+    def _page_cut(self, level: MapLevel, reason: str | None) -> Cut:
+        """Return which limit ended a page."""
         budget = self._shown.budget
-        if reason == "character_limit" and CAPS[level] < budget.chars:
-            return Cut(reason, f"{level} is over {CAPS[level] // 1_000} KB")
-        return Cut(reason, budget.limit_text(reason or ""))
+        if reason != "token_limit" and CAPS[level] < budget.chars:
+            return Cut("character_limit", f"Limit {_cap_text(level)} a page")
+        return Cut(reason or "character_limit", budget.limit_text(reason or "character_limit"))
 
     def _budget(self, sketch: Sketch) -> Budget:
         budget = self._shown.budget
         return replace(budget, bytes=min(budget.bytes, CAPS[sketch.style.level]))
 
     def _measured(self, sketch: Sketch) -> Size:
-        return measure(self._writer.writing(sketch).whole(self._writer.truncation(sketch, WIDEST)))
+        return measure(self._writer.draft(sketch).with_info(self._writer.truncation(sketch, WIDEST)))
 
     @property
     def _fewest_each(self) -> int:
@@ -171,3 +179,7 @@ class _Chooser:
     @cached_property
     def _longest_list(self) -> int:
         return longest_list(self._writer.entries)
+
+
+def _cap_text(level: MapLevel) -> str:
+    return f"{CAPS[level] // 1_000} KB"

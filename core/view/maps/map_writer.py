@@ -6,7 +6,7 @@ from functools import cached_property
 
 from keyhole.core.notes import Note
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Format, MapLevel, Outline, SourceFile, Symbol
+from keyhole.core.types import Completeness, Format, MapLevel, Outline, SourceFile, Symbol
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
 from keyhole.core.view.maps.map_items import (
     LONGEST_NAME,
@@ -16,6 +16,7 @@ from keyhole.core.view.maps.map_items import (
     Style,
     count_inside,
     count_shown,
+    first_gap,
     gap_facts,
     has_gap,
     item_facts,
@@ -24,7 +25,7 @@ from keyhole.core.view.maps.map_items import (
 )
 from keyhole.core.view.maps.symbol_names import SymbolNames
 from keyhole.core.view.text import count_lines, count_of, human_size, json_line, name_text
-from keyhole.core.view.writing import Page, Writing, count_facts, head_text, json_answer, note_texts
+from keyhole.core.view.writing import Draft, Page, count_facts, head_text, json_answer, note_texts
 
 FOOTER = "Use read_file(path, start_line=LINE, max_lines=N) for targeted reads."
 _LONGEST_PATH_WHEN_NARROW = 100
@@ -34,7 +35,7 @@ _NAMED_IN_BANNER = (MapLevel.COMPACT, MapLevel.MINIMAL, MapLevel.OUTLINE)
 
 @dataclass(frozen=True, slots=True)
 class MapShown:
-    """How a map is to be shown; `notes` say what was changed about the request."""
+    """How to show a map; `notes` say what was changed about the request."""
 
     level: MapLevel = MapLevel.AUTO
     symbols_each: int = 50
@@ -46,7 +47,7 @@ class MapShown:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What kept a better map from being shown: the reason as data, and in words."""
+    """Which limit prevented a better map: its JSON reason, and its text."""
 
     reason: str | None = None
     why: str = ""
@@ -57,7 +58,7 @@ NO_CUT = Cut()
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """One way to draw a map: a stretch of its symbols from `first` on, how they are written, and why not better."""
+    """One way to draw a map: its symbols from `first` on, how to write them, and which limit prevented a better map."""
 
     style: Style
     items: Items
@@ -68,7 +69,7 @@ class Sketch:
 
 
 class MapWriter:
-    """Writes the map of a file, or of one symbol in it, as it is sketched."""
+    """Writes the map of a file, or of one symbol in it, from a sketch."""
 
     def __init__(self, source: SourceFile, outline: Outline, shown: MapShown, symbol: str) -> None:
         self._source = source
@@ -83,12 +84,12 @@ class MapWriter:
         self.entries = self.owner.children if self.owner else outline.symbols
         self.total = count_inside(self.entries)
 
-    def writing(self, sketch: Sketch) -> Writing:
-        """Write the whole view."""
-        return self._json(sketch) if self._shown.format == Format.JSON else Writing(self._text(sketch))
+    def draft(self, sketch: Sketch) -> Draft:
+        """Return the whole view, as text or JSON."""
+        return self._json(sketch) if self._shown.format == Format.JSON else Draft(self._text(sketch))
 
     def item_text(self, item: Item | Gap, style: Style) -> str:
-        """Write one symbol of the list, as it stands in the view."""
+        """Return one symbol of the list as the view writes it."""
         if self._shown.format == Format.TEXT:
             return "\n".join(items_lines((item,), style, "  ", self._gap_lines)) + "\n"
         return f"{json_line(item_facts(item, style))},\n" if isinstance(item, Item) else ""
@@ -104,9 +105,9 @@ class MapWriter:
         if has_gap(sketch.items):
             yield f"[Truncated: showing {count_shown(sketch.items):,} of {count_of(self.total, 'symbol')}]"
         if self._outline.has_errors:
-            yield "The file has syntax errors; what could be parsed is shown."
+            yield "Syntax errors: showing what could be parsed."
         if self._outline.missed:
-            yield f"There are no symbols, since {self._outline.missed}."
+            yield f"No symbols: {self._outline.missed}."
 
     def _body(self, sketch: Sketch) -> Iterator[str]:
         if self.owner:
@@ -128,10 +129,10 @@ class MapWriter:
         reference = "" if is_own or gap.owner is None else self._names.reference(gap.owner)
         way = f"symbol={reference} offset={gap.first}" if reference else f"offset={gap.first}"
         noun = "symbol" if gap.count == 1 else "symbols"
-        goes_on = f": {way} goes on here" if is_own or reference else ""
-        return f"─ ─ ─ {gap.count:,} more {noun} ─ ─ ─", f"lines {gap.start_line}-{gap.end_line}{goes_on}"
+        step = f", next page: {way}" if is_own or reference else ""
+        return f"─ ─ ─ {gap.count:,} more {noun} ─ ─ ─", f"lines {gap.start_line}-{gap.end_line}{step}"
 
-    def _json(self, sketch: Sketch) -> Writing:
+    def _json(self, sketch: Sketch) -> Draft:
         shown = count_shown(sketch.items)
         entries = [item for item in sketch.items if isinstance(item, Item)]
         gap = self._gap(sketch)
@@ -157,49 +158,85 @@ class MapWriter:
             self.banner(sketch), results, lambda info: {**count_facts(page, len(entries), info), **facts}
         )
 
+    def completeness(self, sketch: Sketch) -> Completeness:
+        """Return what the map lacks; a lower level that `auto` chose lacks nothing that was asked for."""
+        if self._left_out(sketch):
+            return Completeness.LEFT_OUT
+        return Completeness.SHORTENED if self._reason(sketch) else Completeness.COMPLETE
+
+    def _left_out(self, sketch: Sketch) -> int:
+        """Return how many symbols the budget took: those after the page, or those missing from the map."""
+        if sketch.is_page:
+            return len(self.entries) - sketch.first - len(sketch.items) if sketch.cut.reason and sketch.items else 0
+        return self.total - count_shown(sketch.items)
+
     def banner(self, sketch: Sketch) -> str:
-        """Write the line at the top."""
+        """Return the line at the top."""
         if not self.entries:
             return self._nothing_to_show()
         inside = f" inside {self._name(self.owner)}" if self.owner else ""
-        count, total = len(sketch.items), len(self.entries)
-        if not count:
-            return f"Nothing at offset={sketch.first}: there are {count_of(total, 'symbol')}{inside}, from offset=0 on."
-        shown = count_shown(sketch.items)
-        if sketch.is_page and count < total:
-            what = f"{sketch.first + 1:,}-{sketch.first + count:,} of {count_of(total, 'symbol')}"
-        elif shown == self.total:
-            what = f"all {shown:,} symbols" if shown > 1 else "the only symbol"
-        else:
-            what = f"{shown:,} of {count_of(self.total, 'symbol')}"
+        if not sketch.items:
+            there_are = f"there are {len(self.entries):,}" if len(self.entries) > 1 else "there is 1"
+            return f"No symbols at offset={sketch.first}{inside}: {there_are}. First page: offset=0."
         level = f" at {sketch.style.level}" if sketch.style.level in _NAMED_IN_BANNER else ""
-        why = f" ({sketch.cut.why})" if sketch.cut.why else ""
-        ways = list(self._ways(sketch))
-        return f"Showing {what}{inside}{level}{why}{': ' if ways else ''}{', or '.join(ways)}."
+        what = f"{self._what(sketch)}{inside}{level}"
+        return " ".join([f"{what}{self._missing(sketch)}.", *self._steps(sketch)])
+
+    def _what(self, sketch: Sketch) -> str:
+        shown, count, total = count_shown(sketch.items), len(sketch.items), len(self.entries)
+        if sketch.is_page and count < total:
+            first, last = sketch.first + 1, sketch.first + count
+            return f"Symbol {first:,} of {total:,}" if count == 1 else f"Symbols {first:,}-{last:,} of {total:,}"
+        if shown == self.total:
+            return f"All {shown:,} symbols" if shown > 1 else "The only symbol"
+        return f"{shown:,} of {count_of(self.total, 'symbol')}"
+
+    def _missing(self, sketch: Sketch) -> str:
+        """Say what is shortened or left out, and which limit did it."""
+        why, left_out = sketch.cut.why, self._left_out(sketch)
+        if sketch.is_page:
+            parts = list(self._missing_from_page(sketch, left_out))
+            return f". {why}: {', '.join(parts)}" if parts else ""
+        if not left_out:
+            return f": {why}" if why else ""
+        gap = first_gap(sketch.items)
+        # The ends of a list stop at symbols_each, even where more would fit.
+        is_full = gap is not None and gap.first == self._shown.symbols_each
+        limits = [f"symbols_each={self._shown.symbols_each}"] if is_full else []
+        return f": {left_out:,} left out ({', '.join([*limits, *filter(None, [why])])})"
+
+    def _missing_from_page(self, sketch: Sketch, left_out: int) -> Iterator[str]:
+        if sketch.cut.reason == "single_result_too_large":
+            level = sketch.style.level
+            name = "its name" if level == MapLevel.TRUNCATED else level
+            yield f"{sketch.first + 1:,} shortened" + (f" to {name}" if level != self._shown.level else "")
+        if left_out:
+            last = len(self.entries)
+            yield f"{last:,} left out" if left_out == 1 else f"{last - left_out + 1:,}-{last:,} left out"
 
     def _nothing_to_show(self) -> str:
         if self.owner is None:
-            return "No symbols to show: read_file start_line=1 reads the file."
+            return "No symbols. Read the file: read_file start_line=1."
         start, lines = self.owner.start_line, self.owner.end_line - self.owner.start_line + 1
-        return f"Showing {self._name(self.owner)}: read_file start_line={start} max_lines={lines} reads it."
+        return f"Symbol {self._name(self.owner)}. Read it: read_file start_line={start} max_lines={lines}."
 
-    def _ways(self, sketch: Sketch) -> Iterator[str]:
+    def _steps(self, sketch: Sketch) -> Iterator[str]:
         if following := self._next(sketch):
-            yield f"next page {following}" if sketch.is_page else f"{following} goes on after the first symbols"
+            yield f"Next page: {following}."
         is_lowered = sketch.style.level != MapLevel.FULL
         if is_lowered and not sketch.is_page and not has_gap(sketch.items):
-            yield "level=full pages through everything"
+            yield "Everything: level=full."
         if (is_lowered or has_gap(sketch.items)) and (reference := self._example(sketch)):
-            yield f"symbol={reference} expands one"
+            yield f"Expand one: symbol={reference}."
 
     def _example(self, sketch: Sketch) -> str:
-        """Name a symbol that has more to show: one with something inside, if there is one."""
+        """Return the reference of a symbol that has more to show: preferably one with members."""
         items = [item for item in sketch.items if isinstance(item, Item)]
         best = next((item for item in items if item.symbol.children), items[0])
         return self._names.reference(best.symbol)
 
     def truncation(self, sketch: Sketch, size: Size) -> TruncationInfo:
-        """Tell what the budget did."""
+        """Return what the budget did."""
         return TruncationInfo(
             reason=self._reason(sketch),
             original_count=self.total,
@@ -214,14 +251,14 @@ class MapWriter:
         )
 
     def _reason(self, sketch: Sketch) -> str | None:
-        """Tell what left symbols out; a lower level that has them all is no cut, unless another was asked for."""
+        """Return the limit that left symbols out or shortened them; all symbols at the level `auto` chose need none."""
         if has_gap(sketch.items):
             return sketch.cut.reason or "character_limit"
         is_all = count_shown(sketch.items) == self.total
         return None if is_all and not sketch.is_page else sketch.cut.reason
 
     def _next(self, sketch: Sketch) -> str:
-        """Say where the list goes on."""
+        """Return the parameters of the next page, or an empty text."""
         if gap := self._gap(sketch):
             return f"offset={gap.first}"
         after = sketch.first + len(sketch.items)
@@ -247,5 +284,5 @@ class MapWriter:
 
     @cached_property
     def imports_bytes(self) -> int:
-        """How much the list of imports takes."""
+        """The size of the list of imports."""
         return sum(len(text.encode()) + 3 for text in self._import_texts)

@@ -1,7 +1,7 @@
-"""Windows into a text: some lines of it from a place on, cut to a budget at the end of a line.
+"""Windows into a text: some of its lines from a position on, as many whole lines as fit a budget.
 
-Only a line that no budget holds is cut inside, at a column; columns are characters and count from 1. The pieces
-that follow one another through the places they name are the text.
+Only a line that is too long for the budget is clipped, at a column; columns are characters and count from 1. Following
+`next` from piece to piece gives the whole text.
 """
 
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from keyhole.core.view.budget.limits import EFFECTIVE_CHARACTERS
 from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, measure
 
-# Line ends are counted in so many characters at a time, and looked for one by one in the block that matters.
+# Line ends are counted in blocks of this many characters, and located one by one only in the block that matters.
 _BLOCK = 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where something starts: a line, and a column in it."""
+    """Where something starts: a line and a column."""
 
     line: int = 1
     column: int = 1
@@ -28,11 +28,11 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The lines that were asked for, as far as any budget could hold them."""
+    """The lines that were asked for, up to what the largest budget could hold."""
 
     start: Position
     lines: tuple[str, ...]
-    # How many lines were asked for and are there, how many the text has, and the columns of the first line.
+    # Lines asked for that exist, lines of the whole text, and columns of the first line.
     asked: int
     total: int
     columns: int
@@ -40,20 +40,20 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is shown of a window; `end` is the last line of it, `next` where the text goes on."""
+    """The shown part of a window; `end` is its last line, `next` is where the text continues."""
 
     window: Window
     text: str
     returned: int
     end: int
     next: Position | None = None
-    # Which limit on size cut it, if one did, and where in the line.
+    # The limit that ended it, if one did, and the last column if it ended inside a line.
     reason: str | None = None
     end_column: int = 0
 
 
 def open_window(text: str, start: Position, max_lines: int) -> Window:
-    """Find the lines from a place on."""
+    """Return the lines from a position on."""
     position, total = _find_line(text, start.line)
     line_end = text.find("\n", position) + 1 or len(text)
     columns = line_end - position
@@ -64,7 +64,7 @@ def open_window(text: str, start: Position, max_lines: int) -> Window:
 
 
 def _lines_from(text: str, position: int, asked: int) -> tuple[str, ...]:
-    """Take lines until they are more than any budget admits; of a longer one, as much as none does."""
+    """Return lines until they are more than any budget holds; a longer line is taken up to that size."""
     most = EFFECTIVE_CHARACTERS + 1
     *whole, rest = text[position : position + most].split("\n", asked)
     lines = [f"{line}\n" for line in whole]
@@ -76,7 +76,7 @@ def _lines_from(text: str, position: int, asked: int) -> tuple[str, ...]:
 
 
 def cut_window(window: Window, budget: Budget, written: Callable[[str], str]) -> Piece:
-    """Take the lines that fit, or else the part of the first line that does; `written` shows text as it is sent."""
+    """Return the lines that fit, or the part of the first line that does; `written` gives text as it is sent."""
     lines, start = window.lines, window.start
     if not lines:
         return Piece(window, "", 0, start.line)
@@ -86,7 +86,7 @@ def cut_window(window: Window, budget: Budget, written: Callable[[str], str]) ->
     def size_of(first: int, last: int) -> Size:
         return measure(written("".join(lines[first:last])))
 
-    # That a line is too long is plain to see, but for a line end that may be written shorter.
+    # A line this long cannot fit. One character is spared, since the line end may be written shorter.
     is_giant = len(lines[0]) > budget.chars + 1
     filled = Filled(0, Size(0, 0)) if is_giant else fill(budget, len(lines), size_of)
     return _whole_lines(window, filled) if filled.count else _cut_line(window, budget, written)
@@ -102,7 +102,7 @@ def _cut_line(window: Window, budget: Budget, written: Callable[[str], str]) -> 
     line, start = window.lines[0], window.start
     filled = fill(budget, len(line), lambda first, last: measure(written(line[first:last])))
     taken = filled.count
-    # The two characters of a line end stay together.
+    # Never split the two characters of a CRLF.
     if line[taken - 1 : taken + 1] == "\r\n":
         taken -= 1
     end = start.column + taken
@@ -111,9 +111,9 @@ def _cut_line(window: Window, budget: Budget, written: Callable[[str], str]) -> 
 
 
 def _find_line(text: str, line: int) -> tuple[int, int]:
-    """Find where a line starts, or the end if there is none such, and count all lines; in one pass over the text."""
+    """Return where a line starts, or the end of the text, and the number of all lines, in one pass."""
     ends, start = 0, 0 if line == 1 else len(text)
-    # Looking for one is ten times as fast as counting, which matters to a line of megabytes.
+    # Finding the first line end is ten times as fast as counting, which matters for a line of megabytes.
     first = text.find("\n")
     for block in range(first, len(text), _BLOCK) if first >= 0 else ():
         found = text.count("\n", block, block + _BLOCK)

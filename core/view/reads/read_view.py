@@ -13,22 +13,22 @@ from keyhole.core.view.maps.map_view import map_view
 from keyhole.core.view.maps.map_writer import MapShown
 from keyhole.core.view.reads.line_window import Piece, Position, Window, cut_window, open_window
 from keyhole.core.view.reads.read_writer import MOST_PATHS, FileSection, FileSections, OpenedFile, ReadShown, ReadWriter
-from keyhole.core.view.writing import WIDEST, View, settle
+from keyhole.core.view.writing import WIDEST, View, finish
 
 READ_BYTES = 100_000
-# A file is large beyond either; its first page then comes with its map, in a part of the budget.
+# A file over either limit is large: its first page comes with its map, which takes part of the budget.
 LARGE_LINES, LARGE_BYTES = 2_000, 50_000
 _MAP_PART = 4
-# A read should be quick: parsing more than this takes a second or more.
+# Parsing more than this takes a second or more, and a read should be quick.
 _LARGEST_PARSED = 2_000_000
-_MAP_HEADING = "Its map, from map_file, whose parameters it names:"
-_NO_MAP = "Use map_file(path) for its map.\n"
+_MAP_HEADING = "Map of this file, from map_file (its parameters are map_file's):"
+_NO_MAP = "Use map_file(path) for a map of this file.\n"
 
 Files = Sequence[OpenedFile | Refusal]
 
 
 def parse_read_request(request: ReadRequest) -> ReadShown:
-    """Hold a request against the limits."""
+    """Check a request against the limits."""
     check_least("start_line", request.start_line, 1)
     check_least("start_column", request.start_column, 1)
     if not 1 <= len(request.paths) <= MOST_PATHS:
@@ -42,7 +42,7 @@ def parse_read_request(request: ReadRequest) -> ReadShown:
 def read_view(
     files: Iterable[SourceFile | Refusal], shown: ReadShown, outline_of: Callable[[SourceFile], Outline]
 ) -> View:
-    """Write windows into files; of several, each is let go of before the next is read."""
+    """Return windows into files; each of several files is released before the next is read."""
     opened: list[OpenedFile | Refusal] = []
     only: SourceFile | None = None
     for file in files:
@@ -52,8 +52,8 @@ def read_view(
     sections = _Sharing(writer, shown.budget).share(opened)
     if only and _wants_map(sections[0]):
         sections = _Sharing(writer, shown.budget).share(opened, _map_text(only, outline_of, shown.budget))
-    text, info = settle(writer.writing(sections), partial(writer.truncation, sections))
-    return View(text, writer.banner(sections), info)
+    text, info = finish(writer.draft(sections), partial(writer.truncation, sections))
+    return View(text, writer.banner(sections), writer.completeness(sections), info)
 
 
 class _Sharing:
@@ -64,7 +64,7 @@ class _Sharing:
         self._budget = budget
 
     def share(self, files: Files, map_text: str = "") -> FileSections:
-        """Give each file an equal part; what small files leave goes to the larger ones."""
+        """Give each file an equal share; what small files don't use goes to the larger ones."""
         kept = files[: largest(1, len(files), lambda count: self._leaves_room(files[:count]))]
         frame = self._writer.written(map_text) if map_text else ""
         room = self._budget.less(measure(self._frame(kept))).less(measure(frame))
@@ -84,9 +84,9 @@ class _Sharing:
         return self._budget.part(2).admits(measure(self._frame(files)))
 
     def _frame(self, files: Files) -> str:
-        """Write everything but the text of the files, at its longest."""
+        """Return everything but the text of the files, at its longest."""
         sections = [file if isinstance(file, Refusal) else FileSection(file, _widest(file.window)) for file in files]
-        return self._writer.writing(sections).whole(self._writer.truncation(sections, WIDEST))
+        return self._writer.draft(sections).with_info(self._writer.truncation(sections, WIDEST))
 
 
 def _opened(files: Files) -> Iterable[tuple[int, OpenedFile]]:
@@ -98,14 +98,14 @@ def _open(source: SourceFile, shown: ReadShown) -> OpenedFile:
     window = open_window(source.text, shown.start, shown.max_lines)
     remarks = [] if source.encoding.startswith("utf-8") else [source.encoding]
     if "\r\n" in "".join(window.lines):
-        remarks.append("CRLF line ends")
+        remarks.append("CRLF line endings")
     if source.text and not source.text.endswith("\n"):
-        remarks.append("no line feed at the end")
+        remarks.append("no final newline")
     return OpenedFile(source.path, source.size, source.encoding, language, window, tuple(remarks))
 
 
 def _widest(window: Window) -> Piece:
-    """Make a piece that takes the most room to describe."""
+    """Return the piece whose description takes the most room."""
     if not window.lines:
         return Piece(window, "", 0, window.start.line)
     line, column = window.total, max(window.columns, window.start.column)
@@ -114,7 +114,7 @@ def _widest(window: Window) -> Piece:
 
 
 def _wants_map(section: FileSection | Refusal) -> bool:
-    """Tell whether this is the first of several pages of a large file."""
+    """Return whether this is the first of several pages of a large file."""
     if isinstance(section, Refusal) or section.piece.next is None:
         return False
     window = section.file.window
@@ -122,7 +122,7 @@ def _wants_map(section: FileSection | Refusal) -> bool:
 
 
 def _map_text(source: SourceFile, outline_of: Callable[[SourceFile], Outline], budget: Budget) -> str:
-    """Write a map that leaves most of the budget to the text, or say where it is to be had."""
+    """Return a map that leaves most of the budget to the text, or say how to get one."""
     if source.size > _LARGEST_PARSED:
         return _NO_MAP
     outline, part = outline_of(source), budget.part(_MAP_PART)

@@ -1,19 +1,19 @@
-"""Pieces of files written out: banner, a heading for each file, its text; or the same facts as JSON."""
+"""Pieces of files as text, with a banner and a heading for each file, or the same facts as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from keyhole.core.notes import Note
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Format, Refusal
+from keyhole.core.types import Completeness, Format, Refusal
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
 from keyhole.core.view.reads.line_window import Piece, Position, Window
 from keyhole.core.view.text import count_of, human_size, json_line, name_text, source_text
-from keyhole.core.view.writing import Page, Writing, count_facts, head_text, json_answer, note_texts
+from keyhole.core.view.writing import Draft, Page, count_facts, head_text, json_answer, note_texts
 
-# Paths that one request may name.
+# The most paths that one request may name.
 MOST_PATHS = 50
-# A path of emoji costs more than three tokens for each.
+# An emoji costs more than three tokens, so paths have to be short even in characters.
 _LONGEST_PATH, _LONGEST_PATH_WHEN_NARROW = 200, 80
 _ROOM_FOR_LONG_PATH = 4_000
 _LONGEST_MESSAGE = 160
@@ -21,7 +21,7 @@ _LONGEST_MESSAGE = 160
 
 @dataclass(frozen=True, slots=True)
 class ReadShown:
-    """Which lines are to be shown, and how."""
+    """Which lines to show, and how."""
 
     start: Position
     max_lines: int
@@ -66,11 +66,11 @@ class ReadWriter:
         has_room = count == 1 and shown.budget.tokens >= _ROOM_FOR_LONG_PATH
         self._path_width = _LONGEST_PATH if has_room else _LONGEST_PATH_WHEN_NARROW
 
-    def writing(self, sections: FileSections) -> Writing:
-        """Write the whole view."""
+    def draft(self, sections: FileSections) -> Draft:
+        """Return the whole view, as text or JSON."""
         banner = self.banner(sections)
         if not self._is_json:
-            return Writing(head_text(banner, self._notes) + "".join(map(self._text, sections)))
+            return Draft(head_text(banner, self._notes) + "".join(map(self._text, sections)))
         page = Page(0, MOST_PATHS, self._count)
         return json_answer(
             banner,
@@ -79,13 +79,22 @@ class ReadWriter:
         )
 
     def written(self, text: str) -> str:
-        """Write a text of a file as the view shows it; what was measured last is mostly what is sent."""
+        """Return file text as the view writes it. The last one is kept: what was measured is mostly what is sent."""
         if text != self._last_written[0]:
             self._last_written = text, json_line(text) if self._is_json else source_text(text)
         return self._last_written[1]
 
+    def completeness(self, sections: FileSections) -> Completeness:
+        """Return what the read lacks: a window that is not the whole file is partial, whoever chose it."""
+        pieces = _pieces(sections)
+        if len(sections) < self._count or any(piece.reason and not piece.end_column for piece in pieces):
+            return Completeness.LEFT_OUT
+        if any(piece.end_column for piece in pieces):
+            return Completeness.CLIPPED
+        return Completeness.PARTIAL if any(map(_is_partial, pieces)) else Completeness.COMPLETE
+
     def truncation(self, sections: FileSections, size: Size) -> TruncationInfo:
-        """Tell what the budget did."""
+        """Return what the budget did."""
         pieces = _pieces(sections)
         following = pieces[0].next if self._count == 1 and pieces else None
         return TruncationInfo(
@@ -102,52 +111,43 @@ class ReadWriter:
         )
 
     def banner(self, sections: FileSections) -> str:
-        """Write the line at the top."""
+        """Return the line at the top."""
         pieces = _pieces(sections)
         if self._count > 1 or not pieces:
             return self._banner_of_several(sections)
         (piece,) = pieces
         if not piece.window.lines:
             return self._nothing_here(piece.window)
-        cuts = list(self._cuts(piece))
-        cut = f" ({'; '.join(cuts)})" if cuts else ""
-        return f"Showing {_lines_text(piece)}{cut}{f': next {piece.next}' if piece.next else ''}."
-
-    def _cuts(self, piece: Piece) -> Iterator[str]:
-        start = piece.window.start
-        if piece.end_column:
-            yield f"{self._limit(piece.reason)}, too small for the line"
-            return
-        if start.column > 1:
-            yield f"line {start.line:,} from column {start.column:,}"
-        if piece.reason:
-            yield self._limit(piece.reason)
-        elif piece.next:
-            yield "limit of lines"
+        text = _capitalised(_lines_text(piece)) + (" (partial)" if _is_partial(piece) and not piece.end_column else "")
+        if piece.window.start.column > 1 and not piece.end_column:
+            text += f", line {piece.window.start.line:,} from column {piece.window.start.column:,}"
+        text += f". {self._limit(piece.reason)}: {_missing(piece)}." if piece.reason else "."
+        return text + (f" Next page: {piece.next}." if piece.next else "")
 
     def _nothing_here(self, window: Window) -> str:
         start = window.start
         if not window.total:
-            return "Showing nothing: the file is empty."
+            return "The file is empty."
         if start.line > window.total:
             last = (window.total - 1) // self._shown.max_lines * self._shown.max_lines + 1
             lines = count_of(window.total, "line")
-            return f"Nothing at start_line={start.line}: the file has {lines}; the last page is start_line={last}."
+            return f"Nothing at start_line={start.line}: the file has {lines}. Last page: start_line={last}."
         columns = count_of(window.columns, "column")
-        return f"Nothing at start_column={start.column}: line {start.line:,} has {columns}; start_column=1 reads it."
+        return f"Nothing at start_column={start.column}: line {start.line:,} has {columns}. Read it: start_column=1."
 
     def _banner_of_several(self, sections: FileSections) -> str:
         pieces = _pieces(sections)
-        in_part = sum(1 for piece in pieces if piece.next)
+        partial = sum(map(_is_partial, pieces))
         refused, left_out = len(sections) - len(pieces), self._count - len(sections)
-        said = f"Showing {len(pieces)} of {count_of(self._count, 'file')}"
-        said += f", {in_part} in part" if in_part else ""
-        said += f", {refused} not served" if refused else ""
-        reason = self._reason(sections)
-        said += f" ({self._limit(reason)})" if reason else ""
-        ways = ["the headings say the next start_line"] if in_part else []
-        ways += [f"read the last {left_out} paths in another call"] if left_out else []
-        return f"{said}{': ' if ways else ''}{', and '.join(ways)}."
+        text = f"{len(pieces)} of {count_of(self._count, 'file')}"
+        text += f", {partial} partial" if partial else ""
+        text += f", {refused} not served" if refused else ""
+        text += "."
+        if reason := self._reason(sections):
+            missing = count_of(left_out, "file") if left_out else "lines"
+            text += f" {self._limit(reason)}: {missing} left out."
+        text += " Next page: the start_line in each heading." if any(piece.next for piece in pieces) else ""
+        return text + (f" Read the last {left_out} paths in another call." if left_out else "")
 
     def _reason(self, sections: FileSections) -> str | None:
         pieces = _pieces(sections)
@@ -157,7 +157,7 @@ class ReadWriter:
         return next((piece.reason for piece in pieces if piece.reason), left_out)
 
     def _limit(self, reason: str | None) -> str:
-        return self._shown.budget.limit_text(reason or "")
+        return self._shown.budget.limit_text(reason)
 
     def _text(self, section: FileSection | Refusal) -> str:
         if isinstance(section, Refusal):
@@ -209,3 +209,20 @@ def _lines_text(piece: Piece) -> str:
 
 def _pieces(sections: FileSections) -> list[Piece]:
     return [section.piece for section in sections if isinstance(section, FileSection)]
+
+
+def _is_partial(piece: Piece) -> bool:
+    """Return whether a piece is not the whole file."""
+    return piece.next is not None or piece.window.start != Position()
+
+
+def _missing(piece: Piece) -> str:
+    """Say what the budget took from the lines that were asked for."""
+    if piece.end_column:
+        return f"line {piece.window.start.line:,} clipped"
+    first, last = piece.end + 1, piece.window.start.line + piece.window.asked - 1
+    return f"{first:,} left out" if first >= last else f"{first:,}-{last:,} left out"
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
