@@ -29,7 +29,16 @@ from keyhole.core.suggest import suggest_name, suggest_paths
 from keyhole.core.types import MapRequest, ReadRequest, SearchRequest
 from keyhole.tui.query_syntax import read_query
 
-PATHS = ["src/auth.py", "lib/auth.py", "src/oauth.py", "src/main.py", "src/net/client.py", "docs/auth.md", "README.md"]
+PATHS = [
+    "src/auth.py",
+    "lib/auth.py",
+    "src/oauth.py",
+    "src/main.py",
+    "src/net/client.py",
+    "src/mainly.py",
+    "docs/auth.md",
+    "README.md",
+]
 
 
 # Paths
@@ -43,6 +52,8 @@ PATHS = ["src/auth.py", "lib/auth.py", "src/oauth.py", "src/main.py", "src/net/c
         ("./lib/atuh.py", ["lib/auth.py", "src/auth.py", "docs/auth.md"]),
         ("src\\net\\client.py", ["src/net/client.py"]),
         ("readme", ["README.md"]),
+        ("src/aut.py", ["src/auth.py", "lib/auth.py", "docs/auth.md"]),
+        ("main.py", ["src/main.py"]),
         ("map.py", []),
         ("", []),
         ("x" * 5_000, []),
@@ -174,8 +185,8 @@ async def test_agents_are_told_the_closest_name(
         ("backoff mdoe:regex", "unknown filter 'mdoe:'. Did you mean mode:?"),
         ("backoff pth:src", "unknown filter 'pth:'. Did you mean path:?"),
         ("backoff test:no", "unknown filter 'test:'. Did you mean tests:?"),
-        ("backoff mode:hybird", "mode:hybird is not a mode. Did you mean hybrid?"),
-        ("backoff mode:zzz", "mode:zzz is not a mode. Choose from: auto, hybrid"),
+        ("backoff mode:hybird", "unknown mode 'hybird'. Did you mean hybrid?"),
+        ("backoff mode:zzz", "unknown mode 'zzz'. Choose from: auto, hybrid"),
     ],
 )
 def test_the_search_line_suggests_the_closest_filter(line: str, message: str) -> None:

@@ -255,6 +255,9 @@ def test_the_gauge_says_what_an_answer_lacks(acme: Service) -> None:
         assert "✓ complete" in str(gauge.render())
         explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=1_500)
         await ask(pilot, WIDE_QUERY)
+        assert "◆ 95%  ▲ shortened" in str(gauge.render())
+        explore(pilot).search_state = SearchState(max_tokens=200)
+        await ask(pilot, WIDE_QUERY)
         assert "▲ left out" in str(gauge.render())
 
     drive(make_app(acme), steps)
