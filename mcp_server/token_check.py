@@ -19,7 +19,7 @@ class TokenProblem(StrEnum):
     """Why a request is rejected; the value is shown to people."""
 
     MISSING = "no token"
-    WRONG = "a wrong token"
+    WRONG = "wrong token"
 
 
 OnRejection = Callable[[TokenProblem], None]
@@ -58,7 +58,7 @@ def _rejection(problem: TokenProblem) -> "tuple[Message, Message]":
     """Return the two messages of the response."""
     # RFC 6750, section 3.1: a request without a token gets no error code.
     error = {"error": "invalid_token"} if problem == TokenProblem.WRONG else {}
-    body = json.dumps({**error, "error_description": f"This request has {problem}. {_ADVICE}"}).encode()
+    body = json.dumps({**error, "error_description": f"Rejected: {problem}. {_ADVICE}"}).encode()
     challenge = b'Bearer error="invalid_token"' if error else b"Bearer"
     headers = [
         (b"content-type", b"application/json"),

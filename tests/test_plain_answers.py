@@ -61,7 +61,7 @@ async def test_a_wrong_token_is_refused_in_the_same_words(service: Service) -> N
     async with asking(service) as post:
         plain, streamed = await post("wrong"), await post("wrong", _meta={"progressToken": 7})
     assert (plain.status_code, plain.text) == (401, streamed.text)
-    assert "This request has a wrong token." in streamed.text
+    assert "Rejected: wrong token." in streamed.text
 
 
 async def test_work_ends_when_the_client_hangs_up(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

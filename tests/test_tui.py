@@ -160,15 +160,15 @@ def test_what_was_left_out_is_shown_below_a_line_with_its_cost(acme: Service, mo
         explore(pilot).search_state = SearchState(max_tokens=200)
         await ask(pilot, WIDE_QUERY, "enter")
         answer = answer_of(pilot)
-        assert answer.cut
+        assert answer.left_out
         assert results_of(pilot).rows == list(answer.shown)
-        assert f"─── Left out: {len(answer.cut)} results, " in lines_of(results_of(pilot))
+        assert f"─── Left out: {len(answer.left_out)} results, " in lines_of(results_of(pilot))
         await press(pilot, "c")
         assert results_of(pilot).rows == list(answer.rows)
-        assert lines_of(results_of(pilot)).count(" left out") == len(answer.cut)
+        assert lines_of(results_of(pilot)).count(" left out") == len(answer.left_out)
         whole = acme.search_page(SearchRequest("handle event", limit=50))[0]
         costs = [estimate_tokens(hit_text(hit, None, Detail.COMPACT)) for hit in whole.hits[len(answer.shown) :]]
-        assert [row.tokens for row in answer.cut] == costs
+        assert [row.tokens for row in answer.left_out] == costs
         await press(pilot, "n")
         assert answer_of(pilot).request.offset == len(answer.shown)
 
@@ -195,9 +195,9 @@ def test_left_out_and_shortened_are_told_apart(acme: Service, monkeypatch: pytes
             explore(pilot).search_state = state
             await ask(pilot, line, "enter", "c")
         answer = answer_of(pilot)
-        shortened = [row for row in answer.rows if row.is_lowered]
+        shortened = [row for row in answer.rows if row.is_shortened]
         assert shortened
-        assert not answer.cut
+        assert not answer.left_out
         assert lines_of(results_of(pilot)).count(" shortened") == len(shortened)
         assert " left out" not in lines_of(results_of(pilot))
         assert said == [
@@ -259,7 +259,7 @@ def test_the_gauge_says_what_an_answer_lacks(acme: Service, monkeypatch: pytest.
         await ask(pilot, WIDE_QUERY)
         assert "◆ 95%  ▲ shortened" in str(gauge.render())
         explore(pilot).search_state = SearchState(max_tokens=200)
-        await ask(pilot, WIDE_QUERY)
+        await ask(pilot, "handle event")
         assert "▲ left out" in str(gauge.render())
 
     drive(make_app(acme), steps)

@@ -144,13 +144,13 @@ STATES = {
         asked("return limit:50", "enter", max_tokens=1_000),
         lambda pilot: gauge_of(pilot).is_nearly_full,
     ),
-    "lowered": State(
+    "shortened": State(
         asked(MANY, "enter", detail=Detail.RICH, max_tokens=2_000),
-        lambda pilot: any(row.is_lowered for row in explore(pilot).query_one(ResultList).rows),
+        lambda pilot: any(row.is_shortened for row in explore(pilot).query_one(ResultList).rows),
     ),
-    "cut": State(
+    "shortened-text": State(
         asked("return limit:50", "enter", "]", max_tokens=1_000, detail=Detail.RICH),
-        lambda pilot: "▲ left out" in str(gauge_of(pilot).render()),
+        lambda pilot: "▲ shortened" in str(gauge_of(pilot).render()),
     ),
     "zoomed": State(
         asked("backoff", "enter", "enter", "z"), lambda pilot: not explore(pilot).query_one(ResultList).display
@@ -166,7 +166,7 @@ STATES = {
     "palette": State(asked("backoff", "enter", "ctrl+p"), lambda pilot: len(pilot.app.screen_stack) == 2),
     "files": State(browsed, lambda pilot: files(pilot).opened is None),
     "files-narrow": State(browsed, lambda pilot: not view_of(pilot).display, MIDDLE),
-    "passed-over": State(passed_over, lambda pilot: view_of(pilot).document.text.startswith("○ .env")),
+    "skipped": State(passed_over, lambda pilot: view_of(pilot).document.text.startswith("○ .env")),
     "source": State(opened("src/acme/retry.py", 14), lambda pilot: view_of(pilot).document.is_numbered),
     "map": State(opened("src/acme/retry.py", 1, "]"), lambda pilot: "File Map" in view_of(pilot).document.text),
     "map-outline": State(
@@ -194,7 +194,7 @@ def check(app: KeyholeApp, snap_compare: Compare, state: State) -> None:
     assert same
 
 
-def test_cut_results_below_the_line(acme: Service, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_left_out_results_below_the_line(acme: Service, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
     """A budget that even the shortest form of a page does not fit is smaller than any that can be asked for."""
     from keyhole.core.view.budget import limits
 
@@ -204,13 +204,13 @@ def test_cut_results_below_the_line(acme: Service, snap_compare: Compare, monkey
         explore(pilot).search_state = SearchState(max_tokens=200)
         await ask(pilot, MANY, "enter", "c")
 
-    state = State(steps, lambda pilot: len(explore(pilot).query_one(ResultList).rows) == 12 and cut_of(pilot) > 0)
+    state = State(steps, lambda pilot: len(explore(pilot).query_one(ResultList).rows) == 12 and left_out_of(pilot) > 0)
     check(make_app(acme), snap_compare, state)
 
 
-def cut_of(pilot: Pilot[None]) -> int:
+def left_out_of(pilot: Pilot[None]) -> int:
     answer = explore(pilot).answer
-    return len(answer.cut) if answer else 0
+    return len(answer.left_out) if answer else 0
 
 
 def test_without_colour(acme: Service, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -325,7 +325,7 @@ def test_columns_stand_below_their_names_even_when_the_size_changed_elsewhere(
     drive(make_app(agents_service), steps)
 
 
-def test_a_call_that_was_given_up_is_no_answer(agents_service: Service) -> None:
+def test_a_cancelled_call_has_no_answer(agents_service: Service) -> None:
     journal = open_journal(agents_service)
     started = call(40)
     journal.started(started)

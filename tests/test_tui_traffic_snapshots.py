@@ -87,7 +87,7 @@ def told(message: Any, is_there: Callable[[Pilot[None]], object]) -> Steps:
 
 async def rejected(pilot: Pilot[None]) -> None:
     await told(ServerStarted(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON)(pilot)
-    for reason in ("no token", "a wrong token"):
+    for reason in ("no token", "wrong token"):
         pilot.app.post_message(RequestRejected(reason))
     await wait_until(pilot, lambda pilot: explorer(pilot).server_state.rejected == 2)
 
@@ -118,7 +118,7 @@ STATES = {
         watched("slash", *"tool:read", "enter"),
         lambda pilot: {call.tool for call in calls_of(pilot).calls} == {"read_file"},
     ),
-    "traffic-none-admitted": State(watched("slash", *"zzz"), lambda pilot: calls_of(pilot).calls == ()),
+    "traffic-no-match": State(watched("slash", *"zzz"), lambda pilot: calls_of(pilot).calls == ()),
     "traffic-bad-filter": State(
         watched("slash", *"status:gone"), lambda pilot: traffic(pilot).query_one("#problem").display
     ),
@@ -137,7 +137,7 @@ STATES = {
         told(ServerStarted(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON),
         lambda pilot: ADDRESS in str(traffic(pilot).query_one("#server").render()),
     ),
-    "traffic-turned-away": State(
+    "traffic-rejected": State(
         rejected, lambda pilot: "Rejected 2 requests" in str(traffic(pilot).query_one("#problem").render())
     ),
     "stats": State(watched("4"), lambda pilot: stats(pilot).statistics.total.calls == 41),  # type: ignore[union-attr]
@@ -164,7 +164,7 @@ def test_state(service: Service, snap_compare: Compare, name: str) -> None:
     check(make_app(service), snap_compare, STATES[name])
 
 
-@pytest.mark.parametrize("name", ["traffic-live", "traffic-turned-away", "stats"])
+@pytest.mark.parametrize("name", ["traffic-live", "traffic-rejected", "stats"])
 def test_without_colour(service: Service, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     state = STATES[name]
@@ -180,7 +180,7 @@ def test_new_calls_have_a_pill(service: Service, snap_compare: Compare) -> None:
     check(make_app(service), snap_compare, State(steps, lambda pilot: traffic(pilot).calls.new == 3))
 
 
-def test_a_call_that_was_given_up(service: Service, snap_compare: Compare) -> None:
+def test_a_cancelled_call(service: Service, snap_compare: Compare) -> None:
     started = call(41)
     journal = open_journal(service)
     journal.started(started)

@@ -39,7 +39,7 @@ class Row:
     level: str
     asked: str
     tokens: int
-    is_cut: bool
+    is_left_out: bool
 
     @property
     def place(self) -> tuple[str, int]:
@@ -47,9 +47,9 @@ class Row:
         return self.hit.path, self.hit.start_line
 
     @property
-    def is_lowered(self) -> bool:
+    def is_shortened(self) -> bool:
         """Whether the budget took some of its detail."""
-        return not self.is_cut and self.level != self.asked
+        return not self.is_left_out and self.level != self.asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ class Answer:
     @property
     def shown(self) -> tuple[Row, ...]:
         """The results that an agent gets."""
-        return tuple(row for row in self.rows if not row.is_cut)
+        return tuple(row for row in self.rows if not row.is_left_out)
 
     @property
-    def cut(self) -> tuple[Row, ...]:
+    def left_out(self) -> tuple[Row, ...]:
         """The results of the page that no longer fitted."""
-        return tuple(row for row in self.rows if row.is_cut)
+        return tuple(row for row in self.rows if row.is_left_out)
 
     @property
     def next_offset(self) -> int | None:
@@ -94,10 +94,10 @@ def find_answer(
     rows = []
     for position, hit in enumerate(result.hits):
         # A result that was cut has no level of its own: it is weighed as it was asked for.
-        is_cut = position >= len(view.plan.levels)
-        level = asked[position] if is_cut else view.plan.levels[position]
+        is_left_out = position >= len(view.plan.levels)
+        level = asked[position] if is_left_out else view.plan.levels[position]
         label = label_of(hit, result.passages.get(hit.chunk_id))
-        rows.append(Row(hit, label, level, asked[position], view.size_of(position, level).tokens, is_cut))
+        rows.append(Row(hit, label, level, asked[position], view.size_of(position, level).tokens, is_left_out))
     source = _source_of(service, rows[0]) if with_source and rows else None
     return Answer(number, request, result, view, tuple(rows), source)
 

@@ -44,7 +44,7 @@ class RelatedCode:
     path: str
     line: int
     how: FoundBy
-    is_cut: bool
+    is_limited: bool
 
 
 def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Slice, *, max_bytes: int) -> RelatedCode:
@@ -59,7 +59,7 @@ def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Sl
     # The similarity of vectors is meaningful on its own, but the number of shared words only relative to the best.
     top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
     hits = label_hits(engine.store, page, top, _UNLABELLED)
-    return RelatedCode(hits, len(candidates), path, line, how, is_cut=len(scored) >= _POOL)
+    return RelatedCode(hits, len(candidates), path, line, how, is_limited=len(scored) >= _POOL)
 
 
 def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:

@@ -307,7 +307,7 @@ class ExploreScreen(QueryScreen):
         if self.answer and self.answer.rows:
             place = self.row.place if self.row else None
             self.query_one(ResultList).show(self.answer, with_left_out=self.shows_left_out, place=place)
-        if self.answer and not self.answer.cut:
+        if self.answer and not self.answer.left_out:
             self.notify(nothing_left_out_text(self.answer), timeout=3)
 
     def action_show_tab(self, tab: str) -> None:

@@ -41,10 +41,10 @@ class StatsScreen(KeyholeScreen):
     HELP_TITLE = "Stats"
     CSS_PATH = "../styles/stats.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "count", "count", tooltip="Count the calls again"),
-        Binding("y", "copy", "copy", tooltip="Copy the figures as text"),
-        Binding("j,down", "scroll(1)", "down", show=False, tooltip="Scroll down"),
-        Binding("k,up", "scroll(-1)", "up", show=False, tooltip="Scroll up"),
+        Binding("r", "count", "Count", tooltip="Count the calls again"),
+        Binding("y", "copy", "Copy", tooltip="Copy the figures as text"),
+        Binding("j,down", "scroll(1)", "Down", show=False, tooltip="Scroll down"),
+        Binding("k,up", "scroll(-1)", "Up", show=False, tooltip="Scroll up"),
     ]
 
     def __init__(self) -> None:

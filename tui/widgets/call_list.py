@@ -52,7 +52,7 @@ class Columns:
 class CallList(RowList):
     """One line per call: time, client, tool, tokens, milliseconds and status."""
 
-    HELP_TITLE = "In the calls"
+    HELP_TITLE = "Calls"
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__(id=id)

@@ -40,7 +40,7 @@ class ResultList(RowList):
 
     def show(self, answer: "Answer", *, with_left_out: bool, place: tuple[str, int] | None = None) -> None:
         """Show a page, with the cursor on the result at a place, or else on the first."""
-        self._left_out = answer.cut
+        self._left_out = answer.left_out
         self._rows = list(answer.shown)
         if self._left_out:
             self._rows += [None, *(self._left_out if with_left_out else ())]
@@ -71,7 +71,7 @@ class ResultList(RowList):
 
 
 def _place_line(row: "Row", width: int) -> Content:
-    hit, is_left_out = row.hit, row.is_cut
+    hit, is_left_out = row.hit, row.is_left_out
     cost = f"{row.tokens:>6,} tok"
     figures = Content.assemble(
         (f"  {hit.score:.2f}", "$text-muted"), (cost, "$text-muted" if is_left_out else "$warning")
@@ -86,10 +86,10 @@ def _place_line(row: "Row", width: int) -> Content:
 
 
 def _label_line(row: "Row", width: int) -> Content:
-    dim = "$text-muted" if row.is_cut else "$foreground"
+    dim = "$text-muted" if row.is_left_out else "$foreground"
     # A narrow list needs the room for the signature.
     shortened = f" shortened: {row.level}" if width >= _WITH_LEVEL else " shortened"
-    note = " left out" if row.is_cut else shortened if row.is_lowered else ""
+    note = " left out" if row.is_left_out else shortened if row.is_shortened else ""
     label = Content.assemble(
         (f"  {row.label.before}", dim), (row.label.kind, "$secondary"), (f" {row.label.after}", dim)
     )
@@ -105,7 +105,7 @@ def _fit(content: Content, width: int) -> Content:
 
 def nothing_left_out_text(answer: "Answer") -> str:
     """Return what `c` says about a page from which no result was left out."""
-    shortened = sum(row.is_lowered for row in answer.rows)
+    shortened = sum(row.is_shortened for row in answer.rows)
     if shortened:
         return f"Nothing was left out. Shortened: {count_of(shortened, 'result')}."
     if answer.next_offset is not None:

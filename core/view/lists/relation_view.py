@@ -263,7 +263,7 @@ def _related_notes(related: RelatedCode) -> Iterator[Note]:
     path = name_text(related.path, _LONGEST_PATH_IN_NOTE)
     like = f"code similar to {path}:{related.line}, found {HOW_FOUND[related.how]}"
     yield Note(NoteKind.LIKE_WHAT, like)
-    if related.is_cut:
+    if related.is_limited:
         yield Note(NoteKind.NEAREST_ONLY, f"only the {related.total:,} most similar are listed")
 
 

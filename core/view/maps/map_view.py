@@ -8,7 +8,7 @@ from keyhole.core.types import MapLevel, MapRequest, Outline, SourceFile
 from keyhole.core.view.budget.limits import check_least, check_offset, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, largest, measure
 from keyhole.core.view.maps.map_items import LONGEST_NAME, Style, count_shown, has_gap, longest_list, pick
-from keyhole.core.view.maps.map_writer import NO_CUT, Cut, MapShown, MapWriter, Sketch
+from keyhole.core.view.maps.map_writer import NO_LIMIT, MapShown, MapWriter, ReachedLimit, Sketch
 from keyhole.core.view.writing import WIDEST, View, finish
 
 # Bytes of a whole map at each level; the budget of the view may allow less.
@@ -56,14 +56,14 @@ class _Chooser:
         if self._shown.offset or level not in (MapLevel.AUTO, MapLevel.TRUNCATED):
             return self._page(MapLevel.TRUNCATED if level == MapLevel.AUTO else level)
         if level == MapLevel.TRUNCATED:
-            return self._ends(NO_CUT)
-        cut = NO_CUT
+            return self._ends(NO_LIMIT)
+        reached = NO_LIMIT
         for sketch in self._levels():
-            explained = replace(sketch, cut=cut)
+            explained = replace(sketch, reached=reached)
             if self._fits(explained):
                 return explained
-            cut = self._cut(sketch)
-        return self._ends(cut)
+            reached = self._reached_limit(sketch)
+        return self._ends(reached)
 
     def _levels(self) -> Iterator[Sketch]:
         """Yield the levels from the highest down; a class with very many members shows only both ends if necessary."""
@@ -76,16 +76,16 @@ class _Chooser:
             yield self._sketch(MapLevel.MINIMAL, max(fitting, self._fewest_each))
         yield self._sketch(MapLevel.OUTLINE)
 
-    def _ends(self, cut: Cut) -> Sketch:
+    def _ends(self, reached: ReachedLimit) -> Sketch:
         """Show both ends of the list: as much as fits, with names clipped only when too little does."""
         for width in _WIDTHS:
-            draw = partial(self._sketch, MapLevel.TRUNCATED, width=width, cut=cut)
+            draw = partial(self._sketch, MapLevel.TRUNCATED, width=width, reached=reached)
             each = self._most_each(draw)
             if each >= self._fewest_each:
                 break
-        if cut is NO_CUT and has_gap((larger := draw(each + 1)).items):
+        if reached is NO_LIMIT and has_gap((larger := draw(each + 1)).items):
             # Fewer symbols fit than were asked for, so the banner has to name the limit, which takes room too.
-            return self._ends(self._cut(larger)) if each < self._shown.symbols_each else draw(each)
+            return self._ends(self._reached_limit(larger)) if each < self._shown.symbols_each else draw(each)
         return draw(max(each, 1))
 
     def _most_each(self, draw: Callable[[int], Sketch]) -> int:
@@ -100,11 +100,11 @@ class _Chooser:
         filled = self._fill(whole)
         if filled.count == left and self._fits(whole):
             return whole
-        cut, count = self._page_cut(level, filled.reason), filled.count
+        reached, count = self._page_limit(level, filled.reason), filled.count
         # The banner of a page is a little longer than the banner of the empty page that was measured.
-        while count and not self._fits(self._stretch(level, count, cut=cut)):
+        while count and not self._fits(self._stretch(level, count, reached=reached)):
             count -= 1
-        return self._stretch(level, count, cut=cut) if count else self._first_lowered(level, cut)
+        return self._stretch(level, count, reached=reached) if count else self._first_lowered(level, reached)
 
     def _fill(self, sketch: Sketch) -> Filled:
         """Count the symbols that fit, measuring only as many lines as needed: a page is short, a list may be long."""
@@ -115,23 +115,29 @@ class _Chooser:
 
         return fill(room, len(sketch.items), size_of)
 
-    def _first_lowered(self, level: MapLevel, cut: Cut) -> Sketch:
+    def _first_lowered(self, level: MapLevel, reached: ReachedLimit) -> Sketch:
         """Show one symbol that is too large for its level with less inside it, or with nothing."""
-        cut = replace(cut, reason="single_result_too_large")
+        reached = replace(reached, reason="single_result_too_large")
         draws = [
-            partial(self._stretch, level, 1, self._shown.symbols_each, cut=cut),
-            *(partial(self._stretch, MapLevel.TRUNCATED, 1, width=width, cut=cut) for width in _WIDTHS),
+            partial(self._stretch, level, 1, self._shown.symbols_each, reached=reached),
+            *(partial(self._stretch, MapLevel.TRUNCATED, 1, width=width, reached=reached) for width in _WIDTHS),
         ]
         return next((draw() for draw in draws if self._fits(draw())), draws[-1]())
 
     def _sketch(
-        self, level: MapLevel, each: int | None = None, *, width: int = LONGEST_NAME, cut: Cut = NO_CUT
+        self, level: MapLevel, each: int | None = None, *, width: int = LONGEST_NAME, reached: ReachedLimit = NO_LIMIT
     ) -> Sketch:
         items = pick(self._writer.entries, level, each, self._writer.owner)
-        return Sketch(Style(level, width), items, 0, False, level in _LISTS_IMPORTS, cut)
+        return Sketch(Style(level, width), items, 0, False, level in _LISTS_IMPORTS, reached)
 
     def _stretch(
-        self, level: MapLevel, count: int, each: int | None = None, *, width: int = LONGEST_NAME, cut: Cut = NO_CUT
+        self,
+        level: MapLevel,
+        count: int,
+        each: int | None = None,
+        *,
+        width: int = LONGEST_NAME,
+        reached: ReachedLimit = NO_LIMIT,
     ) -> Sketch:
         first = self._shown.offset
         # Picked one by one, so that a symbol may lose members but is never left out itself.
@@ -139,7 +145,7 @@ class _Chooser:
             item for symbol in self._writer.entries[first : first + count] for item in pick((symbol,), level, each)
         )
         lists_imports = level in _LISTS_IMPORTS and not first and self._writer.imports_bytes <= CAPS[level] // 4
-        return Sketch(Style(level, width), items, first, True, lists_imports, cut)
+        return Sketch(Style(level, width), items, first, True, lists_imports, reached)
 
     def _fits(self, sketch: Sketch) -> bool:
         return not self._is_hopeless(sketch) and self._budget(sketch).admits(self._measured(sketch))
@@ -148,22 +154,22 @@ class _Chooser:
         """Return whether a map is too long even if every line were as short as possible, without writing it."""
         return count_shown(sketch.items) * _SHORTEST_LINE > CAPS[sketch.style.level]
 
-    def _cut(self, sketch: Sketch) -> Cut:
+    def _reached_limit(self, sketch: Sketch) -> ReachedLimit:
         """Return which limit a sketch breaks: its level's own, mostly the smaller one, or else the budget's."""
         level, budget = sketch.style.level, self._shown.budget
         size = None if self._is_hopeless(sketch) else self._measured(sketch)
         if size is None or (size.bytes > CAPS[level] and CAPS[level] < budget.chars):
-            return Cut("character_limit", f"{level} is over {_cap_text(level)}")
+            return ReachedLimit("character_limit", f"{level} is over {_cap_text(level)}")
         reason = budget.broken_by(size)
         limit = f"{budget.chars:,} characters" if reason == "character_limit" else f"{budget.tokens:,} tokens"
-        return Cut(reason, f"{level} is over {limit}")
+        return ReachedLimit(reason, f"{level} is over {limit}")
 
-    def _page_cut(self, level: MapLevel, reason: str | None) -> Cut:
+    def _page_limit(self, level: MapLevel, reason: str | None) -> ReachedLimit:
         """Return which limit ended a page."""
         budget = self._shown.budget
         if reason != "token_limit" and CAPS[level] < budget.chars:
-            return Cut("character_limit", f"Limit {_cap_text(level)} a page")
-        return Cut(reason or "character_limit", budget.limit_text(reason or "character_limit"))
+            return ReachedLimit("character_limit", f"Limit {_cap_text(level)} a page")
+        return ReachedLimit(reason or "character_limit", budget.limit_text(reason or "character_limit"))
 
     def _budget(self, sketch: Sketch) -> Budget:
         budget = self._shown.budget

@@ -46,14 +46,14 @@ class MapShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ReachedLimit:
     """Which limit prevented a better map: its JSON reason, and its text."""
 
     reason: str | None = None
     why: str = ""
 
 
-NO_CUT = Cut()
+NO_LIMIT = ReachedLimit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Sketch:
     first: int = 0
     is_page: bool = False
     lists_imports: bool = False
-    cut: Cut = NO_CUT
+    reached: ReachedLimit = NO_LIMIT
 
 
 class MapWriter:
@@ -167,7 +167,7 @@ class MapWriter:
     def _left_out(self, sketch: Sketch) -> int:
         """Return how many symbols the budget took: those after the page, or those missing from the map."""
         if sketch.is_page:
-            return len(self.entries) - sketch.first - len(sketch.items) if sketch.cut.reason and sketch.items else 0
+            return len(self.entries) - sketch.first - len(sketch.items) if sketch.reached.reason and sketch.items else 0
         return self.total - count_shown(sketch.items)
 
     def banner(self, sketch: Sketch) -> str:
@@ -193,7 +193,7 @@ class MapWriter:
 
     def _missing(self, sketch: Sketch) -> str:
         """Say what is shortened or left out, and which limit did it."""
-        why, left_out = sketch.cut.why, self._left_out(sketch)
+        why, left_out = sketch.reached.why, self._left_out(sketch)
         if sketch.is_page:
             parts = list(self._missing_from_page(sketch, left_out))
             return f". {why}: {', '.join(parts)}" if parts else ""
@@ -206,7 +206,7 @@ class MapWriter:
         return f": {left_out:,} left out ({', '.join([*limits, *filter(None, [why])])})"
 
     def _missing_from_page(self, sketch: Sketch, left_out: int) -> Iterator[str]:
-        if sketch.cut.reason == "single_result_too_large":
+        if sketch.reached.reason == "single_result_too_large":
             level = sketch.style.level
             name = "its name" if level == MapLevel.TRUNCATED else level
             yield f"{sketch.first + 1:,} shortened" + (f" to {name}" if level != self._shown.level else "")
@@ -253,9 +253,9 @@ class MapWriter:
     def _reason(self, sketch: Sketch) -> str | None:
         """Return the limit that left symbols out or shortened them; all symbols at the level `auto` chose need none."""
         if has_gap(sketch.items):
-            return sketch.cut.reason or "character_limit"
+            return sketch.reached.reason or "character_limit"
         is_all = count_shown(sketch.items) == self.total
-        return None if is_all and not sketch.is_page else sketch.cut.reason
+        return None if is_all and not sketch.is_page else sketch.reached.reason
 
     def _next(self, sketch: Sketch) -> str:
         """Return the parameters of the next page, or an empty text."""
