@@ -1,6 +1,6 @@
-"""What each MCP client does to an answer before its model sees it: profiles from assets/clients.toml, and their effect.
+"""What each MCP client does to an answer before its model sees it, from the profiles in assets/clients.toml.
 
-`deliver(answer, profile)` is a pure function: `--as` in the command line and the explorer's lens show what it returns.
+`deliver(answer, profile)` is a pure function. The option `--as` and the explorer's lens show its result.
 """
 
 import tomllib
@@ -12,34 +12,35 @@ from importlib.resources import files
 from typing import NotRequired, TypedDict
 
 from keyhole.core.errors import AssetError, QueryError
+from keyhole.core.suggest import suggest_name
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT
 from keyhole.core.view.budget.tokens import TOKENIZERS, estimate_tokens
 from keyhole.core.view.text import human_size
 
 RAW = "raw"
-# Stands for a path that only the client knows.
+# A placeholder for a path that only the client knows.
 _FILE = "FILE"
 _BYTES_PER_TOKEN = 4
 
 
 class Overflow(StrEnum):
-    """What is done to an answer that is over a client's limit."""
+    """What a client does to an answer over its limit."""
 
     SPILL = "spill"
     MIDDLE = "middle"
     HEAD = "head"
 
 
-_DONE = {
-    Overflow.SPILL: "puts answers over {limit} into a file",
-    Overflow.MIDDLE: "cuts the middle out of answers over {limit}",
-    Overflow.HEAD: "cuts off what is over {limit}, without a word",
+_EFFECTS = {
+    Overflow.SPILL: "saves answers over {limit} to a file",
+    Overflow.MIDDLE: "removes the middle of answers over {limit}",
+    Overflow.HEAD: "silently truncates answers at {limit}",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class SourcedFigure:
-    """A number, with where it comes from and when that was looked up."""
+    """A number with its source and the date of the lookup."""
 
     value: int
     source: str
@@ -48,7 +49,7 @@ class SourcedFigure:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRule:
-    """What happens to an answer over a limit of characters or bytes; tools may declare a limit of their own."""
+    """What happens to an answer over a limit in characters or bytes; a tool may declare its own limit."""
 
     overflow: Overflow
     limit: SourcedFigure
@@ -58,15 +59,15 @@ class AnswerRule:
     declared: SourcedFigure | None = None
 
     def limit_for(self, declared_chars: int) -> int:
-        """Return the limit for an answer of a tool that declares one."""
+        """Return the limit for a tool that declares `declared_chars`."""
         return min(declared_chars, self.declared.value) if self.declared else self.limit.value
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigPlace:
-    """Where a client's servers are configured: a file of the workspace, or one of the user, by system.
+    """Where a client's servers are configured: a file in the workspace, or one of the user, by platform.
 
-    A variable may name another folder for the user's file.
+    The environment variable, if set, names another folder for the user's file.
     """
 
     project: str
@@ -79,7 +80,7 @@ class ConfigPlace:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A client: how it introduces itself, and what is known of its limits; None is what is not published."""
+    """A client: the names it sends, and its published limits; None if a limit is not published."""
 
     id: str
     title: str
@@ -103,7 +104,7 @@ class Delivery:
 
 
 class _FigureFacts(TypedDict):
-    """A figure as the table has it."""
+    """A figure in the table."""
 
     value: int
     source: str
@@ -111,7 +112,7 @@ class _FigureFacts(TypedDict):
 
 
 class _RuleFacts(TypedDict):
-    """What happens to an answer, as the table has it."""
+    """What happens to an answer, in the table."""
 
     overflow: str
     limit: _FigureFacts
@@ -122,7 +123,7 @@ class _RuleFacts(TypedDict):
 
 
 class _PlaceFacts(TypedDict):
-    """Where servers are configured, as the table has it."""
+    """Where servers are configured, in the table."""
 
     project: str
     user: dict[str, str]
@@ -133,7 +134,7 @@ class _PlaceFacts(TypedDict):
 
 
 class _ProfileFacts(TypedDict):
-    """A client as the table has it."""
+    """A client in the table."""
 
     title: str
     names: list[str]
@@ -147,7 +148,7 @@ class _ProfileFacts(TypedDict):
 
 @cache
 def profiles() -> Mapping[str, Profile]:
-    """Read the table, once."""
+    """Return the profiles by short name; the table is read once."""
     table: dict[str, _ProfileFacts] = tomllib.loads(files("keyhole.assets").joinpath("clients.toml").read_text("utf-8"))
     try:
         return {name: _profile(name, facts) for name, facts in table.items()}
@@ -156,28 +157,28 @@ def profiles() -> Mapping[str, Profile]:
 
 
 def profile_named(name: str) -> Profile:
-    """Find a profile by its short name or its title."""
+    """Return a profile by its short name or title."""
     for profile in profiles().values():
         if name.casefold() in (profile.id, profile.title.casefold()):
             return profile
-    raise QueryError(f"there is no client {name!r}; there are: {', '.join(profiles())}")
+    raise QueryError(f"unknown client {name!r}", suggestion=suggest_name(name, profiles()))
 
 
 def profile_for(client: str) -> Profile:
-    """Find the profile of a client by the name it gives itself; one that nobody knows gets what was sent."""
+    """Return the profile for the name that a client sends; an unknown client gets `raw`, without limits."""
     given = client.casefold()
     known = [(name, profile) for profile in profiles().values() for name in profile.names if given.startswith(name)]
     return max(known, key=lambda pair: len(pair[0]))[1] if known else profiles()[RAW]
 
 
 def default_budget(client: str) -> int | None:
-    """Return the budget of an answer to a client that names none, if it should not be the usual one."""
+    """Return the default budget of a client, or None for the usual one."""
     budget = profile_for(client).max_tokens
     return budget.value if budget else None
 
 
 def deliver(answer: str, profile: Profile, *, declared_chars: int = CHARACTER_LIMIT) -> Delivery:
-    """Do to an answer what a client does to it; `declared_chars` is what our tools declare."""
+    """Return what a client delivers of an answer; `declared_chars` is the limit that our tools declare."""
     rule = profile.answer
     limit = rule.limit_for(declared_chars) if rule else 0
     if rule is None or _size(answer, rule.unit) <= limit:
@@ -185,17 +186,17 @@ def deliver(answer: str, profile: Profile, *, declared_chars: int = CHARACTER_LI
     before, after = _kept(answer, rule, limit)
     text = _assembled(answer, before, after, rule)
     seen = len(before) + len(after)
-    done = _DONE[rule.overflow].format(limit=f"{limit:,} {rule.unit}")
+    effect = _EFFECTS[rule.overflow].format(limit=f"{limit:,} {rule.unit}")
     return Delivery(
         text=text,
         overflow=rule.overflow,
         tokens=estimate_tokens(text, profile.tokenizer),
-        note=f"{profile.title} {done}: its model sees {seen:,} of {len(answer):,} characters",
+        note=f"{profile.title} {effect}: its model sees {seen:,} of {len(answer):,} characters",
     )
 
 
-def cut_description(text: str, profile: Profile) -> str:
-    """Cut a tool's description as a client does."""
+def truncate_description(text: str, profile: Profile) -> str:
+    """Truncate a tool's description as a client does."""
     return text[: profile.description.value] if profile.description else text
 
 
@@ -204,21 +205,21 @@ def _size(text: str, unit: str) -> int:
 
 
 def _kept(answer: str, rule: AnswerRule, limit: int) -> tuple[str, str]:
-    """Return what is left of an answer, at its beginning and at its end."""
+    """Return what a client keeps of an answer: its beginning and its end."""
     if rule.overflow == Overflow.SPILL:
         return answer[: rule.preview.value if rule.preview else 0], ""
     if rule.overflow == Overflow.HEAD:
         return answer[:limit], ""
     encoded = answer.encode("utf-8", "surrogatepass")
     half = limit // 2
-    # A character that the cut goes through is lost.
+    # A character that is split at the limit is lost.
     return encoded[:half].decode("utf-8", "ignore"), encoded[len(encoded) - (limit - half) :].decode("utf-8", "ignore")
 
 
 def _assembled(answer: str, before: str, after: str, rule: AnswerRule) -> str:
     size = _size(answer, "bytes")
     lost = size - _size(before + after, "bytes")
-    # The preview comes last: what looks like a field in it is not one.
+    # The preview is filled in last, because its text may contain what looks like a field.
     values = {
         "{size}": human_size(size),
         "{kilobytes}": str(round(len(answer) / 1_024)),
@@ -275,7 +276,7 @@ def _figure(facts: _FigureFacts | None) -> SourcedFigure | None:
 
 
 def clients_text(costs: Mapping[str, int]) -> str:
-    """List the clients with what they deliver, and what the definitions of our tools cost each."""
+    """Return a table of the clients: budget, tokens of our tool definitions, and how they truncate answers."""
     lines = [f"{'client':<9}{'title':<13}{'budget':>8}{'tools':>7}  answers"]
     lines += [
         f"{profile.id:<9}{profile.title:<13}{_budget_text(profile):>8}{costs[profile.id]:>7,}  {_rule_text(profile)}"
@@ -291,7 +292,7 @@ def _budget_text(profile: Profile) -> str:
 def _rule_text(profile: Profile) -> str:
     rule = profile.answer
     if rule is None:
-        return "as they are" if profile.id == RAW else "no limit is published"
-    text = _DONE[rule.overflow].format(limit=f"{rule.limit.value:,} {rule.unit}")
-    ours = f"; of our tools only over {rule.limit_for(CHARACTER_LIMIT):,}" if rule.declared else ""
+        return "unchanged" if profile.id == RAW else "no published limit"
+    text = _EFFECTS[rule.overflow].format(limit=f"{rule.limit.value:,} {rule.unit}")
+    ours = f"; keyhole's only over {rule.limit_for(CHARACTER_LIMIT):,}" if rule.declared else ""
     return f"{text}{ours} ({rule.limit.date})"

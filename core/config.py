@@ -4,7 +4,6 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
+from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.types import Mode, Skip, SkipReason
 
 WORKSPACE_FILE = "keyhole.toml"
@@ -97,7 +97,10 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
         problem = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in problem["loc"])
         source = merged[key][0] if key in merged else "settings"
-        raise ConfigError(f"{source}: {key} = {_shown(problem['input'])}: {problem['msg']}") from None
+        text = f"{source}: {key} = {_shown(problem['input'])}: {problem['msg']}"
+        # The search mode is the only setting with a list of values.
+        suggestion = did_you_mean(close_names(str(problem["input"]), Mode)) if problem["type"] == "enum" else ""
+        raise ConfigError(text, suggestion=suggestion) from None
 
 
 def setting_keys() -> dict[str, str]:
@@ -178,9 +181,9 @@ def _check_key(key: str, source: str, *, is_variable: bool) -> None:
     known = setting_keys()
     if key in known or any(name.startswith(f"{key}.") for name in known):
         return
-    names = [_variable(name) for name in known] if is_variable else list(known)
-    closest = get_close_matches(key, names, n=1, cutoff=0) or names
-    raise ConfigError(f"{source}: unknown key {key}; did you mean {closest[0]}?")
+    sections = dict.fromkeys(name.partition(".")[0] for name in known if "." in name)
+    names = [_variable(name) for name in known] if is_variable else [*known, *sections]
+    raise ConfigError(f"{source}: unknown key {key}", suggestion=suggest_name(key, names))
 
 
 def _shown(value: object) -> str:

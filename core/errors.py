@@ -1,23 +1,24 @@
-"""Every error Keyhole raises on purpose: what happened, of which kind, and the facts.
+"""Every error Keyhole raises on purpose: what happened, its kind, and the facts.
 
-The core knows what happened, not who reads it. So an error says only that, and its `kind` picks the next step, which
-each front end words for its own reader: a command for the shell, a tool and its parameters for an agent, a key for the
-explorer. Their tables are core/cli/errors_for_shell.py, mcp_server/errors_for_agents.py and tui/errors_for_explorer.py.
+The core knows what happened, but not who reads it. So an error states only the facts, and its `kind` selects the next
+step, which each front end words for its own reader: a command for the shell, a tool and its parameters for an agent, a
+key for the explorer. The tables are in core/cli/errors_for_shell.py, mcp_server/errors_for_agents.py and
+tui/errors_for_explorer.py.
 
 KeyholeError                 exit 2
-├── WorkspaceError           the folder cannot be opened, or is refused
+├── WorkspaceError           the folder cannot be opened, or must not be
 ├── PathError                a path is outside the workspace, missing, or not served
 ├── ConfigError              a setting is unknown or has a wrong value
-├── QueryError               a search cannot be run as asked
-│   └── CursorError          a cursor is stale, of another request, or made up
+├── QueryError               a request is invalid
+│   └── CursorError          a cursor is outdated, invalid, or from another request
 ├── DeadlineError            an answer takes too long
-├── PortError                nothing can be served at a port
+├── PortError                a port cannot be used
 ├── AssetError               a file that ships with Keyhole is missing or broken
 └── StoreError               the index cannot be read or written
-    ├── CorruptStoreError    the index file is damaged; the next index run sets it aside
-    ├── FullStoreError       there is no room to write
+    ├── CorruptStoreError    the index file is damaged; the next index run replaces it
+    ├── FullStoreError       the disk is full
     ├── LockedStoreError     another process is writing
-    └── NewerStoreError      a newer keyhole made the index
+    └── NewerStoreError      a newer version of Keyhole made the index
 """
 
 from collections.abc import Mapping
@@ -25,9 +26,9 @@ from enum import Enum, auto
 
 
 class ErrorKind(Enum):
-    """What is wrong, as far as it decides what the reader can do about it."""
+    """The kinds of errors, by what the reader can do about them."""
 
-    # What to do is said already, or goes without saying.
+    # The problem says already what to do, or it is obvious.
     PLAIN = auto()
     # The workspace and its files
     TOO_WIDE = auto()
@@ -62,17 +63,25 @@ NextSteps = Mapping[ErrorKind, str]
 
 
 class KeyholeError(Exception):
-    """The root: a problem the person at the keyboard, or the model, can act on."""
+    """A problem that the user or the model can act on; `suggestion` is a sentence such as "Did you mean a.py?"."""
 
-    def __init__(self, problem: str, kind: ErrorKind = ErrorKind.PLAIN, **facts: object) -> None:
-        super().__init__(problem)
+    def __init__(
+        self, problem: str, kind: ErrorKind = ErrorKind.PLAIN, *, suggestion: str = "", **facts: object
+    ) -> None:
+        super().__init__(_with_suggestion(problem, suggestion))
+        self.problem = problem
+        self.suggestion = suggestion
         self.kind = kind
         self.facts = facts
 
     def worded(self, steps: NextSteps) -> str:
-        """Say what happened and what to do next, in the words of one front end."""
+        """Return what happened, the next step from a front end's table, and the suggestion."""
         step = steps.get(self.kind, "").format_map(self.facts)
-        return f"{self}; {step}" if step else str(self)
+        return _with_suggestion(f"{self.problem}; {step}" if step else self.problem, self.suggestion)
+
+
+def _with_suggestion(text: str, suggestion: str) -> str:
+    return f"{text}. {suggestion}" if suggestion else text
 
 
 class WorkspaceError(KeyholeError):
@@ -88,11 +97,11 @@ class ConfigError(KeyholeError):
 
 
 class QueryError(KeyholeError):
-    """A search cannot be run as asked."""
+    """A request is invalid."""
 
 
 class CursorError(QueryError):
-    """A cursor cannot be followed."""
+    """A cursor is outdated, invalid, or from another request."""
 
 
 class DeadlineError(KeyholeError):
@@ -100,7 +109,7 @@ class DeadlineError(KeyholeError):
 
 
 class PortError(KeyholeError):
-    """Nothing can be served at a port."""
+    """A port cannot be used."""
 
 
 class AssetError(KeyholeError):
@@ -116,7 +125,7 @@ class CorruptStoreError(StoreError):
 
 
 class FullStoreError(StoreError):
-    """There is no room to write."""
+    """The disk is full."""
 
 
 class LockedStoreError(StoreError):
@@ -124,4 +133,4 @@ class LockedStoreError(StoreError):
 
 
 class NewerStoreError(StoreError):
-    """A newer keyhole made the index."""
+    """A newer version of Keyhole made the index."""

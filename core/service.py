@@ -4,6 +4,7 @@
 that need them.
 """
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -64,7 +65,7 @@ class Service:
         self._models = ModelLoader(settings.index.model)
         self.engines = EnginePool(self._workspace, self._models)
         self._fresh = FreshResults(self._workspace, self.engines, self._models)
-        self._paths = PathGuard(root, self._is_indexed)
+        self._paths = PathGuard(root, self._is_indexed, self._indexed_paths)
 
     @classmethod
     def open(cls, path: Path, *, force: bool = False, flags: Mapping[str, object] | None = None) -> "Service":
@@ -201,7 +202,8 @@ class Service:
         query, _ = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
         with self.engines.lend() as engine, engine.store.snapshot():
-            found = examine(self.root, relative, max_bytes=self._workspace.max_bytes)
+            is_there = os.path.lexists(self.root / relative)
+            found = examine(self.root, relative, max_bytes=self._workspace.max_bytes) if is_there else None
             return explain(engine, query, found, relative, line)
 
     def status(self) -> Status:
@@ -284,6 +286,12 @@ class Service:
         with suppress(StoreError), self.engines.lend() as engine:
             return engine.store.file_id(path) is not None
         return False
+
+    def _indexed_paths(self) -> list[str]:
+        """Return the paths of all indexed files; none without an index."""
+        with suppress(StoreError), self.engines.lend() as engine:
+            return engine.store.paths()
+        return []
 
 
 def _find(engine: "Engine", query: Query, mode: Mode, known: SearchResult | None) -> SearchResult:

@@ -1,1 +1,1 @@
-"""The MCP server: the same views for agents."""
+"""The MCP server: serves the views to agents."""

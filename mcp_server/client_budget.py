@@ -1,4 +1,4 @@
-"""The budget of an answer when the agent names none: what its client delivers whole."""
+"""The budget of an answer when the agent gives none: what its client delivers untruncated."""
 
 from fastmcp import Context
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
@@ -14,14 +14,14 @@ _PARAMETER = "max_tokens"
 
 
 class ClientBudget(Middleware):
-    """Fills in the budget by the name of the client."""
+    """Fills in `max_tokens` from the name of the client."""
 
     async def on_call_tool(
         self,
         context: MiddlewareContext[CallToolRequestParams],
         call_next: CallNext[CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """Run a tool."""
+        """Run a tool with the budget filled in."""
         tool, arguments = TOOLS.get(context.message.name), context.message.arguments or {}
         if tool and _PARAMETER in tool.parameters and _PARAMETER not in arguments:
             budget = budget_of(context.fastmcp_context)
@@ -31,5 +31,5 @@ class ClientBudget(Middleware):
 
 
 def budget_of(context: Context | None) -> int:
-    """Return the budget of an answer to the client that asks."""
+    """Return the default budget for the calling client."""
     return default_budget(client_of(context)[0]) or DEFAULT_TOKENS

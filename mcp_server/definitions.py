@@ -1,11 +1,11 @@
-"""What the definitions of our own tools cost a client before the first question."""
+"""What the definitions of our tools cost a client before the first call."""
 
 import asyncio
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from keyhole.core.clients import Profile, cut_description
+from keyhole.core.clients import Profile, truncate_description
 from keyhole.core.config import Settings
 from keyhole.core.service import Service
 from keyhole.core.view.budget.tokens import estimate_tokens
@@ -14,7 +14,7 @@ from keyhole.mcp_server.import_fastmcp import import_fastmcp
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as it is listed: its name, its description and the schema of its parameters as JSON."""
+    """A tool as clients list it: name, description, and the schema of its parameters as JSON."""
 
     name: str
     description: str
@@ -22,7 +22,7 @@ class ToolDefinition:
 
 
 def definitions() -> list[ToolDefinition]:
-    """List our tools; what they say does not depend on the workspace. This imports fastmcp: call it in a thread."""
+    """List our tools, which are the same for every workspace. This imports fastmcp: call it in a thread."""
     import_fastmcp()
     from keyhole.mcp_server.server import build_server
 
@@ -32,10 +32,10 @@ def definitions() -> list[ToolDefinition]:
 
 
 def definition_cost(tools: list[ToolDefinition], profile: Profile) -> dict[str, int]:
-    """Return the tokens that each tool costs a client that lists it whole, by its name there."""
+    """Return the tokens that each tool costs a client, by the name that the client gives it."""
     return {
         f"{profile.prefix}{tool.name}": estimate_tokens(
-            f"{profile.prefix}{tool.name}\n{cut_description(tool.description, profile)}\n{tool.schema}",
+            f"{profile.prefix}{tool.name}\n{truncate_description(tool.description, profile)}\n{tool.schema}",
             profile.tokenizer,
         )
         for tool in tools

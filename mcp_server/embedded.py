@@ -1,11 +1,11 @@
 """The HTTP server inside another program's event loop, such as the explorer's.
 
-    server = await EmbeddedServer.start(service, port=0)    # or an error that says what to do: PortError
-    server.address, server.client_setup                     # for people to see and to copy
-    await server.stop()                                     # the port is free, the journal is written
+    server = await EmbeddedServer.start(service, port=0)    # raises PortError if the port cannot be used
+    server.address, server.client_setup                     # to show and to copy
+    await server.stop()                                     # frees the port and writes the journal
 
-It touches no signal, prints nothing, and logs only to loggers that have a handler. `start` imports fastmcp in a thread,
-which takes about a second of processor time the first time; the loop goes on meanwhile.
+It installs no signal handlers, prints nothing, and logs only to loggers that have a handler. `start` imports fastmcp in
+a thread, because the first import takes about a second of processor time and the event loop must keep running.
 """
 
 import asyncio
@@ -42,20 +42,20 @@ class EmbeddedServer:
 
     @property
     def client_setup(self) -> str:
-        """What to paste into a client."""
+        """The configuration to paste into a client."""
         return client_setup(self.address, self.token)
 
     @property
     def is_running(self) -> bool:
-        """Whether it still serves."""
+        """Whether the server is running."""
         return not self._task.done()
 
     @classmethod
     async def start(
         cls, service: Service, *, port: int = 0, token: str | None = None, on_rejection: "OnRejection" = lambda _: None
     ) -> "EmbeddedServer":
-        """Serve a workspace on this machine; port 0 is any that is free, and `told` hears of who is turned away."""
-        # An index of its own: who looks at the screen never waits for an agent's search to end.
+        """Serve a workspace on this machine; port 0 picks a free one. Rejected requests go to `on_rejection`."""
+        # The server opens the index separately, so that the explorer never waits for an agent's search.
         own = Service(service.root, service.settings)
         listener, address = listen(HOST, port)
         token = token or secrets.token_urlsafe(24)
@@ -70,15 +70,15 @@ class EmbeddedServer:
             raise
         if task.done():
             listener.close()
-            raise PortError(f"cannot serve on {address} ({task.exception()})", ErrorKind.TAKEN_PORT)
+            raise PortError(f"cannot serve at {address} ({task.exception()})", ErrorKind.TAKEN_PORT)
         started = cls(server, task, address, token)
         started._journal = journal
         return started
 
     async def stop(self) -> None:
-        """Say goodbye to clients, free the port, and write what the journal still has to."""
+        """Close the connections, free the port, and write the rest of the journal."""
         self._server.should_exit = True
-        # Whoever cancels this wants to leave at once; the server is told either way.
+        # A caller that cancels this wants to leave immediately; the server stops either way.
         with suppress(Exception):
             await asyncio.shield(self._task)
         if self._journal:
@@ -89,7 +89,7 @@ async def _serve(server: "uvicorn.Server", listener: socket.socket) -> None:
     try:
         await server.serve(sockets=[listener])
     except SystemExit as error:
-        # It means to end its own process, which this is not.
+        # uvicorn exits the process if it cannot start, but this process is not its own.
         raise RuntimeError("the server could not start") from error
     finally:
         listener.close()
@@ -98,7 +98,7 @@ async def _serve(server: "uvicorn.Server", listener: socket.socket) -> None:
 def _uvicorn_server(
     service: Service, token: str, journal: "Journal | None", on_rejection: "OnRejection"
 ) -> "uvicorn.Server":
-    """Make the server; runs in a thread, for what it imports."""
+    """Make the server; runs in a thread because its imports are slow."""
     import_fastmcp()
     import uvicorn
 
@@ -109,7 +109,7 @@ def _uvicorn_server(
     app = server.http_app(**http_options(server, on_rejection))
 
     class QuietServer(uvicorn.Server):
-        """Leaves signals to the program it lives in."""
+        """Leaves signals to the program that embeds it."""
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""What an agent can do about each kind of error: call a tool, change a parameter, or ask its user."""
+"""The next step for an agent, by kind of error: call a tool, change a parameter, or ask the user."""
 
 from keyhole.core.errors import ErrorKind, NextSteps
 
@@ -6,13 +6,13 @@ AGENT_STEPS: NextSteps = {
     ErrorKind.TOO_WIDE: "ask the user to name a project folder",
     ErrorKind.NOT_A_FILE: "get_tree lists the files",
     ErrorKind.DELETED_FILE: "search again",
-    ErrorKind.NOT_INDEXED: "index_status says what is skipped and why",
+    ErrorKind.NOT_INDEXED: "index_status counts skipped files by reason",
     ErrorKind.UNKNOWN_PATH: "get_tree lists what is indexed",
     ErrorKind.NO_VECTORS: "use mode=keyword",
     ErrorKind.NO_SYMBOL: "map_file path={path} lists its symbols",
     ErrorKind.UNKNOWN_SYMBOL: "search_code query={symbol} mode=symbol finds similar names",
     ErrorKind.SYMBOL_WITHOUT_FILE: "search_code mode=symbol finds symbols in any file",
-    ErrorKind.OLD_CURSOR: "repeat the request without cursor, with offset=0 or the offset you want",
+    ErrorKind.OLD_CURSOR: "repeat the request with offset instead of cursor",
     ErrorKind.BUSY: "try again in a few seconds",
     ErrorKind.TOO_SLOW: "narrow the search with path or language, or try again: the next try is faster",
     ErrorKind.NO_INDEX: "try again in a few seconds; index_status shows the progress",

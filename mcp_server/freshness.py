@@ -1,4 +1,4 @@
-"""Keeping the index current for agents: in the background, with progress, and never at the cost of an answer."""
+"""Keeps the index up to date for agents: in the background, with progress, and without failing an answer."""
 
 import asyncio
 import logging
@@ -12,10 +12,10 @@ from keyhole.core.types import Progress
 
 log = logging.getLogger("keyhole.mcp")
 
-# How long a first search waits for the index, and how long a later one waits for a look at what changed.
+# Seconds that the first search waits for the index, and that later ones wait for the check for changed files.
 FIRST_PATIENCE = 5.0
 LATER_PATIENCE = 0.5
-# Looking again sooner finds nothing that the check of the hits does not find.
+# Checking more often would find nothing that the check of the hits does not find.
 _PAUSE = 2.0
 _POLL = 0.1
 
@@ -34,10 +34,10 @@ class Freshness:
         self._failure: KeyholeError | None = None
 
     async def catch_up(self, report: Report) -> None:
-        """Start an update if one is due; who starts it waits for it as long as patience lasts.
+        """Start an update if one is due, and wait for it, but not longer than the limits above.
 
-        An update that is under way may have passed by what this call asks about, so waiting for it proves nothing:
-        with many agents, all of them would stand still whenever one of them had files looked at.
+        A call does not wait for an update that another call started: that update may already be past the files this
+        call is about, and with many agents all of them would stop whenever one of them started an update.
         """
         is_due = self._thread is None and time.monotonic() - self._ended > _PAUSE
         if is_due:
@@ -62,16 +62,16 @@ class Freshness:
     def _update(self) -> None:
         self._failure = None
         try:
-            self._service.index(on_progress=self._note, on_message=log.info)
+            self._service.index(on_progress=self._keep_progress, on_message=log.info)
         except KeyholeError as error:
             self._failure = error
-            log.warning("the index could not be updated: %s", error)
+            log.warning("could not update the index: %s", error)
         except Exception:
-            log.exception("the index could not be updated")
+            log.exception("could not update the index")
         finally:
             self._has_ended = True
             self._ended = time.monotonic()
             self._thread = None
 
-    def _note(self, progress: Progress) -> None:
+    def _keep_progress(self, progress: Progress) -> None:
         self._progress = progress

@@ -1,8 +1,8 @@
-"""HTTP from several processes: one Python interpreter uses one core, however many agents ask.
+"""HTTP from several processes, because one Python interpreter uses only one core.
 
-All of them accept from one listening socket. They share nothing but the index and the journal, which are made for
+All processes accept connections from one listening socket. They share only the index and the journal, which support
 several processes, and no request depends on an earlier one: HTTP is served without sessions. Agents keep their
-connections, so connections are shared out evenly: a process that has more than another leaves the next one to it.
+connections open, so new connections are balanced: a process leaves the next one to a process that has fewer.
 """
 
 import multiprocessing
@@ -17,35 +17,35 @@ from multiprocessing.process import BaseProcess
 
 from keyhole.core.processes import follow_parent
 
-# More than this gain little and hold a model each.
+# More processes gain little, and each loads its own model.
 _MOST_BY_DEFAULT = 2
-# Connections that wait to be accepted.
+# The length of the queue of connections that are not accepted yet.
 _WAITING = 128
-# Counts of a process that does not accept, because it is still loading or because it has ended.
+# The count of a process that does not accept connections: it is still loading, or it has ended.
 _AWAY = 1_000_000
-# All of them load the same, so none is much later than the others, unless it cannot start at all.
+# Processes load at the same speed, so one that takes this much longer probably cannot start.
 _PATIENCE = 5.0
 _POLL = 0.01
 
-# How many connections each process has. The memory is shared, and each process writes its own place only.
+# The number of connections of each process, in shared memory; each process writes only its own entry.
 Counts = MutableSequence[int]
 
 
 class Connection(socket.socket):
-    """A connection that counts until it is closed."""
+    """A connection that is counted until it is closed."""
 
     counts: Counts
     place: int
 
     def close(self) -> None:
-        """Close it, once."""
+        """Close the connection and stop counting it."""
         if self.fileno() >= 0:
             self.counts[self.place] -= 1
         super().close()
 
 
 class SharedListener(socket.socket):
-    """Accepts when no other process has fewer connections."""
+    """Accepts a connection only when no other process has fewer."""
 
     def __init__(self, fileno: int, counts: Counts, place: int) -> None:
         super().__init__(fileno=fileno)
@@ -53,11 +53,11 @@ class SharedListener(socket.socket):
         self._place = place
 
     def listen(self, _: int = _WAITING, /) -> None:
-        """Listen with a long queue: asyncio asks for one of the length that it accepts at a time."""
+        """Listen with a long queue; asyncio would ask for one as short as the number it accepts at a time."""
         super().listen(_WAITING)
 
     def start(self) -> None:
-        """Take part from now on; the others are waited for, since whoever comes first would get every connection."""
+        """Start to accept, after waiting for the other processes: the first one ready would get every connection."""
         self._counts[self._place] = 0
         deadline = time.monotonic() + _PATIENCE
         while _AWAY in list(self._counts) and time.monotonic() < deadline:
@@ -74,34 +74,34 @@ class SharedListener(socket.socket):
         return connection, address
 
 
-# Serves on a socket, once it is loaded and has started the socket.
+# Loads the server, starts the listener and serves on it.
 Serve = Callable[[SharedListener], None]
 
 
 def default_processes() -> int:
-    """Return how many processes serve when nothing is said."""
+    """Return the default number of processes."""
     return min(os.cpu_count() or 1, _MOST_BY_DEFAULT)
 
 
 def serve_from_processes(count: int, listener: socket.socket, serve: Serve) -> None:
-    """Serve from this process and from others beside it, which end when this one does."""
-    # Forking a process that has threads is unsafe; spawning is not.
+    """Serve from this process and from child processes, which end when this one does."""
+    # Forking a process that has threads is unsafe, so processes are spawned.
     context = multiprocessing.get_context("spawn")
     counts = context.RawArray("i", [_AWAY] * count)
     for place in range(1, count):
-        process = context.Process(target=_serve_beside, args=(serve, listener, counts, place), daemon=True)
+        process = context.Process(target=_serve_in_child, args=(serve, listener, counts, place), daemon=True)
         process.start()
-        threading.Thread(target=_note_end, args=(process, counts, place), daemon=True).start()
+        threading.Thread(target=_mark_ended, args=(process, counts, place), daemon=True).start()
     serve(SharedListener(listener.detach(), counts, 0))
 
 
-def _serve_beside(serve: Serve, listener: socket.socket, counts: Counts, place: int) -> None:
-    # As if told to stop, so that what agents asked is still written down.
+def _serve_in_child(serve: Serve, listener: socket.socket, counts: Counts, place: int) -> None:
+    # SIGTERM lets the process write the rest of its journal before it ends.
     follow_parent(partial(os.kill, os.getpid(), signal.SIGTERM))
     serve(SharedListener(listener.detach(), counts, place))
 
 
-def _note_end(process: BaseProcess, counts: Counts, place: int) -> None:
-    """Let nobody wait for a process that has ended."""
+def _mark_ended(process: BaseProcess, counts: Counts, place: int) -> None:
+    """Mark a process as away when it ends, so that no other process leaves connections to it."""
     process.join()
     counts[place] = _AWAY

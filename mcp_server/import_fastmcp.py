@@ -1,4 +1,4 @@
-"""Importing fastmcp with our own settings: none from the user's variables, none from the folder it is started in."""
+"""Imports fastmcp with our settings instead of those from the user's environment or from the current folder."""
 
 import os
 import sys
@@ -6,25 +6,25 @@ from threading import Lock
 
 _PREFIX = "FASTMCP_"
 _OURS = {
-    # The folder is not trusted, so neither is a file of settings in it.
+    # The current folder is not trusted, so a settings file in it is not read.
     "FASTMCP_ENV_FILE": os.devnull,
     "FASTMCP_LOG_ENABLED": "false",
     "FASTMCP_CHECK_FOR_UPDATES": "off",
-    # Nothing collects the spans, and making them takes a tenth of the time of a short call.
+    # Nothing collects the spans, and creating them takes a tenth of the time of a short call.
     "FASTMCP_TELEMETRY_MODE": "propagation_only",
 }
 _lock = Lock()
 
 
 def import_fastmcp() -> None:
-    """Import fastmcp, which reads its settings once; the variables are afterwards as the user set them."""
+    """Import fastmcp, which reads its settings once, and restore the user's environment variables afterwards."""
     with _lock:
         if "fastmcp" in sys.modules:
             return
         theirs = {name: value for name, value in os.environ.items() if name.startswith(_PREFIX)}
         _replace_variables(_OURS)
         try:
-            import fastmcp  # noqa: F401  # its settings are made by the import
+            import fastmcp  # noqa: F401  # the import reads the settings
         finally:
             _replace_variables(theirs)
 

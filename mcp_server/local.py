@@ -1,6 +1,6 @@
-"""Our own tools without a transport: what the explorer needs to make a call again, and to weigh their definitions.
+"""Our tools without a transport: the explorer repeats calls with them, and measures their definitions.
 
-Both import fastmcp: call them in a thread.
+Both methods import fastmcp: call them in a thread.
 """
 
 import asyncio
@@ -11,15 +11,15 @@ from keyhole.mcp_server.import_fastmcp import import_fastmcp
 
 
 class LocalTools:
-    """The tools as a client gets them."""
+    """Calls and measures the tools as a client does."""
 
     def call(self, service: Service, client: str, tool: str, arguments: Mapping[str, object]) -> str:
-        """Return the text that a client of this name gets, an error included; nothing is recorded."""
+        """Return the text that a client with this name gets, also if it is an error; nothing is recorded."""
         import_fastmcp()
         return asyncio.run(_call(service, client, tool, arguments))
 
     def costs(self) -> dict[str, int]:
-        """Return what the definitions of all tools cost each client, in tokens."""
+        """Return the tokens that the definitions of all tools cost each client."""
         from keyhole.core.clients import profiles
         from keyhole.mcp_server.definitions import definition_cost, definitions
 
@@ -33,8 +33,8 @@ async def _call(service: Service, client: str, tool: str, arguments: Mapping[str
 
     from keyhole.mcp_server.server import build_server
 
-    # The name decides the budget when the call names none.
-    itself = Implementation(name=client, version="replay")
-    async with Client(build_server(service), client_info=itself) as asking:
-        result = await asking.call_tool_mcp(tool, dict(arguments))
+    # The client's name sets the budget if the call has none.
+    client_info = Implementation(name=client, version="replay")
+    async with Client(build_server(service), client_info=client_info) as connection:
+        result = await connection.call_tool_mcp(tool, dict(arguments))
     return "".join(getattr(block, "text", "") for block in result.content)

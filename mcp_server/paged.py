@@ -1,4 +1,4 @@
-"""The parameters that every tool with pages has, in one place; agents see them after the tool's own."""
+"""The paging parameters that several tools share; agents see them after the tool's own parameters."""
 
 from collections.abc import Awaitable, Callable
 from inspect import Parameter, Signature, signature
@@ -15,7 +15,7 @@ Request = TypeVar("Request")
 
 
 class Paging(TypedDict):
-    """The parameters of pages as a request takes them."""
+    """The paging parameters as requests take them."""
 
     limit: int
     offset: int
@@ -27,7 +27,7 @@ class Paging(TypedDict):
 def paged(
     make: Callable[..., Request], limit: int, ask: Callable[[Context, Request], Awaitable[str]]
 ) -> Callable[..., Awaitable[str]]:
-    """Make a tool of what makes its request, which takes the parameters of pages as `**paging`."""
+    """Make a tool from the function that makes its request and takes the paging parameters as `**paging`."""
     *own, _ = signature(make).parameters.values()
 
     async def tool(context: Context, **given: object) -> str:

@@ -1,7 +1,7 @@
-"""Answers over HTTP as one JSON object where nothing can be told on the way.
+"""Answers over HTTP as one JSON object, unless the client asks for progress.
 
-A stream of events costs the server about twice as much as the call of a short tool, and is needed only by a client that
-asks to hear of progress.
+A stream of events costs the server about twice as much as a short tool call, and only a client that asks for progress
+needs it.
 """
 
 import asyncio
@@ -16,29 +16,29 @@ _CALL, _WANTS_PROGRESS = b'"tools/call"', b'"progressToken"'
 
 
 class PlainAnswers:
-    """Stands around the application that streams, and hands calls that need no stream to the one that does not."""
+    """Wraps the streaming application, and passes calls that need no stream to the plain one."""
 
     def __init__(self, app: "ASGIApp", plain: "StarletteWithLifespan") -> None:
         self._app = app
         self._plain = plain
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Choose by the body of a request."""
+        """Choose the application by the body of the request."""
         if scope["type"] == "lifespan":
             async with self._plain.lifespan(self._plain):
                 await self._app(scope, receive, send)
             return
-        # A request that does not come in one piece is none of the short ones.
+        # A request body in several parts is long, so it goes to the streaming application.
         first = await receive()
         body = first.get("body", b"")
         if not first.get("more_body") and _CALL in body and _WANTS_PROGRESS not in body:
-            await _until_gone(self._plain, scope, first, receive, send)
+            await _answer_until_disconnect(self._plain, scope, first, receive, send)
         else:
             await self._app(scope, _after(first, receive), send)
 
 
 def _after(first: "Message", receive: "Receive") -> "Receive":
-    """Give a message out again before those that follow."""
+    """Return a receive function that gives this message first and then the following ones."""
     waiting = [first]
 
     async def next_message() -> "Message":
@@ -47,14 +47,16 @@ def _after(first: "Message", receive: "Receive") -> "Receive":
     return next_message
 
 
-async def _until_gone(app: "ASGIApp", scope: "Scope", first: "Message", receive: "Receive", send: "Send") -> None:
-    """Answer as long as the client waits: the next it says, after the whole request, is that it has gone."""
-    gone = asyncio.ensure_future(receive())
-    answer = asyncio.ensure_future(app(scope, _after(first, lambda: asyncio.shield(gone)), send))
+async def _answer_until_disconnect(
+    app: "ASGIApp", scope: "Scope", first: "Message", receive: "Receive", send: "Send"
+) -> None:
+    """Answer until the client disconnects: after the whole request, the next message can only be that."""
+    disconnect = asyncio.ensure_future(receive())
+    answer = asyncio.ensure_future(app(scope, _after(first, lambda: asyncio.shield(disconnect)), send))
     try:
-        await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({answer, disconnect}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        gone.cancel()
+        disconnect.cancel()
         if not answer.done():
             answer.cancel()
             with suppress(asyncio.CancelledError):

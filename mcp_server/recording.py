@@ -1,4 +1,4 @@
-"""Recording what agents ask and get: every call goes to the journal, and none waits for it."""
+"""Records every call of an agent and its answer in the journal, without delaying the call."""
 
 import re
 import time
@@ -22,7 +22,7 @@ from keyhole.core.view.usage import Usage, observed, utilisation
 
 READ_RESOURCE = "resources/read"
 _LONGEST_NAME = 80
-# Only this much of a header is ever looked at: the name and version that a program gives itself.
+# The name and version at the start of a User-Agent header; nothing else of it is used.
 _PRODUCT = re.compile(r"([\w.-]{1,60})/([\w.+-]{1,30})")
 
 Answer = TypeVar("Answer")
@@ -39,7 +39,7 @@ class Recording(Middleware):
         context: MiddlewareContext[CallToolRequestParams],
         call_next: CallNext[CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """Run a tool."""
+        """Run a tool and record the call."""
         call = _started(context.fastmcp_context, str(context.message.name), context.message.arguments or {})
         return await self._recorded(call, lambda: call_next(context), _tool_text)
 
@@ -48,7 +48,7 @@ class Recording(Middleware):
         context: MiddlewareContext[ReadResourceRequestParams],
         call_next: CallNext[ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
-        """Read a resource."""
+        """Read a resource and record the call."""
         call = _started(context.fastmcp_context, READ_RESOURCE, {"uri": str(context.message.uri)})
         return await self._recorded(call, lambda: call_next(context), _resource_text)
 
@@ -89,11 +89,11 @@ def _started(context: Context | None, tool: str, arguments: Mapping[str, object]
 
 
 def client_of(context: Context | None) -> tuple[str, str]:
-    """Tell the name and version of the client that asks."""
+    """Return the name and version of the calling client."""
     parameters = context.session.client_params if context and context.request_context else None
     if parameters:
         return parameters.client_info.name, parameters.client_info.version
-    # Older clients introduce themselves once, and not in every request over HTTP.
+    # Over HTTP, older clients send their name only in the first request, so the User-Agent header has to do.
     product = _PRODUCT.match(get_http_headers().get("user-agent", ""))
     return (product[1], product[2]) if product else ("unknown", "")
 

@@ -24,7 +24,7 @@ Ask = Callable[[Context, RelationRequest], Awaitable[str]]
 
 
 def relation_tools(ask: Ask) -> list[Callable[..., Awaitable[str]]]:
-    """Make the tools; `ask` answers a request. Their texts are in a table of their own, by the same names."""
+    """Make the tools; `ask` answers a request. Their texts are in tool_texts.py under the same names."""
     requests = (get_tree, get_links, get_backlinks, search_by_links, find_broken_links, find_related)
     return [paged(request, LIMITS[request.__name__].default, ask) for request in requests]
 
@@ -37,30 +37,30 @@ def get_tree(
     symbols: bool = False,
     **paging: Unpack[Paging],
 ) -> RelationRequest:
-    """Ask for what is inside or around a place."""
+    """Make a request for what is inside or around a path or symbol."""
     return TreeRequest(path, symbol, Relation(relation), max_depth, symbols, **paging)
 
 
 def get_links(
     path: str, category: Literal["", "internal", "external", "incoming"] = "", **paging: Unpack[Paging]
 ) -> RelationRequest:
-    """Ask for the links of a file, both ways."""
+    """Make a request for the outgoing and incoming links of a file."""
     return LinksRequest(path, Category(category) if category else None, **paging)
 
 
 def get_backlinks(path: str, **paging: Unpack[Paging]) -> RelationRequest:
-    """Ask for what links to a file or folder."""
+    """Make a request for the links to a file or folder."""
     return BacklinksRequest(path, **paging)
 
 
 def search_by_links(
     has_links_to: str = "",
     linked_from: str = "",
-    external_domains: list[str] = [],  # noqa: B006  # never changed, and what a schema can tell
+    external_domains: list[str] = [],  # noqa: B006  # never changed, and JSON schemas need a real default
     broken: bool = False,
     **paging: Unpack[Paging],
 ) -> RelationRequest:
-    """Ask for files by their links."""
+    """Make a request for files by their links."""
     return LinkSearchRequest(has_links_to, linked_from, tuple(external_domains), broken, **paging)
 
 
@@ -69,12 +69,12 @@ def find_broken_links(
     reason: Literal["", "missing file", "missing anchor", "missing module"] = "",
     **paging: Unpack[Paging],
 ) -> RelationRequest:
-    """Ask for links that lead nowhere."""
+    """Make a request for broken links."""
     return BrokenLinksRequest(path, reason, **paging)
 
 
 def find_related(
     path: str = "", line: int = 1, symbol: str = "", detail_level: DetailName = "compact", **paging: Unpack[Paging]
 ) -> RelationRequest:
-    """Ask for code like that at a place."""
+    """Make a request for code similar to other code."""
     return RelatedRequest(path, line, symbol, Detail(detail_level), **paging)

@@ -1,4 +1,4 @@
-"""Running the server: on stdio for a client that starts it, or on HTTP for any number of them."""
+"""Runs the server: on stdio for the client that started it, or on HTTP for any number of clients."""
 
 import hmac
 import json
@@ -34,7 +34,7 @@ UVICORN: dict[str, Any] = {"log_config": None, "access_log": False, "ws": "none"
 
 
 def run_stdio(service: Service) -> None:
-    """Serve one client until it closes its end."""
+    """Serve one client on stdio until it disconnects."""
     import_fastmcp()
     from keyhole.mcp_server.server import build_server
 
@@ -43,7 +43,7 @@ def run_stdio(service: Service) -> None:
 
 
 def run_http(service: Service, host: str, port: int, token: str | None, processes: int = 1) -> None:
-    """Serve until told to stop; no token means that anyone on this machine may ask."""
+    """Serve until stopped; without a token, anyone on this machine can connect."""
     if not is_loopback(host) and not token:
         raise WorkspaceError(f"refusing to serve on {host} without a token", ErrorKind.NO_TOKEN)
     listener, address = listen(host, port)
@@ -52,7 +52,7 @@ def run_http(service: Service, host: str, port: int, token: str | None, processe
 
 
 def _serve_http(root: Path, settings: Settings, token: str | None, listener: SharedListener) -> None:
-    """Serve on a socket; each process has a service and a journal of its own."""
+    """Serve on a socket; each process opens its own service and journal."""
     import_fastmcp()
     from keyhole.mcp_server.server import build_server
 
@@ -75,17 +75,17 @@ def _serve_http(root: Path, settings: Settings, token: str | None, listener: Sha
 
 
 def http_options(server: "FastMCP", on_rejection: OnRejection = lambda _: None) -> dict[str, Any]:
-    """How HTTP is served, wherever the server lives; `told` hears of each request without the right token, and why."""
+    """Return the HTTP options that all servers share; requests without a valid token go to `on_rejection`."""
     from starlette.middleware import Middleware
 
-    # The guard of hosts and origins stands around both applications.
+    # The check of hosts and origins wraps both applications, so the plain one needs none.
     plain = server.http_app(path=ENDPOINT, stateless_http=True, json_response=True, host_origin_protection=False)
     around = [Middleware(TokenCheck, on_rejection=on_rejection), Middleware(PlainAnswers, plain=plain)]
     return {"path": ENDPOINT, "stateless_http": True, "host_origin_protection": True, "middleware": around}
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is reached from this machine only."""
+    """Return whether an address can be reached only from this machine."""
     if host == "localhost":
         return True
     try:
@@ -95,12 +95,12 @@ def is_loopback(host: str) -> bool:
 
 
 def connect_text(address: str, token: str | None) -> str:
-    """Say where the server is, and what to paste into a client."""
-    return f"Keyhole serves on {address}\n{client_setup(address, token)}"
+    """Return the address of the server and the configuration to paste into a client."""
+    return f"Serving agents at {address}\n{client_setup(address, token)}"
 
 
 def client_setup(address: str, token: str | None) -> str:
-    """Write what to paste into a client, as JSON."""
+    """Return the configuration to paste into a client, as JSON."""
     entry: dict[str, object] = {"type": "http", "url": address}
     if token:
         entry["headers"] = {"Authorization": f"Bearer {token}"}
@@ -108,13 +108,13 @@ def client_setup(address: str, token: str | None) -> str:
 
 
 def quiet_libraries() -> None:
-    """Keep libraries from writing to stderr for want of a handler; what matters of it is logged by Keyhole itself."""
+    """Keep libraries without a log handler from writing to stderr; Keyhole logs what matters itself."""
     for name in ("uvicorn", "fastmcp", "mcp", "asyncio"):
         logging.getLogger(name).addHandler(logging.NullHandler())
 
 
 def _log_to_stderr() -> None:
-    """Say on stderr, where clients look for it, what an agent is not told: why something failed inside."""
+    """Log internal errors to stderr, where clients look for them; agents do not see the details."""
     handler = logging.StreamHandler()
     handler.setLevel(logging.ERROR)
     handler.setFormatter(logging.Formatter("keyhole: %(message)s"))
@@ -126,7 +126,7 @@ def _run(serve: Callable[[], Coroutine[Any, Any, None]], journal: "Journal | Non
 
     quiet_libraries()
     _log_to_stderr()
-    # On HTTP, uvicorn sees a signal first, says goodbye to its clients, and raises it again.
+    # On HTTP, uvicorn handles a signal first: it closes its connections and raises the signal again.
     for number in ENDING_SIGNALS:
         signal.signal(number, lambda *_: _leave(journal))
     with suppress(BrokenPipeError):
@@ -135,7 +135,7 @@ def _run(serve: Callable[[], Coroutine[Any, Any, None]], journal: "Journal | Non
 
 
 def _leave(journal: "Journal | None") -> None:
-    """End at once: an update that is running is cut off between two transactions, its workers end with this process."""
+    """Exit immediately: a running update stops between two transactions, and its workers end with this process."""
     if journal:
         journal.close()
     for stream in (sys.stdout, sys.stderr):
@@ -145,7 +145,7 @@ def _leave(journal: "Journal | None") -> None:
 
 
 def listen(host: str, port: int) -> tuple[socket.socket, str]:
-    """Take a port, any when it is 0; return what listens there, and its address."""
+    """Listen on a port, or on any free one for 0; return the socket and its address."""
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
@@ -158,11 +158,11 @@ def listen(host: str, port: int) -> tuple[socket.socket, str]:
 
 
 def verifier(token: str) -> "TokenVerifier":
-    """Make what lets in who knows the token."""
+    """Return a verifier that accepts only this token."""
     from fastmcp.server.auth import AccessToken, TokenVerifier
 
     class OneToken(TokenVerifier):
-        """Knows one token."""
+        """Accepts one token."""
 
         async def verify_token(self, given: str) -> AccessToken | None:
             if hmac.compare_digest(given.encode(), token.encode()):

@@ -1,4 +1,4 @@
-"""The MCP server: tools, resources and one prompt over the same views as every other door."""
+"""The MCP server: tools, resources and one prompt, with the same views as the other front ends."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -41,14 +41,14 @@ Request = TypeVar("Request")
 
 
 def build_server(service: Service, auth: AuthProvider | None = None, journal: Journal | None = None) -> FastMCP:
-    """Register everything over one workspace; calls are recorded in the journal, if there is one."""
+    """Make the server of one workspace; it records calls in the journal, if there is one."""
     errors = ReadableErrors(service)
     server: FastMCP = FastMCP(
         "keyhole",
         instructions=tool_texts.INSTRUCTIONS,
         version=version("keyhole"),
         auth=auth,
-        # The journal stands outside, to see each answer as it is sent.
+        # Recording comes first, so that it sees each answer as it is sent.
         middleware=[*([Recording(journal)] if journal else []), errors, ClientBudget()],
         mask_error_details=True,
     )
@@ -60,7 +60,7 @@ def build_server(service: Service, auth: AuthProvider | None = None, journal: Jo
 
 
 def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitable[str]]]:
-    """Make the tools; their texts are in a table of their own, by the same names."""
+    """Make the tools; their texts are in tool_texts.py under the same names."""
     defaults = service.settings.search
 
     def search_code(
@@ -69,7 +69,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         path: str = "",
         language: str = "",
         kind: str = "",
-        include_tests: bool = True,  # agents give every argument by its name
+        include_tests: bool = True,  # agents pass every argument by name
         detail_level: DetailName = "compact",
         **paging: Unpack[Paging],
     ) -> SearchRequest:
@@ -91,7 +91,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
 
     async def read_file(
         path: str = "",
-        paths: list[str] = [],  # noqa: B006  # never changed, and what a schema can tell
+        paths: list[str] = [],  # noqa: B006  # never changed, and JSON schemas need a real default
         start_line: int = 1,
         start_column: int = 1,
         max_lines: int = LIMITS["read_file"].default,
@@ -127,7 +127,7 @@ def _described(function: Callable[..., Awaitable[str]]) -> Tool:
         annotations=ToolAnnotations(
             title=text.title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
-        # Clients disagree on which copy the model sees when there are two: so there is one, of text.
+        # With structured output there would be two copies, and clients differ in which one the model sees.
         output_schema=None,
         meta={"anthropic/maxResultSizeChars": CHARACTER_LIMIT},
     )
@@ -137,7 +137,7 @@ def _described(function: Callable[..., Awaitable[str]]) -> Tool:
 
 
 def _status_text(service: Service, form: Format) -> str:
-    """Write the status without what is outside the workspace, or has no end."""
+    """Return the status without paths outside the workspace and without the list of skipped paths."""
     found = replace(service.status(), root=service.root.name, index_path="", skips=())
     return json_text(status_facts(found)) + "\n" if form == Format.JSON else status_text(found)
 
@@ -162,11 +162,11 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
             raise ResourceError(errors.readable(error)) from None
         return found.text if isinstance(found, View) else found
 
-    @server.resource(FILE_ADDRESS, name="file", title="A file", description="A file of the workspace, first page.")
+    @server.resource(FILE_ADDRESS, name="file", title="File", description="First page of a file in the workspace.")
     async def file(path: str, context: Context) -> str:
         return await served(service.read_view, ReadRequest((path,), max_tokens=budget_of(context)))
 
-    @server.resource(MAP_ADDRESS, name="map", title="The map of a file", description="What a file defines, and where.")
+    @server.resource(MAP_ADDRESS, name="map", title="File map", description="What a file defines, with line ranges.")
     async def map_(path: str, context: Context) -> str:
         return await served(service.map_view, MapRequest(path, max_tokens=budget_of(context)))
 

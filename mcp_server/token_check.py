@@ -1,4 +1,4 @@
-"""Requests that are turned away for want of the right token: their client is told what to do, and so is who serves."""
+"""Explains rejected requests: the client learns how to get the right token, and the server's user is notified."""
 
 import json
 from collections.abc import Callable
@@ -10,11 +10,13 @@ if TYPE_CHECKING:
 
 
 _UNAUTHORIZED = 401
-_ADVICE = "Keyhole makes a new token for each run; put the configuration that this run shows into the client again."
+_ADVICE = (
+    "Keyhole makes a new token for each run. Copy the configuration that the running server shows into the client."
+)
 
 
 class TokenProblem(StrEnum):
-    """Why a request is turned away; the value is what people are told."""
+    """Why a request is rejected; the value is shown to people."""
 
     MISSING = "no token"
     WRONG = "a wrong token"
@@ -24,9 +26,9 @@ OnRejection = Callable[[TokenProblem], None]
 
 
 class TokenCheck:
-    """Stands around an ASGI application, and puts its own words into what it refuses.
+    """Wraps an ASGI application and replaces the text of its 401 responses.
 
-    The library's words are about logging in anew, which there is nothing of here.
+    The library's text asks the user to log in again, but there is no login here.
     """
 
     def __init__(self, app: "ASGIApp", on_rejection: OnRejection) -> None:
@@ -34,27 +36,27 @@ class TokenCheck:
         self._on_rejection = on_rejection
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Pass on everything but refusals."""
-        refused = False
+        """Pass on every response except rejections."""
+        is_rejected = False
 
-        async def send_or_refuse(message: "Message") -> None:
-            nonlocal refused
+        async def send_or_reject(message: "Message") -> None:
+            nonlocal is_rejected
             if message["type"] == "http.response.start" and message["status"] == _UNAUTHORIZED:
-                refused = True
+                is_rejected = True
                 has_token = any(name == b"authorization" for name, _ in scope["headers"])
                 problem = TokenProblem.WRONG if has_token else TokenProblem.MISSING
                 self._on_rejection(problem)
-                for part in _refusal(problem):
+                for part in _rejection(problem):
                     await send(part)
-            elif not refused:
+            elif not is_rejected:
                 await send(message)
 
-        await self._app(scope, receive, send_or_refuse)
+        await self._app(scope, receive, send_or_reject)
 
 
-def _refusal(problem: TokenProblem) -> "tuple[Message, Message]":
-    """Make the two parts of the answer."""
-    # Who sent no token may not know that one is needed, and is given no error code: RFC 6750, section 3.1.
+def _rejection(problem: TokenProblem) -> "tuple[Message, Message]":
+    """Return the two messages of the response."""
+    # RFC 6750, section 3.1: a request without a token gets no error code.
     error = {"error": "invalid_token"} if problem == TokenProblem.WRONG else {}
     body = json.dumps({**error, "error_description": f"This request has {problem}. {_ADVICE}"}).encode()
     challenge = b'Bearer error="invalid_token"' if error else b"Bearer"

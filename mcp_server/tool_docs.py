@@ -1,4 +1,4 @@
-"""The reference of the tools in docs/mcp.md, from the same table that agents read.
+"""Generates the tool reference in docs/mcp.md from the table that agents read.
 
 python -m keyhole.mcp_server.tool_docs
 """
@@ -11,7 +11,7 @@ _MARK = "## Tools\n"
 
 
 def tools_text() -> str:
-    """Write the reference."""
+    """Return the reference as Markdown."""
     return _MARK + "".join(f"\n{_section(name)}" for name in TOOLS)
 
 
@@ -23,7 +23,7 @@ def _section(name: str) -> str:
 
 
 def main() -> None:
-    """Put the reference into the docs."""
+    """Replace the reference in docs/mcp.md."""
     page = Path(__file__).resolve().parent.parent / "docs" / "mcp.md"
     page.write_text(page.read_text().partition(_MARK)[0] + tools_text())
 

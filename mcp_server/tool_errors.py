@@ -1,7 +1,7 @@
-"""Errors as agents see them: what is wrong and what to do next, and nothing about the machine."""
+"""Errors as agents see them: what is wrong and what to do next, without details of the machine."""
 
 import logging
-from difflib import get_close_matches
+import re
 from typing import TYPE_CHECKING
 
 from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
@@ -11,6 +11,7 @@ from mcp.types import CallToolRequestParams
 from pydantic import ValidationError as PydanticValidationError
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.suggest import suggest_name
 from keyhole.core.view.text import visible
 from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
 from keyhole.mcp_server.tool_texts import TOOLS
@@ -24,7 +25,7 @@ log = logging.getLogger("keyhole.mcp")
 
 
 class ReadableErrors(Middleware):
-    """Turns every failure of a call into a text that says what to do next."""
+    """Turns every error of a call into a text that says what to do next."""
 
     def __init__(self, service: "Service") -> None:
         self._service = service
@@ -34,16 +35,16 @@ class ReadableErrors(Middleware):
         context: MiddlewareContext[CallToolRequestParams],
         call_next: CallNext[CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        """Run a tool."""
+        """Run a tool, and reword the error if it fails."""
         name = str(context.message.name)
         try:
             return await call_next(context)
         except NotFoundError:
-            raise ToolError(f"there is no tool {visible(name)!r}; {_nearest(name, list(TOOLS))}") from None
+            raise ToolError(f"unknown tool {visible(name)!r}. {suggest_name(name, TOOLS)}") from None
         except ValidationError as error:
-            raise ToolError(_wrong_arguments(name, error.__cause__)) from None
+            raise ToolError(_invalid_arguments(name, error.__cause__)) from None
         except ToolError as error:
-            # fastmcp masks what a tool raised; it is still there as the cause.
+            # fastmcp masks the error that a tool raised, but keeps it as the cause.
             if error.__cause__ is None:
                 raise
             raise ToolError(self._as_tool_error(name, error.__cause__)) from None
@@ -52,32 +53,35 @@ class ReadableErrors(Middleware):
         if isinstance(cause, KeyholeError):
             return self.readable(cause)
         log.error("%s failed", name, exc_info=cause)
-        return f"{name} failed inside keyhole ({type(cause).__name__}); its log has the details"
+        return f"{name} failed because of a bug in keyhole; the server's log has the details"
 
     def readable(self, error: KeyholeError) -> str:
-        """Write an error without the folders that are none of the agent's business."""
+        """Return the text of an error, without absolute paths of the workspace and the index."""
         message = error.worded(AGENT_STEPS)
         for folder in (self._service.folder, self._service.root):
             message = message.replace(f"{folder}/", "").replace(str(folder), folder.name)
         return visible(message)
 
 
-def _wrong_arguments(tool: str, cause: BaseException | None) -> str:
+def _invalid_arguments(tool: str, cause: BaseException | None) -> str:
     if not isinstance(cause, PydanticValidationError):
-        return f"wrong arguments for {tool}; it takes {', '.join(TOOLS[tool].parameters)}"
+        return f"invalid arguments for {tool}; its parameters are {', '.join(TOOLS[tool].parameters)}"
     problems = [_problem(tool, problem) for problem in cause.errors(include_url=False)]
-    return f"wrong arguments for {tool}: {'; '.join(problems)}"
+    return f"invalid arguments for {tool}: {'; '.join(problems)}"
 
 
 def _problem(tool: str, problem: "ErrorDetails") -> str:
     name = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "unexpected_keyword_argument":
-        return f"unknown argument {visible(name)!r}, {_nearest(name, list(TOOLS[tool].parameters))}"
+        return f"unknown parameter {visible(name)!r}. {suggest_name(name, TOOLS[tool].parameters)}"
+    if problem["type"] == "literal_error":
+        value = str(problem["input"])
+        return f"{name}: unknown value {visible(value)!r}. {suggest_name(value, _expected(problem))}"
     if problem["type"] in ("missing", "missing_argument"):
         return f"{name} is missing: {TOOLS[tool].parameters.get(name, '')}".rstrip(": ")
     return f"{name}: {problem['msg']}"
 
 
-def _nearest(given: str, names: list[str]) -> str:
-    close = get_close_matches(given, names, n=1, cutoff=0.5)
-    return f"did you mean {close[0]}?" if close else f"there are: {', '.join(names)}"
+def _expected(problem: "ErrorDetails") -> list[str]:
+    """Return the values that a parameter accepts; pydantic lists them in quotes."""
+    return [value for value in re.findall("'([^']*)'", problem["ctx"]["expected"]) if value]

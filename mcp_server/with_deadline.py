@@ -1,4 +1,4 @@
-"""Answering in time: a call ends at its deadline, and its work ends when the client gives up."""
+"""Deadlines: a call ends at its deadline, and its work ends when the client cancels."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from keyhole.core.deadline import Deadline, within
 
-# Clients give up after about a minute, most of them; an agent can make more of an answer before that.
+# Most clients give up after about a minute; an error before that tells the agent what to do.
 SECONDS = 20.0
-# What does not look at the time, such as one regular expression over one file, is waited for a little longer.
+# Some work does not check the deadline, such as one regular expression on one file; it gets a little longer.
 GRACE = 2.0
 
 Request = TypeVar("Request")
@@ -16,11 +16,11 @@ Answer = TypeVar("Answer")
 
 
 async def with_deadline(work: Callable[[Request], Answer], request: Request) -> Answer:
-    """Do work in a thread; it has the time it has, or as long as the client waits."""
+    """Do work in a thread until it is done, the deadline passes, or the client cancels."""
     deadline = Deadline(SECONDS)
     with within(deadline):
         thread = asyncio.ensure_future(asyncio.to_thread(work, request))
-    # It may end after everyone has left.
+    # The thread may end after nobody waits for it; reading its error avoids a warning.
     thread.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         return await asyncio.wait_for(asyncio.shield(thread), SECONDS + GRACE)

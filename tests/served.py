@@ -108,7 +108,7 @@ def over_http(base: Path, *arguments: str) -> Iterator[tuple[str, str, subproces
         while not printed.endswith(b"}\n}\n") and (line := process.stdout.readline()):
             printed += line
         first, _, configuration = printed.decode().partition("\n")
-        address = first.removeprefix("Keyhole serves on ")
+        address = first.removeprefix("Serving agents at ")
         entry = json.loads(configuration)["mcpServers"]["keyhole"]
         assert entry["url"] == address
         wait_for(address)

@@ -122,7 +122,7 @@ def test_without_a_command_there_is_an_overview_with_a_sample(workspace: Path) -
         assert done.returncode == 0
         assert done.stderr.startswith("keyhole: not a terminal: showing an overview instead of the explorer; ")
         assert done.stdout.startswith(f"Workspace  {workspace}\n")
-        assert "A sample view: keyhole map src/retry.py" in done.stdout
+        assert "Example: keyhole map src/retry.py" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_an_overview_without_a_file_to_show(workspace: Path) -> None:
     (workspace / "src/retry.py").write_text("# @generated\n")
     done = keyhole(cwd=workspace)
     assert done.returncode == 0
-    assert "A sample view" not in done.stdout
+    assert "Example: keyhole map" not in done.stdout
 
 
 def test_modules_of_the_explored_folder_are_never_imported(workspace: Path) -> None:

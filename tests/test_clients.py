@@ -21,11 +21,11 @@ from keyhole.core.clients import (
     Overflow,
     Profile,
     SourcedFigure,
-    cut_description,
     deliver,
     profile_for,
     profile_named,
     profiles,
+    truncate_description,
 )
 from keyhole.core.config import load_settings
 from keyhole.core.errors import QueryError
@@ -81,7 +81,7 @@ def test_a_client_is_known_by_its_name(name: str, expected: str) -> None:
 
 def test_a_profile_by_name() -> None:
     assert profile_named("claude") is profile_named("Claude Code")
-    with pytest.raises(QueryError, match="there is no client 'clod'; there are: claude, codex"):
+    with pytest.raises(QueryError, match=r"unknown client 'clod'\. Did you mean codex"):
         profile_named("clod")
 
 
@@ -157,8 +157,8 @@ def test_the_middle_is_cut_at_whole_characters() -> None:
 
 
 def test_descriptions_are_cut() -> None:
-    assert len(cut_description("x" * 5_000, profiles()["claude"])) == 2_048
-    assert len(cut_description("x" * 5_000, profiles()["raw"])) == 5_000
+    assert len(truncate_description("x" * 5_000, profiles()["claude"])) == 2_048
+    assert len(truncate_description("x" * 5_000, profiles()["raw"])) == 5_000
 
 
 # The command line
@@ -179,7 +179,7 @@ def test_as_shows_what_a_model_sees(acme: Service, monkeypatch: pytest.MonkeyPat
     assert expected.truncation.reason == "token_limit"
     spilled = run("--as", "VS Code", "--budget", "20000")
     assert re.fullmatch(r"Large tool result \(\d+KB\) written to file\. Use .* at: FILE\n", spilled.stdout)
-    assert spilled.stderr.startswith("keyhole: VS Code puts answers over 8,192 characters into a file: its model")
+    assert spilled.stderr.startswith("keyhole: VS Code saves answers over 8,192 characters to a file: its model")
     assert run("--as", "raw").stdout == run().stdout
     assert run("--as", "nobody").exit_code != 0
 

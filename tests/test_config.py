@@ -39,10 +39,11 @@ def test_each_source_goes_before_the_next(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[index]\nmax_file_byte = 1\n", "unknown key index.max_file_byte; did you mean index.max_file_bytes"),
-        ("[indx]\n", "unknown key indx; did you mean index."),
+        ("[index]\nmax_file_byte = 1\n", "unknown key index.max_file_byte. Did you mean index.max_file_bytes"),
+        ("[indx]\n", "unknown key indx. Did you mean index?"),
         ("[index]\nmax_file_bytes = 0\n", "keyhole.toml: index.max_file_bytes = 0: Input should be greater than 0"),
         ("[index]\nmax_file_bytes = 'x'\n", 'index.max_file_bytes = "x": Input should be a valid integer'),
+        ("[search]\nmode = 'hybird'\n", "Did you mean hybrid?"),
         ("index = 3\n", "keyhole.toml: index = 3"),
         ("cache_dir = '/tmp'\n", "cannot be set by a workspace"),
         ("[index\n", "keyhole.toml is not valid TOML"),
@@ -57,7 +58,9 @@ def test_wrong_settings_are_named(tmp_path: Path, text: str, message: str) -> No
 
 def test_an_unknown_variable_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_CACHEDIR", "/tmp/x")
-    with pytest.raises(ConfigError, match="environment: unknown key KEYHOLE_CACHEDIR; did you mean KEYHOLE_CACHE_DIR"):
+    with pytest.raises(
+        ConfigError, match=r"environment: unknown key KEYHOLE_CACHEDIR\. Did you mean KEYHOLE_CACHE_DIR"
+    ):
         load_settings(tmp_path)
 
 

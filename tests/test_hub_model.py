@@ -71,7 +71,7 @@ def test_a_hub_name_downloads_once_and_then_works_offline(hub: ThreadingHTTPServ
     endpoint = f"http://127.0.0.1:{hub.server_address[1]}"
     model, *notes = ask(tmp_path, endpoint)
     assert model.startswith("someone/tiny-")
-    assert notes == ["mode auto chose hybrid"]
+    assert notes == ["mode=auto chose hybrid"]
     assert ask(tmp_path, "http://127.0.0.1:1") == [model, *notes]
 
 

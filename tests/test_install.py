@@ -251,7 +251,7 @@ def test_a_client_that_was_moved_is_found(
 
 def test_an_unknown_client(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["install", "emacs"]) == 2
-    assert "choose from: claude, codex, cursor, vscode" in capsys.readouterr().err
+    assert "Choose from: claude, codex, cursor, vscode" in capsys.readouterr().err
 
 
 # Files that are not simply files

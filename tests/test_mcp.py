@@ -71,13 +71,13 @@ async def test_the_prompt_teaches_the_way_from_search_to_read(server: FastMCP) -
 @pytest.mark.parametrize(
     ("tool", "arguments", "message"),
     [
-        ("search_code", {}, "query is missing: What to look for"),
-        ("search_code", {"query": "a", "limt": 3}, "unknown argument 'limt', did you mean limit?"),
+        ("search_code", {}, "query is missing: What to search for"),
+        ("search_code", {"query": "a", "limt": 3}, "unknown parameter 'limt'. Did you mean limit?"),
         ("search_code", {"query": "a", "limit": "many"}, "limit: Input should be a valid integer"),
-        ("search_code", {"query": "a", "mode": "fast"}, "mode: Input should be 'auto', 'hybrid'"),
-        ("search_cod", {"query": "a"}, "there is no tool 'search_cod'; did you mean search_code?"),
-        ("search_code", {"query": "weigh", "cursor": "x"}, "repeat the request without cursor"),
-        ("search_code", {"query": "/(/"}, "bad regular expression"),
+        ("search_code", {"query": "a", "mode": "fast"}, "mode: unknown value 'fast'. Choose from: auto, hybrid"),
+        ("search_cod", {"query": "a"}, "unknown tool 'search_cod'. Did you mean search_code?"),
+        ("search_code", {"query": "weigh", "cursor": "x"}, "repeat the request with offset instead of cursor"),
+        ("search_code", {"query": "/(/"}, "invalid regular expression"),
         ("read_file", {"path": "../proj2/secret.py"}, "outside the workspace"),
         ("read_file", {"path": "gone.py"}, "not a file in the workspace"),
         ("read_file", {}, "path"),
@@ -102,7 +102,7 @@ async def test_a_failure_inside_is_masked(server: FastMCP, service: Service, mon
     async with Client(server) as client:
         text, is_error = await call(client, "search_code", query="weigh")
     assert is_error
-    assert text == "search_code failed inside keyhole (RuntimeError); its log has the details"
+    assert text == "search_code failed because of a bug in keyhole; the server's log has the details"
 
 
 def test_stderr_has_the_details_of_failures_inside_and_nothing_of_mistakes(base: Path, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_stderr_has_the_details_of_failures_inside_and_nothing_of_mistakes(base:
         process.stdin.flush()
         answers = b"".join(process.stdout.readline() for _ in range(3))
         log = process.communicate(timeout=20)[1].decode()
-    assert b"map_file failed inside keyhole (RuntimeError); its log has the details" in answers
+    assert b"map_file failed because of a bug in keyhole; the server's log has the details" in answers
     assert log.startswith("keyhole: map_file failed\nTraceback")
     assert log.count("RuntimeError: out of ink") == 1
     assert "gone.py" not in log

@@ -88,7 +88,7 @@ async def test_a_slow_index_is_not_waited_for(base: Path, tmp_path: Path, monkey
         text, is_error = await call(client, "search_code", query="one")
         going_on.set()
     assert not is_error
-    assert "Note: the index is being built: 41 files are still missing.\n" in text
+    assert "Note: the index is being built; remaining files: 41.\n" in text
     assert "one.py:1" in text
 
 

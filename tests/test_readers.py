@@ -115,7 +115,7 @@ def test_an_index_that_was_replaced_is_noticed_by_every_reader(service: Service)
     with service.engines.lend() as new:
         assert new not in (one, other)
         # What was remembered belonged to the other file, whose generations were counted from the start as well.
-        assert new._names._remembered is not one._names._remembered
+        assert new._names._cached is not one._names._cached
     assert is_closed(one)
     assert is_closed(other)
 

@@ -84,7 +84,7 @@ def test_five_hundred_lines_unless_another_number_is_asked_for(service: Service)
     assert told == {"total_lines": 2_140, "returned_lines": 140, "start_line": 2_001, "is_truncated": False}
     assert result["next_start_line"] is None
     clamped = read(service, path, max_lines=2_001)
-    assert "\nNote: max_lines=2001 is over the maximum; max_lines=2000 is used.\n" in clamped.text
+    assert "\nNote: max_lines=2001 is over the maximum, using max_lines=2000.\n" in clamped.text
     assert clamped.banner == "Lines 1-2,000 of 2,140 (partial). Next page: start_line=2001."
 
 

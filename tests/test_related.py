@@ -35,7 +35,10 @@ MEANINGS = {"a": "retry", "b": "backoff again", "c": "parse", "d": "syntax read"
 
 def test_related_code_by_words_says_so(acme: Service) -> None:
     view = acme.relation_view(RelatedRequest("src/acme/handlers/paid.py", 4, detail_level=Detail.MINIMAL))
-    assert "Note: code like src/acme/handlers/paid.py:4, by shared words: this index has no vectors" in view.text
+    assert (
+        "Note: code similar to src/acme/handlers/paid.py:4, found by shared words, since this index has no vectors"
+        in view.text
+    )
     paths = related(acme, path="src/acme/handlers/paid.py", line=4)
     assert "src/acme/handlers/paid.py" not in paths
     assert len(paths) >= 5
@@ -48,15 +51,15 @@ def test_related_code_says_that_there_is_more_than_it_looks_at(tmp_path: Path, m
     monkeypatch.setattr("keyhole.core.search.related_code._POOL", 30)
     total = facts(vault, RelatedRequest("Hub.md"))["total_count"]
     assert total < 30
-    assert f"Note: only the nearest {total} are told.\n" in vault.relation_view(RelatedRequest("Hub.md")).text
+    assert f"Note: only the {total:,} most similar are listed.\n" in vault.relation_view(RelatedRequest("Hub.md")).text
 
 
 def test_notes_on_related_code_are_whole_whatever_the_path(tmp_path: Path) -> None:
     deep = "/".join(["a-folder-with-a-name"] * 5)
     put(tmp_path / "w", {f"{deep}/a.md": "# Words\n"})
     (note,) = facts(open_service(tmp_path / "w"), RelatedRequest(f"{deep}/a.md"))["notes"]
-    assert note.startswith("code like a-folder-with-a-name")
-    assert note.endswith("/a.md:1, by shared words: this index has no vectors (index.model)")
+    assert note.startswith("code similar to a-folder-with-a-name")
+    assert note.endswith("/a.md:1, found by shared words, since this index has no vectors")
 
 
 def test_related_code_of_a_symbol_is_that_of_its_lines(acme: Service) -> None:

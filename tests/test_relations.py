@@ -128,7 +128,7 @@ def test_descendants_of_a_folder_go_on_into_symbols(acme: Service, max_depth: in
 
 def test_a_page_that_starts_inside_a_file_says_so(shop: Service) -> None:
     request = TreeRequest("src/shop", relation=Relation.DESCENDANTS, symbols=True, limit=1)
-    note = "\nNote: goes on inside src/shop/cart.py.\n  def late()"
+    note = "\nNote: continues inside src/shop/cart.py.\n  def late()"
     assert note in shop.relation_view(replace(request, offset=2)).text
     assert "Note" not in shop.relation_view(replace(request, offset=1)).text
     assert "Note" not in shop.relation_view(TreeRequest("src/shop/cart.py")).text
@@ -264,19 +264,19 @@ def test_names_that_could_act_on_a_terminal_are_shown(shop: Service) -> None:
         (BacklinksRequest("missing.md"), PathError, "not in the index"),
         (BacklinksRequest("docs/guide.md", limit=0), QueryError, "limit must be from 1"),
         (BacklinksRequest("docs/guide.md", cursor="x"), CursorError, "not a cursor that keyhole gave out"),
-        (BrokenLinksRequest(reason="ugly"), QueryError, "there are: missing file, missing anchor"),
-        (BrokenLinksRequest("dcos"), QueryError, "did you mean docs"),
+        (BrokenLinksRequest(reason="ugly"), QueryError, "Choose from: missing file, missing anchor"),
+        (BrokenLinksRequest("dcos"), QueryError, "Did you mean docs"),
         (LinkSearchRequest(), QueryError, "has_links_to, linked_from"),
         (LinkSearchRequest(has_links_to="missing.md"), PathError, "not in the index"),
-        (TreeRequest("missing"), PathError, "neither an indexed file nor a folder"),
+        (TreeRequest("missing"), PathError, "not an indexed file, nor a folder"),
         (TreeRequest("README.md", "Nothing"), QueryError, "has no symbol 'Nothing'"),
-        (TreeRequest("docs", "Guide"), QueryError, "symbol needs path to be a file"),
+        (TreeRequest("docs", "Guide"), QueryError, "symbol needs a file as path"),
         (TreeRequest(max_depth=0), QueryError, "max_depth must be 1"),
         (TreeRequest(relation=Relation.DESCENDANTS, max_depth=10**20, symbols=True), QueryError, "or less"),
         (BacklinksRequest("docs/guide.md", offset=2**63), QueryError, "offset must be 9223372036854775807 or less"),
         (TreeRequest(symbols=True), QueryError, "symbols goes with relation=descendants"),
         (RelatedRequest(), QueryError, "path and line, or symbol"),
-        (RelatedRequest("README.md", 900), QueryError, "past its end"),
+        (RelatedRequest("README.md", 900), QueryError, "past the end"),
         (RelatedRequest("missing.md"), PathError, "is not indexed"),
         (RelatedRequest(symbol="nothing_like_it"), QueryError, "no symbol"),
     ],

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,10 @@ from driving import (
     settle,
     wait_for,
 )
+from textual.binding import Binding
+from textual.command import Command, CommandList
+from textual.dom import DOMNode
+from textual.fuzzy import Matcher
 from textual.pilot import Pilot
 from textual.widgets import Input, Tree
 
@@ -28,15 +34,28 @@ from keyhole.core.view.budget import limits
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.lists.hit_text import hit_text
 from keyhole.tui.app import KeyholeApp
+from keyhole.tui.command_order import QUITTING, action_name
 from keyhole.tui.index_state import Phase
 from keyhole.tui.screens.explore import ExploreScreen
-from keyhole.tui.screens.help import HelpScreen
+from keyhole.tui.screens.files import FilesScreen
+from keyhole.tui.screens.help import HelpScreen, commands, sections
+from keyhole.tui.screens.link_navigation import LinkNavigationScreen
+from keyhole.tui.screens.traffic import TrafficScreen
 from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.gauge import Gauge
+from keyhole.tui.widgets.lens_line import LensLine
 from keyhole.tui.widgets.line_view import Document, LineView
 from keyhole.tui.widgets.query_line import QueryLine
+from keyhole.tui.widgets.results import ResultList
+from keyhole.tui.widgets.row_list import RowList
 
 WIDE_QUERY = "handle event limit:50"
+# The first words of the help texts.
+VERBS = {
+    *("Cancel", "Check", "Compare", "Complete", "Copy", "Explain", "Find", "Follow", "Go", "Jump", "Lower", "Mark"),
+    *("Move", "Open", "Pause", "Preview", "Quit", "Raise", "Replay", "Run", "Scroll", "Show", "Start", "Switch"),
+    *("View", "Zoom"),
+}
 
 
 # Typing
@@ -93,7 +112,7 @@ def test_only_the_newest_question_is_answered(acme: Service, monkeypatch: pytest
     [
         ("/(/", "missing )"),
         ("backoff lang:klingon", "unknown language 'klingon'"),
-        ("backoff mode:fuzzy", "mode:fuzzy is not a mode"),
+        ("backoff mode:fuzzy", "unknown mode 'fuzzy'"),
         ("backoff path:nowhere", "no indexed file matches path 'nowhere'"),
     ],
 )
@@ -112,7 +131,7 @@ def test_a_problem_stands_below_the_line_and_the_results_stay(acme: Service, lin
     drive(make_app(acme), steps)
 
 
-# Pages, budget and what was cut
+# Pages, budget and what was left out
 
 
 def test_pages_go_on_where_the_answer_ended(acme: Service) -> None:
@@ -133,7 +152,7 @@ def test_pages_go_on_where_the_answer_ended(acme: Service) -> None:
     drive(make_app(acme), steps)
 
 
-def test_what_was_cut_is_shown_below_a_line_with_its_cost(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_left_out_is_shown_below_a_line_with_its_cost(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     # So few files always fit into the smallest budget that can be asked for.
     monkeypatch.setattr(limits, "MIN_TOKENS", 100)
 
@@ -143,13 +162,88 @@ def test_what_was_cut_is_shown_below_a_line_with_its_cost(acme: Service, monkeyp
         answer = answer_of(pilot)
         assert answer.cut
         assert results_of(pilot).rows == list(answer.shown)
+        assert f"─── Left out: {len(answer.cut)} results, " in lines_of(results_of(pilot))
         await press(pilot, "c")
         assert results_of(pilot).rows == list(answer.rows)
+        assert lines_of(results_of(pilot)).count(" left out") == len(answer.cut)
         whole = acme.search_page(SearchRequest("handle event", limit=50))[0]
         costs = [estimate_tokens(hit_text(hit, None, Detail.COMPACT)) for hit in whole.hits[len(answer.shown) :]]
         assert [row.tokens for row in answer.cut] == costs
         await press(pilot, "n")
         assert answer_of(pilot).request.offset == len(answer.shown)
+
+    drive(make_app(acme), steps)
+
+
+def lines_of(results: ResultList) -> str:
+    """Everything in the list, as text."""
+    width = results.size.width
+    return "\n".join(line.plain for number in range(results._count) for line in results.draw(number, width))
+
+
+def test_left_out_and_shortened_are_told_apart(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MIN_TOKENS", 100)
+    said: list[str] = []
+
+    async def steps(pilot: Pilot[None]) -> None:
+        monkeypatch.setattr(explore(pilot), "notify", lambda text, **_: said.append(text))
+        for line, state in [
+            ("backoff", SearchState()),
+            ("handle event limit:2", SearchState()),
+            ("handle event limit:10", SearchState(detail=Detail.RICH, max_tokens=800)),
+        ]:
+            explore(pilot).search_state = state
+            await ask(pilot, line, "enter", "c")
+        answer = answer_of(pilot)
+        shortened = [row for row in answer.rows if row.is_lowered]
+        assert shortened
+        assert not answer.cut
+        assert lines_of(results_of(pilot)).count(" shortened: ") == len(shortened)
+        assert " left out" not in lines_of(results_of(pilot))
+        assert said == [
+            "Complete: nothing was shortened or left out.",
+            "Nothing was shortened or left out. More pages: press n.",
+            f"Nothing was left out. Shortened: {len(shortened)} results.",
+        ]
+
+    drive(make_app(acme), steps)
+
+
+def test_the_json_tab_says_why_it_has_fewer_results(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MIN_TOKENS", 100)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        note = explore(pilot).query_one(LensLine)
+        explore(pilot).search_state = SearchState(max_tokens=1_200)
+        await ask(pilot, WIDE_QUERY, "enter")
+        explore(pilot).action_show_tab("JSON")
+        await settle(pilot)
+        shown = len(json.loads(explore(pilot).query_one(LineView).document.text)["results"])
+        answer = answer_of(pilot)
+        assert 0 < shown < len(answer.shown)
+        assert str(note.render()) == (
+            f"○ JSON takes more tokens: {shown} of {len(answer.rows)} results fit in 1,200 tokens."
+            f" Next page: offset={shown}."
+        )
+        await press(pilot, "plus")
+        rows = answer_of(pilot).rows
+        shown = json.loads(explore(pilot).query_one(LineView).document.text)
+        assert len(shown["results"]) == len(rows) == len(answer_of(pilot).shown)
+        assert re.fullmatch(
+            rf"○ JSON takes more tokens: \d+ of {len(rows)} results shortened to fit in 1,500 tokens.",
+            str(note.render()),
+        )
+        # Choosing the tab again keeps the note; the other tabs have none.
+        explore(pilot).action_show_tab("JSON")
+        await settle(pilot)
+        assert note.display
+        for tab in ("Text", "Diff", "Preview"):
+            explore(pilot).action_show_tab(tab)
+            await settle(pilot)
+            assert not note.display
+        explore(pilot).action_show_tab("JSON")
+        await ask(pilot, "backoff")
+        assert not note.display
 
     drive(make_app(acme), steps)
 
@@ -254,12 +348,83 @@ def test_help_lists_every_binding_that_is_shown(acme: Service) -> None:
     drive(make_app(acme), steps)
 
 
+def offered_commands(pilot: Pilot[None]) -> list[str]:
+    """The titles in the palette, in order."""
+    options = pilot.app.screen.query_one(CommandList).options
+    return [str(option.hit.text) for option in options if isinstance(option, Command)]
+
+
+def highlighted_command(pilot: Pilot[None]) -> str:
+    """The title that Enter would run."""
+    number = pilot.app.screen.query_one(CommandList).highlighted
+    return "" if number is None else offered_commands(pilot)[number]
+
+
+def test_help_and_palette_start_with_searching_and_end_with_quitting(acme: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        for line, keys in (("", ()), ("backoff", ("enter",)), ("backoff", ("enter", "enter"))):
+            await ask(pilot, line, *keys)
+            actions = [action_name(binding) for _, binding in commands(pilot.app.screen)]
+            assert actions[0] == "query"
+            assert "quit" in actions
+            assert [action for action in actions if action in QUITTING] == [actions[-1]]
+            (title, keys_everywhere) = sections(pilot.app.screen)[-1]
+            assert title == "Everywhere"
+            assert [text for _, text in keys_everywhere][-2:] == ["Quit the explorer", "Quit the explorer immediately"]
+            await press(pilot, "escape")
+        used = [action for action in actions if action in ("select", "open", "next_page", "detail", "tab", "copy")]
+        assert list(dict.fromkeys(used)) == ["open", "next_page", "detail", "tab", "copy"]
+
+    drive(make_app(acme), steps)
+
+
+@pytest.mark.parametrize("mode", ["1", "2", "3", "4"])
+def test_the_palette_never_preselects_quitting(acme: Service, mode: str) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await ask(pilot, "backoff", "enter", mode)
+        for typed in ("", "e", "the e", "explorer"):
+            await pilot.press("ctrl+p", *typed)
+            expected = matching_commands(pilot, typed)
+            await wait_for(pilot, partial(offers, expected))
+            assert len(expected) > 1
+            assert offered_commands(pilot)[-1] == "Quit the explorer"
+            assert highlighted_command(pilot) == offered_commands(pilot)[0] != "Quit the explorer"
+            await pilot.press("escape")
+
+    drive(make_app(acme), steps)
+
+
+def offers(expected: list[str], pilot: Pilot[None]) -> bool:
+    return sorted(offered_commands(pilot)) == sorted(expected)
+
+
+def matching_commands(pilot: Pilot[None], typed: str) -> list[str]:
+    """The titles of the commands of the screen below the palette that match what is typed."""
+    matcher = Matcher(typed)
+    titles = [binding.tooltip for _, binding in commands(pilot.app.screen_stack[-2])]
+    return [title for title in titles if not typed or matcher.match(title) > 0]
+
+
+@pytest.mark.parametrize(
+    "owner", [KeyholeApp, ExploreScreen, FilesScreen, TrafficScreen, LinkNavigationScreen, LineView, QueryLine, RowList]
+)
+def test_labels_are_a_verb_and_help_is_a_sentence(owner: type[DOMNode]) -> None:
+    for binding in owner.BINDINGS:
+        assert isinstance(binding, Binding)
+        assert len(binding.description.split()) <= 2, binding
+        assert binding.description[0].isupper(), binding
+        assert binding.tooltip[0].isupper(), binding
+        assert not binding.tooltip.endswith("."), binding
+        assert binding.tooltip.split()[0].rstrip(",") in VERBS, binding
+
+
 def test_the_palette_does_what_the_keys_do(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await ask(pilot, "backoff", "enter")
-        commands = {command.title: command for command in pilot.app.get_system_commands(pilot.app.screen)}
-        commands["Next level of detail: minimal, compact, rich, auto"].callback()
-        await pilot.pause()
+        await pilot.press("ctrl+p", *"next detail")
+        await wait_for(pilot, lambda pilot: highlighted_command(pilot).startswith("Switch to the next detail"))
+        await pilot.press("enter")
+        await wait_for(pilot, lambda pilot: isinstance(pilot.app.screen, ExploreScreen))
         await settle(pilot)
         assert explore(pilot).search_state.detail == Detail.RICH
 

@@ -140,4 +140,4 @@ def test_a_replay_is_compared_with_what_was_sent() -> None:
     text, note = replay_diff("one\ntwo\n", "one\nthree\n")
     assert "-two\n+three\n" in text
     assert "tokens" in note
-    assert replay_diff("one\n", "one\n")[0] == "Both answers are the same, byte for byte.\n"
+    assert replay_diff("one\n", "one\n")[0] == "The answers are identical.\n"

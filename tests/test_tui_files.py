@@ -23,7 +23,7 @@ from keyhole.tui.widgets.line_view import LineView
 WIDE_QUERY = "handle event limit:50"
 
 
-def test_the_tree_tells_what_is_passed_over_and_why(acme: Service) -> None:
+def test_the_tree_tells_what_is_skipped_and_why(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await ask(pilot, "backoff", "enter", "2")
         tree = files(pilot).query_one(Tree)
@@ -40,7 +40,7 @@ def test_the_tree_tells_what_is_passed_over_and_why(acme: Service) -> None:
         ]
         tree.move_cursor(tree.root.children[5])
         await press(pilot, "enter")
-        assert files(pilot).query_one(LineView).document.text.startswith("○ .env\n\nsecret: ")
+        assert files(pilot).query_one(LineView).document.text.startswith("○ .env\n\nSkipped (secret): ")
 
     drive(make_app(acme), steps)
 

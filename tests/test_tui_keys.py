@@ -64,7 +64,7 @@ EXPLORE: dict[str, Row] = {
     "equals_sign": lambda pilot: answer_of(pilot).request.max_tokens == 25_000,
     "n": lambda pilot: answer_of(pilot).request.offset == 10,
     "p": doing("n", then=lambda pilot: answer_of(pilot).request.offset == 0),
-    "c": lambda pilot: explore(pilot).shows_cut,
+    "c": lambda pilot: explore(pilot).shows_left_out,
     "x": lambda pilot: isinstance(pilot.app.screen, WhyScreen),
     "o": lambda pilot: files(pilot).opened and files(pilot).query_one(LineView).has_focus,
     "right_square_bracket": lambda pilot: explore(pilot).tab == "Text",
@@ -114,7 +114,7 @@ FILES: dict[str, Row] = {
     "g": doing("G", then=lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 0),
 }
 # Tested on their own: here, in test_tui.py or test_tui_links.py, or through a terminal.
-ELSEWHERE = {"e", "q", "ctrl+c", "l", "m", "r", "less_than_sign", "greater_than_sign"}
+ELSEWHERE = {"e", "q", "ctrl+q", "ctrl+c", "l", "m", "r", "less_than_sign", "greater_than_sign"}
 LINE = {"enter", "tab", "down", "up"}
 
 
@@ -130,7 +130,7 @@ def test_every_key_in_explore(acme: Service) -> None:
             await start_over(pilot)
             screen = explore(pilot)
             await ask(pilot, "")
-            screen.tab, screen.shows_cut, screen.search_state, screen.lens = "Preview", False, SearchState(), None
+            screen.tab, screen.shows_left_out, screen.search_state, screen.lens = "Preview", False, SearchState(), None
             screen.remove_class("-zoomed")
             screen.query_one(QueryLine).focus()
             await ask(pilot, "handle event", "enter")

@@ -61,8 +61,8 @@ def test_json_is_seen_through_the_lens_too(acme: Service) -> None:
 
 def test_every_client_is_told_apart() -> None:
     said = {name: lens_text(lens(name), lens(name).see("x" * 60_000), {name: 7}) for name in profiles()}
-    assert "▲ VS Code puts answers over 8,192 characters into a file" in said["vscode"]
-    assert "▲ Codex cuts the middle out" in said["codex"]
-    assert "● Claude Code delivers all of it" in said["claude"]
+    assert "▲ VS Code saves answers over 8,192 characters to a file" in said["vscode"]
+    assert "▲ Codex removes the middle of" in said["codex"]
+    assert "● Claude Code delivers the full answer" in said["claude"]
     assert "publishes no limit" in said["cursor"]
-    assert all(text.endswith("our tools cost it 7 tokens") for text in said.values())
+    assert all(text.endswith("tool definitions: 7 tokens") for text in said.values())

@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from vault import write_vault
 
 from keyhole.core.service import Service
+from keyhole.core.types import Hit
 from keyhole.tui.history import History, Place
 from keyhole.tui.screens.related_screen import RelatedList, RelatedScreen
 from keyhole.tui.widgets.line_view import LineView
@@ -126,8 +127,8 @@ def test_links_that_lead_nowhere_say_so(shop: Service, monkeypatch: pytest.Monke
 
     drive(make_app(shop), steps)
     assert said == [
-        "This link cannot be followed: missing file.",
-        "docs is no indexed file; see the tree.",
+        "Can't follow this link: missing file.",
+        "docs is a folder: see the tree.",
         "address https://www.example.com/x",
     ]
 
@@ -219,3 +220,17 @@ def test_state(shop: Service, snap_compare: Compare, monkeypatch: pytest.MonkeyP
         await steps(pilot)
 
     assert snap_compare(make_app(shop), terminal_size=size, run_before=run_before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "signature", "line"),
+    [
+        ("class", "class Client:", "  class Client:"),
+        ("method", "async def fetch(self)", "  async method fetch(self)"),
+        ("section", "", "  section "),
+    ],
+)
+def test_a_row_of_related_code_names_the_kind_once(kind: str, signature: str, line: str) -> None:
+    rows = RelatedList()
+    rows.hits = (Hit("a.py", "python", 1, 9, 1, 0.5, kind, "x", 1, signature, "", "", "", ()),)
+    assert rows.draw(0, 60)[1].plain.rstrip() == line.rstrip()

@@ -149,14 +149,15 @@ def test_who_comes_without_the_right_token_is_seen_and_that_token_is_a_key_away(
         await wait_until(pilot, lambda _: app.server_state.phase == ServerPhase.ON)
         address = app.server_state.address
         assert await ask_with(address) == 401
-        await wait_until(pilot, lambda _: app.server_state.turned_away == 1)
-        assert "A client was turned away: it came with no token" in str([note.message for note in app._notifications])
+        await wait_until(pilot, lambda _: app.server_state.rejected == 1)
+        assert "Rejected a client: no token. Press 3, then C" in str([note.message for note in app._notifications])
         await press(pilot, "escape", "3")
         assert await ask_with(address, Authorization="Bearer of yesterday") == 401
-        await wait_until(pilot, lambda _: app.server_state.turned_away == 2)
+        await wait_until(pilot, lambda _: app.server_state.rejected == 2)
         problem = traffic(pilot).query_one("#problem")
         assert problem.display
-        assert "2 requests turned away (a wrong token): C" in str(problem.render())
+        assert "Rejected 2 requests: " in str(problem.render())
+        assert "Press C to copy the setup." in str(problem.render())
         await press(pilot, "C")
         assert not problem.display
         entry = json.loads(app.clipboard)["mcpServers"]["keyhole"]

@@ -270,7 +270,7 @@ def test_an_index_that_is_there_is_not_read_for_the_first_time(
 
     with released(gate):
         said = asyncio.run(look())
-    assert "Search, as your agent would" in said
+    assert "Search as your agent does" in said
     assert "first time" not in said
 
 

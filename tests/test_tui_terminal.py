@@ -210,7 +210,7 @@ def test_the_editor_gets_the_terminal_as_it_was_and_gives_it_back(start: Callabl
     }
     assert termios.tcgetattr(terminal.slave) != terminal.before
     # What was written there is found at once.
-    for keys, shown in [("/", b"complete"), ("\x15", b"a name, a few words"), ("second", b"a.py"), ("\r", b"read")]:
+    for keys, shown in [("/", b"Complete"), ("\x15", b"a name, a few words"), ("second", b"a.py"), ("\r", b"Read")]:
         terminal.send_and_see(keys, shown)
     terminal.shows("a.py:5")
     terminal.send("q")
@@ -224,7 +224,7 @@ def test_an_editor_that_fails_leaves_the_explorer_as_it_was(start: Callable[...,
     terminal.send("first\r")
     terminal.shows("a.py")
     terminal.send("e")
-    terminal.shows("/no/such/editor cannot be opened")
+    terminal.shows("Could not start /no/such/editor")
     terminal.send("q")
     assert terminal.end() == 0
     assert terminal.is_restored()
@@ -247,7 +247,7 @@ def test_an_exception_is_a_short_message_with_the_log(start: Callable[..., Termi
     assert terminal.end() == 2
     assert terminal.is_restored()
     message = terminal.text[terminal.text.rindex("keyhole: ") :]
-    assert "something went wrong in the explorer (RuntimeError: out of paint); see " in message
+    assert "the explorer failed (out of paint); see " in message
     assert "Traceback" not in terminal.text
     log = Path("".join(message.partition("; see ")[2].split("\r\n")[0].split()))
     assert "RuntimeError: out of paint" in log.read_text()
@@ -296,7 +296,7 @@ def test_without_all_of_the_terminal_there_is_an_overview(
     assert ENTER_SCREEN not in terminal.output
     told = terminal.text + file.read_text()
     assert "Traceback" not in told
-    assert ("A sample view: keyhole map a.py" in told) == ((elsewhere, is_closed) != ("stdout", True))
+    assert ("Example: keyhole map a.py" in told) == ((elsewhere, is_closed) != ("stdout", True))
     assert ("not a terminal: showing an overview" in told) == ((elsewhere, is_closed) != ("stderr", True))
 
 
@@ -344,7 +344,7 @@ def test_a_port_that_is_taken_leaves_the_explorer_usable(start: Callable[..., Te
         (["--port", "1"], "keyhole: --port needs --serve\n"),
         (["--serve", "--port", "many"], "'many' is not a valid integer"),
         (["--serve", "--port", "70000"], "70000 is not in the range"),
-        (["--serve"], "--serve needs a terminal; without one, use keyhole mcp --http"),
+        (["--serve"], "--serve needs a terminal; use keyhole mcp --http instead"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(root: Path, arguments: list[str], message: str) -> None:

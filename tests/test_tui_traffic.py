@@ -57,7 +57,7 @@ TRAFFIC: dict[str, Row] = {
     "s": lambda pilot: explorer(pilot).server_state.phase in (ServerPhase.STARTING, ServerPhase.ON),
     "C": lambda pilot: len(pilot.app._notifications) > 0,
     "right_square_bracket": lambda pilot: text_of(pilot).startswith("Results 1-"),
-    "left_square_bracket": lambda pilot: text_of(pilot).startswith("r replays this call"),
+    "left_square_bracket": lambda pilot: text_of(pilot).startswith("Press r to replay this call"),
     "z": lambda pilot: not traffic(pilot).query_one(CallView).display,
     "escape": doing("enter", then=lambda pilot: calls_of(pilot).has_focus),
     "enter": lambda pilot: traffic(pilot).query_one(CallView).has_focus,
@@ -130,7 +130,7 @@ def test_calls_come_in_live_and_end(agents_service: Service) -> None:
         assert newest
         assert (newest.client, newest.status) == ("late-agent", CallStatus.PENDING)
         await press(pilot, "]")
-        assert text_of(pilot) == "There is no answer yet.\n"
+        assert text_of(pilot) == "No answer yet.\n"
         journal.ended(started, outcome(6))
         await wait_until(pilot, lambda pilot: text_of(pilot) == outcome(6).response)
         assert len(calls_of(pilot).calls) == 41
@@ -261,9 +261,9 @@ def test_parameters_that_are_none_are_refused(agents_service: Service) -> None:
         await press(pilot, "r", "x", "enter")
         screen = pilot.app.screen
         assert isinstance(screen, ReplayScreen)
-        assert "this is not JSON" in str(screen.query_one("#replay-problem").render())
+        assert "Invalid JSON" in str(screen.query_one("#replay-problem").render())
         await press(pilot, "ctrl+u", *"[1]", "enter")
-        assert "parameters are an object" in str(screen.query_one("#replay-problem").render())
+        assert "must be a JSON object" in str(screen.query_one("#replay-problem").render())
 
     drive(make_app(agents_service), steps)
 
@@ -335,7 +335,7 @@ def test_a_call_that_was_given_up_is_no_answer(agents_service: Service) -> None:
         await watch(pilot, 41)
         assert "✗ cancelled" in rows_of(pilot)[0]
         await press(pilot, "]")
-        assert text_of(pilot).startswith("There is no answer: the client gave up")
+        assert text_of(pilot).startswith("No answer: the client cancelled the call")
         assert "exactly what was sent" not in str(traffic(pilot).query_one(CallView).border_subtitle)
         await press(pilot, "slash", *"status:error", "enter")
         assert "✗ cancelled" in rows_of(pilot)[0]
@@ -346,11 +346,11 @@ def test_a_call_that_was_given_up_is_no_answer(agents_service: Service) -> None:
 def test_before_any_call_keys_are_named_for_what_they_do_now(unasked_service: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await press(pilot, "escape", "3")
-        assert any("s      serves this workspace" in row for row in rows_of(pilot))
+        assert any("Press s to serve this workspace" in row for row in rows_of(pilot))
         pilot.app.post_message(ServerStarted("http://127.0.0.1:7777/mcp", "{}"))
         await wait_until(pilot, lambda pilot: explorer(pilot).server_state.phase == ServerPhase.ON)
-        assert any("s      stops the server" in row for row in rows_of(pilot))
-        assert not any("serves this workspace" in row for row in rows_of(pilot))
+        assert any("Press s to stop the server" in row for row in rows_of(pilot))
+        assert not any("serve this workspace" in row for row in rows_of(pilot))
 
     drive(make_app(unasked_service), steps)
 

@@ -85,11 +85,11 @@ def told(message: Any, is_there: Callable[[Pilot[None]], object]) -> Steps:
     return steps
 
 
-async def turned_away(pilot: Pilot[None]) -> None:
+async def rejected(pilot: Pilot[None]) -> None:
     await told(ServerStarted(ADDRESS, "{}"), lambda pilot: phase(pilot) == ServerPhase.ON)(pilot)
     for reason in ("no token", "a wrong token"):
         pilot.app.post_message(RequestRejected(reason))
-    await wait_until(pilot, lambda pilot: explorer(pilot).server_state.turned_away == 2)
+    await wait_until(pilot, lambda pilot: explorer(pilot).server_state.rejected == 2)
 
 
 async def replayed(pilot: Pilot[None]) -> None:
@@ -138,7 +138,7 @@ STATES = {
         lambda pilot: ADDRESS in str(traffic(pilot).query_one("#server").render()),
     ),
     "traffic-turned-away": State(
-        turned_away, lambda pilot: "2 requests turned away" in str(traffic(pilot).query_one("#problem").render())
+        rejected, lambda pilot: "Rejected 2 requests" in str(traffic(pilot).query_one("#problem").render())
     ),
     "stats": State(watched("4"), lambda pilot: stats(pilot).statistics.total.calls == 41),  # type: ignore[union-attr]
     "stats-narrow": State(watched("4"), lambda pilot: stats(pilot).query_one("#charts").max_scroll_y > 0, MIDDLE),
@@ -148,10 +148,10 @@ STATES = {
     ),
     "stats-light": State(watched("4", "t"), lambda pilot: pilot.app.theme == "keyhole-light"),
     "lens-spill": State(
-        seen_through("a", "a", "a", "a"), lambda pilot: "VS Code puts answers" in str(lens_line(pilot).render())
+        seen_through("a", "a", "a", "a"), lambda pilot: "VS Code saves answers" in str(lens_line(pilot).render())
     ),
-    "lens-whole": State(seen_through("a"), lambda pilot: "delivers all of it" in str(lens_line(pilot).render())),
-    "lens-narrow": State(seen_through("A", "enter"), lambda pilot: lens_line(pilot).has_class("-cut"), MIDDLE),
+    "lens-whole": State(seen_through("a"), lambda pilot: "delivers the full answer" in str(lens_line(pilot).render())),
+    "lens-narrow": State(seen_through("A", "enter"), lambda pilot: lens_line(pilot).has_class("-overflow"), MIDDLE),
 }
 
 

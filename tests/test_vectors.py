@@ -174,7 +174,7 @@ def test_no_model_when_none_is_wanted(service: Service, monkeypatch: pytest.Monk
     assert without.index().model == ""
     result = without.search(Query("retry"))
     assert result.mode == Mode.KEYWORD
-    assert [note.text for note in result.notes] == ["mode auto chose keyword"]
+    assert [note.text for note in result.notes] == ["mode=auto chose keyword"]
 
 
 def test_an_index_without_vectors_is_searched_by_words_and_says_so(
@@ -185,7 +185,7 @@ def test_an_index_without_vectors_is_searched_by_words_and_says_so(
         Service.open(service.root).index()
     result = service.search(Query("retry"))
     assert [hit.path for hit in result.hits] == ["a.py"]
-    assert "searched by words only: the index has no vectors of the model in use" in result.notes[-1].text
+    assert "searched by words only: the index has no vectors from the current model" in result.notes[-1].text
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
@@ -220,7 +220,7 @@ def test_a_model_that_breaks_after_indexing_leaves_words(
     asked_for = Service.open(service.root).search(Query("retry", Mode.HYBRID))
     assert asked_for.mode == Mode.KEYWORD
     assert asked_for.notes == result.notes[-1:]
-    with pytest.raises(QueryError, match=r"mode=semantic needs vectors, and the model in "):
+    with pytest.raises(QueryError, match=r"mode=semantic needs vectors, but the model in "):
         Service.open(service.root).search(Query("retry", Mode.SEMANTIC))
 
 

@@ -9,7 +9,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Format, Hit, Passage, SearchRequest, SearchResult
 from keyhole.core.view.lists.hit_text import first_line, ladders
 from keyhole.core.view.lists.listing import ListView
-from keyhole.core.view.text import name_text
+from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.search_state import Variant
 from keyhole.tui.sources import read_text
 
@@ -150,6 +150,17 @@ def compare(service: "Service", answer: Answer, versus: Variant) -> Comparison:
 def as_json(service: "Service", answer: Answer) -> ListView:
     """Write the same answer as JSON."""
     return _in_other_form(service, answer, replace(answer.request, format=Format.JSON))
+
+
+def json_note(answer: Answer, view: ListView) -> str:
+    """Return why an answer as JSON holds fewer results than its text, or shortens more of them; otherwise nothing."""
+    info, levels = view.truncation, view.plan.levels
+    unit, limit = ("character", info.limit_chars) if info.reason == "character_limit" else ("token", info.limit_tokens)
+    results, room = count_of(len(answer.rows), "result"), count_of(limit, unit)
+    if len(levels) < len(answer.shown):
+        return f"JSON takes more {unit}s: {len(levels):,} of {results} fit in {room}. Next page: {info.next}."
+    shortened = sum(row.level != level for row, level in zip(answer.shown, levels, strict=False))
+    return f"JSON takes more {unit}s: {shortened:,} of {results} shortened to fit in {room}." if shortened else ""
 
 
 def _in_other_form(service: "Service", answer: Answer, request: SearchRequest) -> ListView:

@@ -1,4 +1,4 @@
-"""The call an agent would make to get the same view, as MCP sends it."""
+"""The MCP call that gets an agent the same view."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -8,7 +8,7 @@ from keyhole.core.view.text import json_text
 
 
 def json_rpc(request: SearchRequest) -> str:
-    """Write a search as a JSON-RPC message; what has its default is left out."""
+    """Write a search as a JSON-RPC message, without arguments that have their default value."""
     arguments = {
         field.name: getattr(request, field.name)
         for field in fields(request)
@@ -18,6 +18,6 @@ def json_rpc(request: SearchRequest) -> str:
 
 
 def tool_call(tool: str, arguments: Mapping[str, object]) -> str:
-    """Write any call as a JSON-RPC message."""
+    """Write a tool call as a JSON-RPC message."""
     params = {"name": tool, "arguments": arguments}
     return json_text({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})

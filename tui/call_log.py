@@ -8,6 +8,7 @@ from functools import cached_property
 from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import CallFilter, Changes
 from keyhole.core.journal.statistics import percentile
+from keyhole.core.suggest import suggest_name
 from keyhole.core.types import Call, CallStatus
 from keyhole.tui.query_syntax import Words
 
@@ -124,7 +125,7 @@ def read_filter(line: str, words: Words) -> CallFilter:
             fields[name.lower()] = _known(value, words.by_filter[name.lower()])
     status = fields.pop("status", "")
     if status and status not in list(CallStatus):
-        raise QueryError(f"unknown status {status!r}: choose from {', '.join(CallStatus)}")
+        raise QueryError(f"unknown status {status!r}", suggestion=suggest_name(status, CallStatus))
     text = " ".join(_FILTER.sub("", line).split())
     return CallFilter(**fields, status=CallStatus(status) if status else None, text=text)
 

@@ -1,4 +1,4 @@
-"""A call of an agent in words: what it asked, how long that took, and what another answer would change."""
+"""An agent's call as text: its arguments, its timing, and the difference to a replay."""
 
 from difflib import unified_diff
 from typing import TYPE_CHECKING
@@ -11,6 +11,8 @@ from keyhole.core.view.text import count_of, json_text
 from keyhole.tui.search_state import SearchState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from keyhole.core.journal.reader import WholeCall
     from keyhole.tui.call_log import Summary
 
@@ -20,27 +22,27 @@ _FILTERS = {"language": "lang", "path": "path", "kind": "kind", "mode": "mode", 
 
 
 def arguments_document(call: Call) -> str:
-    """Write what was asked as JSON, as it would be written into a call."""
+    """Return the tool and its arguments as JSON."""
     if not call.arguments:
         return "The arguments were too long to keep.\n"
     return json_text({"tool": call.tool, "arguments": call.parameters})
 
 
 def timing_text(whole: "WholeCall", all_shown: "Summary") -> str:
-    """Tell when a call was made, how long it took and what it used of its budget."""
+    """Return when a call was made, how long it took and how much of its budget it used."""
     call = whole.call
     lines = [
         f"{'started':<12}{moment(call.started)}",
         f"{'client':<12}{call.client} {call.client_version}",
-        f"{'over':<12}{call.transport}, process {call.process}",
+        f"{'transport':<12}{call.transport}, process {call.process}",
         f"{'status':<12}{call.status}{f' ({call.note})' if call.note else ''}",
     ]
     if call.status != CallStatus.PENDING:
-        among = f"p50 {milliseconds(all_shown.p50_ms)}, p95 {milliseconds(all_shown.p95_ms)}"
+        percentiles = f"p50 {milliseconds(all_shown.p50_ms)}, p95 {milliseconds(all_shown.p95_ms)}"
         lines += [
-            f"{'took':<12}{milliseconds(call.ms)}",
-            f"{'of the list':<12}{among}",
-            f"{'sent':<12}{_sent(call)}",
+            f"{'duration':<12}{milliseconds(call.ms)}",
+            f"{'all shown':<12}{percentiles}",
+            f"{'response':<12}{_response_size(call)}",
         ]
     if call.budget:
         filled = round(min(1.0, call.utilisation) * _BAR)
@@ -48,25 +50,31 @@ def timing_text(whole: "WholeCall", all_shown: "Summary") -> str:
         lines += ["", f"{'budget':<12}{bar} {call.utilisation:.0%} of {count_of(call.budget, 'token')}"]
     facts = whole.truncation
     if facts.get("reason"):
-        lines.append(f"{'cut':<12}{facts['returned_count']} of {facts['original_count']} results")
-        lines.append(f"{'':<12}{facts['next']}")
+        lines += _missing_lines(facts)
     return "\n".join(lines) + "\n"
 
 
-def _sent(call: Call) -> str:
+def _missing_lines(facts: "Mapping[str, object]") -> list[str]:
+    """Return what the budget took from an answer, results left out or shortened, and how to get it."""
+    count, returned = int(str(facts["original_count"])), int(str(facts["returned_count"]))
+    label, amount = ("left out", f"{count - returned:,}") if returned < count else ("shortened", "some")
+    return [f"{label:<12}{amount} of {count_of(count, 'result')}", f"{'next':<12}{facts['next'] or 'none'}"]
+
+
+def _response_size(call: Call) -> str:
     return f"{count_of(call.tokens, 'token')}, {count_of(call.response_bytes, 'byte')}"
 
 
 def replay_diff(before: str, after: str) -> tuple[str, str]:
-    """Compare two answers line by line; return that and what it means in tokens."""
+    """Compare two answers line by line; return the diff and the difference in tokens."""
     here, there = estimate_tokens(before), estimate_tokens(after)
     lines = unified_diff(before.splitlines(), after.splitlines(), "then", "now", lineterm="", n=_CONTEXT)
-    text = "\n".join(lines) or "Both answers are the same, byte for byte."
+    text = "\n".join(lines) or "The answers are identical."
     return f"{text}\n", f"{here:,} → {there:,} tokens ({there - here:+,})"
 
 
 def search_of(call: Call) -> SearchState:
-    """Ask the same in the search line of Explore, as near as can be."""
+    """Return the search in Explore that is closest to a call of an agent."""
     given = call.parameters
     filters = [f"{word}:{given[name]}" for name, word in _FILTERS.items() if given.get(name) not in (None, "")]
     if given.get("include_tests") is False:
@@ -78,7 +86,7 @@ def search_of(call: Call) -> SearchState:
 
 
 def is_same_request(search: SearchState, call: Call) -> bool:
-    """Tell whether the search line asks for what the agent asked for, or only for what comes nearest."""
+    """Return whether a search in Explore is exactly the call, not only the closest search."""
     given = call.parameters
     try:
         return search.request.query == given.get("query") and not given.get("cursor")

@@ -1,4 +1,4 @@
-"""Opening a file in the user's editor, at a line: each editor has its own way to say where."""
+"""Opening a file at a line in the user's editor: each editor has its own arguments for that."""
 
 import os
 import shlex
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _FALLBACK = "vi"
-# Editors by the name of their program; all others take `+LINE FILE`, as vi, nano and emacs do.
+# Arguments by program name; other editors take `+LINE FILE`, as vi, nano and emacs do.
 _PLACES = {
     "code": ("--wait", "--goto", "{file}:{line}"),
     "codium": ("--wait", "--goto", "{file}:{line}"),
@@ -30,5 +30,5 @@ def editor_command(file: Path, line: int, environment: Mapping[str, str] = os.en
     wanted = environment.get("VISUAL") or environment.get("EDITOR") or _FALLBACK
     program = shlex.split(wanted) or [_FALLBACK]
     place = _PLACES.get(Path(program[0]).stem, _DEFAULT_PLACE)
-    # `--wait` may be part of $EDITOR already.
+    # $EDITOR may contain `--wait` already.
     return program + [part.format(file=file, line=line) for part in place if part not in program[1:]]

@@ -1,6 +1,6 @@
-"""The workspace behind the screens: it is opened, kept indexed and served here; screens know the app as this class.
+"""The workspace behind the screens: opening it, keeping its index up to date, and serving it to agents.
 
-Screens import this module and never `app.py`, which makes the screens: so imports go one way.
+Screens import this module and never `app.py`, which creates the screens: so imports go one way.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.serving import ServerSide, Serving
 
-# What these import takes time, and the first picture needs none of it.
+# These imports take time, and the first frame does not need them.
 if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.core.types import Status
@@ -52,14 +52,14 @@ log = logging.getLogger("keyhole.tui")
 
 
 class Explorer(App[None]):
-    """One workspace, its index and its agents; what a screen shows of them is the screen's own affair."""
+    """Holds one workspace, its index and the calls of its agents; each screen decides what it shows of them."""
 
     index_state: reactive[IndexState] = reactive(IndexState())
     inventory: reactive[Inventory] = reactive(Inventory())
     server_state: reactive[ServerState] = reactive(ServerState())
-    # What our own tools cost each client, once that is known.
+    # What Keyhole's tool definitions cost each client, in tokens; None until measured.
     tool_costs: "reactive[Mapping[str, int] | None]" = reactive(None)
-    # Counts what happened to `calls`, so that screens can follow.
+    # Increases whenever `calls` changes, so that screens can watch it.
     calls_version: reactive[int] = reactive(0)
 
     def __init__(
@@ -79,14 +79,14 @@ class Explorer(App[None]):
         self._open_service = open_service
         self._watches = watches
         self._runs: IndexRuns | None = None
-        # The server beside the explorer, and the port it is to have from the beginning, if any.
+        # The server in this process; with a port, it starts as soon as the workspace is open.
         self.serving = Serving(self, server_side.start) if server_side else None
         self.tools = server_side.tools if server_side else None
         self._port = port
-        self._following: JournalFollower | None = None
-        self._is_weighing = False
+        self._journal_follower: JournalFollower | None = None
+        self._is_measuring = False
         self.journal_problem = ""
-        # What other screens are to open next: a file at a line, as its source or its map; a search.
+        # What a screen opens when it is shown next: a file at a line, as source or as map; a search.
         self.wanted_file: tuple[str, int, bool] | None = None
         self.wanted_search: SearchState | None = None
 
@@ -98,7 +98,7 @@ class Explorer(App[None]):
     # Opening and closing
 
     def open_workspace(self) -> None:
-        """Open the workspace in a thread: what that imports takes time."""
+        """Open the workspace in a thread: its imports take time."""
         self.run_worker(self._open_in_thread, thread=True, name="open")
 
     def _open_in_thread(self) -> None:
@@ -112,7 +112,7 @@ class Explorer(App[None]):
             self.post_message(Opened(service))
 
     def on_opened(self, message: "Opened") -> None:
-        """Start to keep the index current."""
+        """Start the index run, the file watcher, the journal follower and, if wanted, the server."""
         from keyhole.tui.indexing import IndexRuns, watch_files
         from keyhole.tui.journal_follower import JournalFollower
 
@@ -122,15 +122,15 @@ class Explorer(App[None]):
         if self._watches:
             self.run_worker(watch_files(message.service, self), name="watch")
         self.index_again()
-        self._following = JournalFollower(message.service.journal_reader(), self)
-        self._following.start()
+        self._journal_follower = JournalFollower(message.service.journal_reader(), self)
+        self._journal_follower.start()
         if self._port is not None:
             self._start_server(self._port)
 
     def on_unmount(self) -> None:
-        """End what runs behind the interface."""
-        if self._following:
-            self._following.stop()
+        """Stop the background threads."""
+        if self._journal_follower:
+            self._journal_follower.stop()
         if self._runs:
             self._runs.stop()
 
@@ -138,29 +138,29 @@ class Explorer(App[None]):
 
     @cached_property
     def calls(self) -> "CallLog":
-        """The calls of agents, of every server on this workspace."""
+        """The calls agents made to any server on this workspace."""
         from keyhole.tui.call_log import CallLog
 
         return CallLog()
 
     def on_calls_changed(self, message: "CallsChanged") -> None:
-        """Take in what agents asked and got; more of it waits until this is on the screen."""
+        """Add new calls; the follower sends the next batch once these are on the screen."""
         self.journal_problem = ""
         self.calls.apply(message.changes)
         self.calls_version += 1
-        if self._following:
-            self.call_after_refresh(self._following.taken)
+        if self._journal_follower:
+            self.call_after_refresh(self._journal_follower.batch_done)
 
     def on_journal_failed(self, message: "JournalFailed") -> None:
-        """Say that calls cannot be seen just now."""
+        """Show that the journal cannot be read."""
         self.journal_problem = problem_text(message.error)
         self.calls_version += 1
 
     def measure_tools(self) -> None:
-        """Find out, once, what our own tools cost each client."""
-        if self.tools and self.tool_costs is None and not self._is_weighing:
-            self._is_weighing = True
-            self.run_worker(partial(self._measure_tools, self.tools), thread=True, name="weigh")
+        """Measure once what Keyhole's tool definitions cost each client."""
+        if self.tools and self.tool_costs is None and not self._is_measuring:
+            self._is_measuring = True
+            self.run_worker(partial(self._measure_tools, self.tools), thread=True, name="measure")
 
     def _measure_tools(self, tools: "Tools") -> None:
         from keyhole.tui.messages import ToolCostsMeasured
@@ -168,13 +168,13 @@ class Explorer(App[None]):
         self.post_message(ToolCostsMeasured(tools.costs()))
 
     def on_tool_costs_measured(self, message: "ToolCostsMeasured") -> None:
-        """Tell the screens."""
+        """Store the costs; screens watch them."""
         self.tool_costs = message.costs
 
     # The server
 
     def toggle_server(self) -> None:
-        """Start the server, or stop it; after a port was taken, on any that is free."""
+        """Start or stop the server; after a failed start, use any free port."""
         phase = self.server_state.phase
         if phase == ServerPhase.ON and self.serving:
             self._stopping = asyncio.create_task(self.serving.stop(), name="stop-server")
@@ -187,30 +187,30 @@ class Explorer(App[None]):
             self.serving.start(self.service, port)
 
     def on_server_started(self, message: "ServerStarted") -> None:
-        """Say where agents find the workspace."""
+        """Show the server's address."""
         self.server_state = ServerState(ServerPhase.ON, message.address, message.client_setup)
         if self.current_mode != "traffic":
-            self.notify(f"Agents are served on {message.address}: 3 Traffic shows what they ask", markup=False)
+            self.notify(f"Serving agents at {message.address}. Press 3 to see their calls.", markup=False)
 
     def on_server_stopped(self, message: "ServerStopped") -> None:
-        """Say that agents are not served, and why."""
+        """Show that the server stopped, with the error if there was one."""
         if message.error is None:
             self.server_state = ServerState()
             return
         self.server_state = ServerState(ServerPhase.FAILED, problem=problem_text(message.error))
         if self.current_mode != "traffic":
-            self.notify(f"{message.error}; 3 Traffic shows more", severity="error", markup=False)
+            self.notify(f"{message.error}. Press 3 for details.", severity="error", markup=False)
 
     def on_request_rejected(self, message: "RequestRejected") -> None:
-        """Say that agents come in vain, and what lets them in: they themselves are seldom told."""
+        """Count a rejected request and show it: few clients show their users why a connection failed."""
         state = self.server_state
         if state.phase != ServerPhase.ON:
             return
-        count = state.turned_away + 1
-        problem = f"{count_of(count, 'request')} turned away ({message.reason}): C copies the right one"
-        self.server_state = replace(state, problem=problem, turned_away=count)
+        count = state.rejected + 1
+        problem = f"Rejected {count_of(count, 'request')}: {message.reason}. Press C to copy the setup."
+        self.server_state = replace(state, problem=problem, rejected=count)
         if count == 1 and self.current_mode != "traffic":
-            text = f"A client was turned away: it came with {message.reason}; 3 Traffic has the right one"
+            text = f"Rejected a client: {message.reason}. Press 3, then C to copy the setup."
             self.notify(text, severity="warning", markup=False)
 
     # The index
@@ -223,18 +223,18 @@ class Explorer(App[None]):
                 self.index_state = replace(self.index_state, phase=Phase.INDEXING)
 
     def on_indexing(self, message: "Indexing") -> None:
-        """Move the bar."""
+        """Update the progress bar."""
         self.index_state = replace(self.index_state, phase=Phase.INDEXING, progress=message.progress)
 
-    def on_index_notice(self, said: "IndexNotice") -> None:
-        """Pass on what an index run says; that it waits is a state of its own."""
-        if said.message.event == IndexEvent.WAITING:
+    def on_index_notice(self, notice: "IndexNotice") -> None:
+        """Show a message of an index run; waiting for a lock is a phase instead."""
+        if notice.message.event == IndexEvent.WAITING:
             self.index_state = replace(self.index_state, phase=Phase.WAITING)
         else:
-            self.notify(said.message.text, title="index", markup=False)
+            self.notify(notice.message.text, title="Index", markup=False)
 
     def on_indexed(self, message: "Indexed") -> None:
-        """Say that the index is current; screens follow the inventory."""
+        """Mark the index as current and store its inventory, which screens watch."""
         self.status = message.status
         watching = self._watches and not self.index_state.text
         self.index_state = replace(
@@ -249,29 +249,29 @@ class Explorer(App[None]):
             self._runs.ended()
 
     def on_indexing_failed(self, message: "IndexingFailed") -> None:
-        """Say what is wrong with the index; what it holds can still be searched."""
+        """Show why the index run failed; what is indexed can still be searched."""
         self.index_state = replace(self.index_state, phase=Phase.FAILED, text=problem_text(message.error))
         if self._runs:
             self._runs.ended()
 
     def on_files_changed(self, _: "FilesChanged") -> None:
-        """Take in what has changed."""
+        """Index the changed files."""
         self.index_again()
 
     def on_watching_failed(self, message: "WatchingFailed") -> None:
-        """Say that changes go unnoticed until someone asks."""
+        """Show that changes are noticed only after pressing r."""
         log.warning("not watching: %s", message.reason)
-        self.index_state = replace(self.index_state, is_watching=False, text="not watching: r looks again")
+        self.index_state = replace(self.index_state, is_watching=False, text="not watching: press r to check files")
 
-    # What screens ask of the app
+    # Services for the screens
 
     def copy(self, text: str, what: str) -> None:
-        """Copy to the clipboard, and say how much."""
+        """Copy a text to the clipboard and show its size."""
         self.copy_to_clipboard(text)
-        self.notify(f"Copied the {what}: {len(text.encode()):,} bytes.", timeout=3)
+        self.notify(f"Copied the {what} ({count_of(len(text.encode()), 'byte')}).", timeout=3)
 
     def edit(self, path: str, line: int) -> None:
-        """Hand the terminal to the user's editor until it ends."""
+        """Run the user's editor in this terminal until it exits."""
         import subprocess
 
         from textual.app import SuspendNotSupported
@@ -281,7 +281,7 @@ class Explorer(App[None]):
         command, problem = editor_command(self.root / path, line), ""
         try:
             with self.suspend():
-                # What is raised in here would leave the explorer without its terminal.
+                # An exception here would leave the terminal suspended.
                 try:
                     subprocess.run(command, cwd=self.root, check=False)  # noqa: S603  # the user's own editor
                 except OSError as error:
@@ -289,15 +289,15 @@ class Explorer(App[None]):
         except SuspendNotSupported as error:
             problem = str(error)
         if problem:
-            self.notify(f"{command[0]} cannot be opened: {problem}", severity="error", markup=False)
+            self.notify(f"Could not start {command[0]}: {problem}", severity="error", markup=False)
         self.index_again()
 
     def open_file(self, path: str, line: int, *, is_map: bool = False) -> None:
-        """Show a file on the screen of files."""
+        """Show a file on the Files screen."""
         self.wanted_file = (path, line, is_map)
         self.switch_mode("files")
 
-    def ask(self, search: "SearchState") -> None:
-        """Ask on the screen of searches."""
+    def open_search(self, search: "SearchState") -> None:
+        """Run a search on the Explore screen."""
         self.wanted_search = search
         self.switch_mode("explore")

@@ -1,4 +1,4 @@
-"""The tree of a workspace as the index knows it: what is in it, and what is passed over and why."""
+"""The folder tree of a workspace: indexed files, and skipped ones with the reason."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from keyhole.core.types import IndexedFile, Inventory, Skip
 
 @dataclass(slots=True)
 class Folder:
-    """What a folder holds; `files` counts the indexed ones at any depth."""
+    """Holds the entries of a folder; `count` is the number of indexed files at any depth."""
 
     path: str = ""
     folders: dict[str, "Folder"] = field(default_factory=dict)
@@ -16,14 +16,14 @@ class Folder:
     count: int = 0
 
     def enter(self, name: str) -> "Folder":
-        """Return a folder in this one."""
+        """Return a subfolder, created if needed."""
         if name not in self.folders:
             self.folders[name] = Folder(f"{self.path}/{name}" if self.path else name)
         return self.folders[name]
 
 
 def build_tree(inventory: Inventory) -> Folder:
-    """Sort every known path into its folder."""
+    """Build the tree from all indexed and skipped paths."""
     root = Folder()
     for file in inventory.files:
         folder = root

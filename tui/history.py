@@ -1,4 +1,4 @@
-"""Where one has been: places in order, to go back and forward through."""
+"""The history of visited places, to go back and forward through."""
 
 from typing import NamedTuple
 
@@ -11,21 +11,21 @@ class Place(NamedTuple):
 
 
 class History:
-    """Keeps the places that were visited; going somewhere new forgets what lay ahead."""
+    """Holds the visited places; visiting a new one removes those ahead of the current one."""
 
     def __init__(self) -> None:
         self._places: list[Place] = []
         self._now = -1
 
     def visit(self, place: Place) -> None:
-        """Note a place, unless one is there already."""
+        """Add a place, unless it is the current one."""
         if self._places and self._places[self._now] == place:
             return
         self._places[self._now + 1 :] = [place]
         self._now += 1
 
     def step(self, step: int) -> Place | None:
-        """Go back or forward; None at either end."""
+        """Go back or forward and return the place; return None at either end."""
         if not 0 <= self._now + step < len(self._places):
             return None
         self._now += step

@@ -1,4 +1,4 @@
-"""How the index stands, in a few words that every screen shows."""
+"""The state of the index, as shown at the top of every screen."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +14,7 @@ _NOT_STARTED = Progress(0, 0, 0, "")
 
 
 class Phase(StrEnum):
-    """What is going on with the index."""
+    """What is happening to the index."""
 
     OPENING = "opening"
     INDEXING = "indexing"
@@ -25,10 +25,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """How the index stands."""
+    """Holds the phase of the index and its figures."""
 
     phase: Phase = Phase.OPENING
-    # There was no index when the workspace was opened, and there is no whole one yet.
+    # There was no index when the workspace was opened, and the first run has not ended yet.
     is_first_run: bool = False
     progress: Progress = _NOT_STARTED
     files: int = 0
@@ -36,7 +36,7 @@ class IndexState:
     text: str = ""
 
     def content(self) -> Content:
-        """Say it with a sign and a word, so that colour is never needed."""
+        """Return the text for this state: a sign and a word, so that it is clear without colour."""
         match self.phase:
             case Phase.OPENING:
                 return Content.styled("◌ opening", "$text-muted")
@@ -54,7 +54,7 @@ class IndexState:
     def _indexing(self) -> Content:
         done, total = self.progress.done, self.progress.total
         if not total:
-            return Content.styled("◌ looking for changes", "$text-muted")
+            return Content.styled("◌ checking for changes", "$text-muted")
         filled = _BAR * done // total
         return Content.assemble(
             ("◌ indexing ", "$secondary"),

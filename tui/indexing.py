@@ -1,4 +1,4 @@
-"""Keeping the index current behind the interface: runs in a thread of its own, and a watch on the files."""
+"""Keeping the index current in the background: index runs in their own thread, and a file watcher."""
 
 import asyncio
 import sys
@@ -17,21 +17,21 @@ from keyhole.tui.messages import FilesChanged, Indexed, Indexing, IndexingFailed
 if TYPE_CHECKING:
     from keyhole.core.service import Service
 
-# A bar that moves more often than this costs more than it tells.
-_TELL_EVERY = 20
+# Updating the progress bar for every file would slow the run down.
+_FILES_PER_UPDATE = 20
 _DEBOUNCE_MS = 500
-_PATIENCE_SECONDS = 1
+_STOP_SECONDS = 1
 
 
 class _StoppedError(Exception):
-    """The explorer is closing: what is indexed so far stays."""
+    """The explorer is closing; files indexed so far stay in the index."""
 
 
 class IndexRuns:
-    """Runs the index, one run at a time; what is asked for during a run is one more run after it.
+    """Runs the indexer, one run at a time; requests during a run lead to one more run after it.
 
-    The thread is a daemon of its own and not one of Textual's workers: a run that waits for another process's lock
-    must not keep the explorer from closing.
+    The thread is a daemon and not one of Textual's workers: a run that waits for another process's lock must not
+    keep the explorer from closing.
     """
 
     def __init__(self, service: "Service", listener: MessagePump) -> None:
@@ -42,7 +42,7 @@ class IndexRuns:
         self._stopping = threading.Event()
 
     def start(self) -> None:
-        """Bring the index up to date, now or as soon as the present run ends."""
+        """Start an index run, now or as soon as the current one ends."""
         if self._thread is not None:
             self._again = True
             return
@@ -50,22 +50,22 @@ class IndexRuns:
         self._thread.start()
 
     def ended(self) -> None:
-        """Take note, in the interface's thread, that the run has ended; start the next if one is wanted."""
+        """Mark the run as ended and start the next one if requested; called in the interface's thread."""
         self._thread = None
         if self._again:
             self._again = False
             self.start()
 
     def stop(self) -> None:
-        """Ask the run to end, and give it a moment to close what it has open."""
+        """Ask the run to stop, and give it a moment to close its files."""
         self._stopping.set()
         if self._thread is not None:
-            self._thread.join(_PATIENCE_SECONDS)
+            self._thread.join(_STOP_SECONDS)
 
     def _run(self) -> None:
         try:
             _start_resource_tracker()
-            report = self._service.index(on_progress=self._tell, on_message=self._say)
+            report = self._service.index(on_progress=self._post_progress, on_message=self._post_notice)
             inventory, status = self._service.inventory(), self._service.status()
             self._listener.post_message(Indexed(report, inventory, status))
         except _StoppedError:
@@ -73,31 +73,31 @@ class IndexRuns:
         except KeyholeError as error:
             self._listener.post_message(IndexingFailed(error))
 
-    def _tell(self, progress: Progress) -> None:
+    def _post_progress(self, progress: Progress) -> None:
         if self._stopping.is_set():
             raise _StoppedError
-        if progress.done % _TELL_EVERY == 0 or progress.done == progress.total:
+        if progress.done % _FILES_PER_UPDATE == 0 or progress.done == progress.total:
             self._listener.post_message(Indexing(progress))
 
-    def _say(self, message: IndexMessage) -> None:
+    def _post_notice(self, message: IndexMessage) -> None:
         self._listener.post_message(IndexNotice(message))
 
 
 def _start_resource_tracker() -> None:
-    """Start what multiprocessing needs before the workers: it wants a real stderr, and Textual's has no file."""
+    """Start multiprocessing's resource tracker before the workers: it needs a real stderr, which Textual replaces."""
     with redirect_stderr(sys.__stderr__):
         resource_tracker.ensure_running()
 
 
 async def watch_files(service: "Service", listener: MessagePump) -> None:
-    """Tell whenever files of the workspace change."""
+    """Post a message whenever files of the workspace change."""
     from watchfiles import awatch
 
     try:
         async for _ in awatch(service.root, debounce=_DEBOUNCE_MS, recursive=True):
             listener.post_message(FilesChanged())
     except (OSError, RuntimeError) as error:
-        # Mostly a limit of the system on how many folders can be watched.
+        # Usually the system's limit on watched folders.
         listener.post_message(WatchingFailed(str(error)))
     except asyncio.CancelledError:
         pass

@@ -1,4 +1,4 @@
-"""Following the journal: a thread looks for new calls, and hands them over in batches, one at a time."""
+"""Following the journal: a thread reads new calls and posts them in batches, one at a time."""
 
 import threading
 from typing import TYPE_CHECKING
@@ -11,37 +11,36 @@ from keyhole.tui.messages import CallsChanged, JournalFailed
 if TYPE_CHECKING:
     from keyhole.core.journal.reader import JournalReader, Mark
 
-_LOOK_EVERY = 0.1
-# After a failure there is no hurry.
-_RETRY_EVERY = 2.0
-_PATIENCE = 1.0
+_POLL_SECONDS = 0.1
+_RETRY_SECONDS = 2.0
+_STOP_SECONDS = 1.0
 
 
 class JournalFollower:
-    """Tells of every call of every server on this workspace, whatever process it lives in."""
+    """Posts the calls of all servers on this workspace, in this process or another."""
 
     def __init__(self, reader: "JournalReader", listener: MessagePump) -> None:
         self._reader = reader
         self._listener = listener
         self._stopping = threading.Event()
-        # The next batch waits until the last one is on the screen: calls never pile up in front of a keystroke.
-        self._is_taken = threading.Event()
+        # The next batch waits until the last one is on the screen, so that calls never delay a key press.
+        self._batch_done = threading.Event()
         self._thread = threading.Thread(target=self._run, name="keyhole-follow", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._thread.start()
 
-    def taken(self) -> None:
-        """Take note that the last batch is dealt with."""
-        self._is_taken.set()
+    def batch_done(self) -> None:
+        """Allow the next batch: the last one is on the screen."""
+        self._batch_done.set()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop the thread."""
         self._stopping.set()
-        self._is_taken.set()
+        self._batch_done.set()
         if self._thread.is_alive():
-            self._thread.join(_PATIENCE)
+            self._thread.join(_STOP_SECONDS)
 
     def _run(self) -> None:
         mark: Mark | None = None
@@ -50,13 +49,13 @@ class JournalFollower:
                 changes = self._reader.poll(mark)
             except KeyholeError as error:
                 self._listener.post_message(JournalFailed(error))
-                self._stopping.wait(_RETRY_EVERY)
+                self._stopping.wait(_RETRY_SECONDS)
                 continue
             if changes.calls or (changes.is_reset and mark):
-                self._is_taken.clear()
+                self._batch_done.clear()
                 self._listener.post_message(CallsChanged(changes))
-                self._is_taken.wait()
+                self._batch_done.wait()
             mark = changes.mark
             if not changes.has_more:
-                self._stopping.wait(_LOOK_EVERY)
+                self._stopping.wait(_POLL_SECONDS)
         self._reader.close()

@@ -1,4 +1,4 @@
-"""Looking at an answer as a client's model gets to see it."""
+"""The client lens: an answer as a client delivers it to its model."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """One client; `raw` shows what was sent."""
+    """Holds the client an answer is viewed as; `raw` shows the answer as sent."""
 
     profile: Profile
 
     @property
     def is_raw(self) -> bool:
-        """Whether it changes nothing."""
+        """Whether answers are shown as sent."""
         return self.profile.id == RAW
 
     def next(self, step: int) -> "Lens":
-        """Return the next client, around in a circle."""
+        """Return the lens of the next client; after the last comes the first."""
         all_ids = list(profiles())
         return lens(all_ids[(all_ids.index(self.profile.id) + step) % len(all_ids)])
 
     def see(self, text: str) -> Delivery:
-        """Do to a text what the client does to it."""
+        """Return a text as the client delivers it."""
         return deliver(text, self.profile)
 
 
@@ -36,14 +36,14 @@ def lens(name: str = RAW) -> Lens:
     return Lens(profiles()[name])
 
 
-def lens_text(seen: Lens, delivery: Delivery, costs: "Mapping[str, int] | None") -> str:
-    """Say what survives on the way to a client's model, and what our tools cost it before the first question."""
-    title = seen.profile.title
+def lens_text(lens: Lens, delivery: Delivery, costs: "Mapping[str, int] | None") -> str:
+    """Return the line on what a client delivers of an answer, and what Keyhole's tool definitions cost it."""
+    title = lens.profile.title
     if delivery.overflow:
         what = f"▲ {delivery.note}"
-    elif seen.profile.answer is None:
-        what = f"● {title} publishes no limit; all of it is {count_of(delivery.tokens, 'token')} to its model"
+    elif lens.profile.answer is None:
+        what = f"● {title} publishes no limit: the full answer is {count_of(delivery.tokens, 'token')}"
     else:
-        what = f"● {title} delivers all of it: {count_of(delivery.tokens, 'token')} to its model"
-    cost = f" · our tools cost it {count_of(costs[seen.profile.id], 'token')}" if costs else ""
+        what = f"● {title} delivers the full answer: {count_of(delivery.tokens, 'token')}"
+    cost = f" · tool definitions: {count_of(costs[lens.profile.id], 'token')}" if costs else ""
     return what + cost

@@ -1,4 +1,4 @@
-"""The links of a file as rows: what leads out, what is broken, what lies outside, and what leads here."""
+"""The links of a file as rows: outgoing, broken, external and incoming."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _LONGEST_TARGET = 120
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A row: a title, a link, or the way to more; `place` is where it leads, `problem` why it leads nowhere."""
+    """A row: a title, a link, or "more"; `place` is the link's target, `problem` why it has none."""
 
     text: str
     note: str = ""
@@ -31,14 +31,14 @@ class LinkRow:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Rows below one title: the links of a category, or of the internal ones those that are broken."""
+    """The rows below one title: the links of a category; internal links are split into working and broken ones."""
 
     title: str
     category: Category
     is_broken: bool = False
 
     def holds(self, link: "Link") -> bool:
-        """Tell whether a link of the category stands here."""
+        """Return whether a link of the category belongs to this group."""
         return self.category != Category.INTERNAL or link.is_broken == self.is_broken
 
 
@@ -53,9 +53,9 @@ _GROUPS = (
 def link_rows(
     links: "Mapping[Category, Found[Link]]", view: "ListView", category: Category | None = None
 ) -> list[LinkRow]:
-    """Make rows of an answer to get_links: of all categories, or of a page of one.
+    """Return the rows for an answer to get_links: for all categories, or for a page of one.
 
-    They are the links that an agent gets: what its budget cuts from the answer is not there.
+    They are the links that an agent gets: links left out because of the budget are missing here too.
     """
     shown = _shown(links, len(view.plan.levels))
     rows: list[LinkRow] = []
@@ -68,14 +68,14 @@ def link_rows(
         rows.append(LinkRow(f"{group.title} {count}", is_title=True))
         rows += [_row(group.category, link) for link in here]
         after = offset + len(shown[group.category])
-        # Broken ones have no pages of their own: the way on stands below the others, if there are any.
+        # Broken links share the pages of internal ones, so "more" belongs below the working links, if there are any.
         if after < total and (not group.is_broken or len(here) == len(shown[group.category])):
             rows.append(LinkRow(f"▾ {total - after:,} more", more=(group.category, after)))
     return rows
 
 
 def _shown(links: "Mapping[Category, Found[Link]]", count: int) -> "dict[Category, Sequence[Link]]":
-    """Keep as many links as the answer has; its categories follow one another."""
+    """Return the links that fit into the answer, which lists the categories one after another."""
     shown: dict[Category, Sequence[Link]] = {}
     for category, found in links.items():
         shown[category] = found.items[:count]
@@ -84,12 +84,12 @@ def _shown(links: "Mapping[Category, Found[Link]]", count: int) -> "dict[Categor
 
 
 def _count(group: _Group, here: int, total: int) -> str:
-    """Say how many there are; of the internal ones, how many are broken is known only of those that are here."""
+    """Return the number of links; for internal ones only those here, since the total does not tell which are broken."""
     return f"{here:,}" if group.category == Category.INTERNAL else f"{total:,}"
 
 
 def _range(group: _Group, here: int, total: int, offset: int) -> str:
-    """Say which links of a category a page has."""
+    """Return which links of a category are on this page."""
     return f"{here:,}" if group.is_broken else f"{offset + 1:,}-{offset + here:,} of {total:,}"
 
 

@@ -1,4 +1,4 @@
-"""Everything that reaches the interface from its workers."""
+"""The messages that workers post to the interface."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,28 +30,28 @@ class Opened(Message):
 
 @dataclass
 class Failed(Message):
-    """The workspace cannot be opened."""
+    """The workspace could not be opened."""
 
     error: KeyholeError
 
 
 @dataclass
 class Indexing(Message):
-    """An index run has come so far."""
+    """An index run made progress."""
 
     progress: Progress
 
 
 @dataclass
 class IndexNotice(Message):
-    """An index run has something to say."""
+    """An index run reported something for the user."""
 
     message: IndexMessage
 
 
 @dataclass
 class Indexed(Message):
-    """An index run has ended well; the status is what the index holds now."""
+    """An index run succeeded; `status` describes the index now."""
 
     report: IndexReport
     inventory: Inventory
@@ -60,7 +60,7 @@ class Indexed(Message):
 
 @dataclass
 class IndexingFailed(Message):
-    """An index run has failed."""
+    """An index run failed."""
 
     error: KeyholeError
 
@@ -72,21 +72,21 @@ class FilesChanged(Message):
 
 @dataclass
 class WatchingFailed(Message):
-    """Changes will not be noticed."""
+    """The files cannot be watched for changes."""
 
     reason: str
 
 
 @dataclass
 class Answered(Message):
-    """A search has its answer."""
+    """A search succeeded."""
 
     answer: "Answer"
 
 
 @dataclass
 class SearchFailed(Message):
-    """A search cannot be answered."""
+    """A search failed."""
 
     number: int
     error: KeyholeError
@@ -94,7 +94,7 @@ class SearchFailed(Message):
 
 @dataclass
 class Loaded(Message):
-    """A text to show has been made; `key` tells what for."""
+    """A text to show is ready; `key` is the request it belongs to."""
 
     key: object
     text: str
@@ -104,7 +104,7 @@ class Loaded(Message):
 
 @dataclass
 class Outlined(Message):
-    """The symbols of a file are known."""
+    """The symbols of a file are ready."""
 
     path: str
     outline: Outline
@@ -112,7 +112,7 @@ class Outlined(Message):
 
 @dataclass
 class RelationAnswered(Message):
-    """What was asked about links or related code: what was found and its view, or why there is none."""
+    """A request for links or related code was answered: with results and their view, or with an error."""
 
     request: "RelationRequest"
     answer: "tuple[RelationResults, ListView] | KeyholeError"
@@ -120,7 +120,7 @@ class RelationAnswered(Message):
 
 @dataclass
 class Explained(Message):
-    """Why a file is where it is in an answer."""
+    """The explanation of a file's rank is ready."""
 
     number: int
     explanation: Explanation | KeyholeError
@@ -128,7 +128,7 @@ class Explained(Message):
 
 @dataclass
 class ServerStarted(Message):
-    """Agents can reach the workspace at an address; `client_setup` is what to paste into a client."""
+    """The server is running at an address; `client_setup` is the configuration to paste into a client."""
 
     address: str
     client_setup: str
@@ -136,49 +136,49 @@ class ServerStarted(Message):
 
 @dataclass
 class ServerStopped(Message):
-    """The server has stopped, or could not be started."""
+    """The server stopped, or could not start."""
 
     error: KeyholeError | None = None
 
 
 @dataclass
 class RequestRejected(Message):
-    """A request did not come with the right token, but with what the reason says."""
+    """The server rejected a request because of its token; `reason` says what was wrong."""
 
     reason: str
 
 
 @dataclass
 class CallsChanged(Message):
-    """Agents have asked something, or got an answer."""
+    """Calls of agents started or ended."""
 
     changes: "Changes"
 
 
 @dataclass
 class JournalFailed(Message):
-    """The journal cannot be read just now."""
+    """The journal could not be read."""
 
     error: KeyholeError
 
 
 @dataclass
 class StatisticsCounted(Message):
-    """The calls of agents have been counted."""
+    """The statistics of all calls are ready."""
 
     statistics: "Statistics | KeyholeError"
 
 
 @dataclass
 class ToolCostsMeasured(Message):
-    """It is known what our own tools cost each client."""
+    """The cost of Keyhole's tool definitions is known for each client."""
 
     costs: "Mapping[str, int]"
 
 
 @dataclass
 class Replayed(Message):
-    """A call was made again."""
+    """A call was replayed."""
 
     call_id: int
     arguments: str

@@ -1,4 +1,4 @@
-"""The screens, each made when it is first asked for: what they import takes time."""
+"""The screens, each created when it is first opened: their imports take time."""
 
 from collections.abc import Callable
 
@@ -6,28 +6,28 @@ from textual.screen import Screen
 
 
 def explore_screen() -> Screen[None]:
-    """Make the screen one starts on."""
+    """Create the Explore screen."""
     from keyhole.tui.screens.explore import ExploreScreen
 
     return ExploreScreen()
 
 
 def files_screen() -> Screen[None]:
-    """Make the screen of files, when it is first asked for."""
+    """Create the Files screen."""
     from keyhole.tui.screens.files import FilesScreen
 
     return FilesScreen()
 
 
 def traffic_screen() -> Screen[None]:
-    """Make the screen of calls, when it is first asked for."""
+    """Create the Traffic screen."""
     from keyhole.tui.screens.traffic import TrafficScreen
 
     return TrafficScreen()
 
 
 def stats_screen() -> Screen[None]:
-    """Make the screen of charts, when it is first asked for."""
+    """Create the Stats screen."""
     from keyhole.tui.screens.stats_screen import StatsScreen
 
     return StatsScreen()

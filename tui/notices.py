@@ -1,4 +1,4 @@
-"""What the Explore screen says when it has no results to show."""
+"""The texts of the Explore screen when there are no results to show."""
 
 from keyhole.core.notes import NoteKind
 from keyhole.core.types import SearchResult, Status
@@ -9,50 +9,50 @@ _MOST_LANGUAGES = 8
 
 HINTS = """Type a name, a few words, or /a regular expression/.
 
-Filters go into the same line:
+Add filters to the same line:
   lang:py        files in a language
-  path:src       files below a folder, or path:*.md
+  path:src       files in a folder, or path:*.md
   kind:class     chunks that define a class
   mode:regex     auto, hybrid, semantic, keyword, regex, symbol
-  tests:no       without tests
-  limit:20       results on a page
+  tests:no       exclude test files
+  limit:20       results per page
 """
 
 
 def waiting_lines(state: IndexState) -> list[str]:
-    """Say what to do, or what to wait for, before there is anything to show."""
+    """Return the lines shown before the first search: what to do, or what to wait for."""
     if state.phase == Phase.FAILED:
-        return ["[bold]✗ The index cannot be used[/]", "", state.text, "", "r tries again"]
+        return ["[bold]✗ The index can't be used[/]", "", state.text, "", "Press r to try again."]
     if state.is_first_run:
         return [
-            "[bold]◌ Reading this folder for the first time[/]",
+            "[bold]◌ Indexing this folder for the first time[/]",
             "",
-            "Search at once: results come from what",
-            "has been read, and grow as it goes on.",
+            "You can search now: more results appear",
+            "as more files are indexed.",
         ]
     if state.phase == Phase.CURRENT and not state.files:
         return [
             "[bold]○ Nothing to index here[/]",
             "",
-            "There is no file that is not passed over.",
-            "2 Files shows what is passed over, and why.",
+            "Every file here is skipped.",
+            "Press 2 to see which files are skipped and why.",
         ]
-    return ["[bold]Search, as your agent would[/]", "", "Results, their cost and what is cut", "appear as you type."]
+    return ["[bold]Search as your agent does[/]", "", "Results, their cost and what is left out", "appear as you type."]
 
 
 def nothing_found_lines(result: SearchResult) -> list[str]:
-    """Say that nothing was found, and what to try."""
-    # What mode was chosen explains results, and there are none.
+    """Return the lines shown when nothing was found, with what to try."""
+    # The note on the chosen mode explains results, and there are none.
     notes = [f"· {note.text}" for note in result.notes if note.kind != NoteKind.MODE_CHOSEN]
     tips = [
-        "· a part of a word finds nothing: mode:symbol and /regex/ do",
-        "· fewer words, or fewer filters, find more",
+        "· Partial words don't match. Try mode:symbol or /regex/.",
+        "· Try fewer words or fewer filters.",
     ]
     return ["[bold]○ Nothing found[/]", "", *notes, *tips]
 
 
 def overview(status: Status | None) -> str:
-    """Sum up what is indexed, below how to search it."""
+    """Return how to search, followed by a summary of what is indexed."""
     if status is None or not status.files:
         return HINTS
     from keyhole.core.syntax.languages import BY_ID
@@ -62,12 +62,12 @@ def overview(status: Status | None) -> str:
     )
     lines = [HINTS, f"This workspace: {facts}", ""]
     lines += [
-        f"  {BY_ID[count.language].label:<14}{count.files:>8,} files{count.chunks:>9,} chunks"
+        f"  {BY_ID[count.language].label:<14}{count_of(count.files, 'file'):>14}{count_of(count.chunks, 'chunk'):>16}"
         for count in status.languages[:_MOST_LANGUAGES]
     ]
     if len(status.languages) > _MOST_LANGUAGES:
-        lines.append(f"  and {count_of(len(status.languages) - _MOST_LANGUAGES, 'other language')}")
+        lines.append(f"  {count_of(len(status.languages) - _MOST_LANGUAGES, 'more language')}")
     if status.skipped:
-        passed = ", ".join(f"{reason} {count:,}" for reason, count in sorted(status.skipped.items()))
-        lines += ["", f"Passed over: {passed}"]
+        skipped = ", ".join(f"{count:,} {reason}" for reason, count in sorted(status.skipped.items()))
+        lines += ["", f"Skipped: {skipped}"]
     return "\n".join(lines) + "\n"

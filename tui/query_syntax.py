@@ -1,21 +1,36 @@
-"""The query line: words to look for, and filters among them such as `lang:py`."""
+"""The syntax of the search line: words, and filters such as `lang:py`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from textual.suggester import Suggester
 
 from keyhole.core.errors import QueryError
+from keyhole.core.suggest import close_names, did_you_mean, suggest_name
+from keyhole.core.syntax.languages import language_named
 from keyhole.core.types import Inventory, Mode, SearchRequest
 
 _FILTER = re.compile(r"(?<!\S)(lang|path|kind|mode|tests|limit):(\S*)")
+_OTHER_WORD = re.compile(r"(?<!\S)([a-z]+):([^\s:/]\S*)")
 _TESTS = {"yes": True, "no": False}
+# Which values each filter accepts; those of the open ones depend on the index.
+_ACCEPTS: Mapping[str, Callable[[str], bool]] = {
+    "lang": lambda value: language_named(value) is not None,
+    "path": bool,
+    "kind": bool,
+    "mode": lambda value: value in list(Mode),
+    "tests": lambda value: value in _TESTS,
+    "limit": str.isdecimal,
+}
+_OPEN = ("path", "kind")
 
 
 def read_query(line: str) -> SearchRequest:
-    """Part a line into words and filters; a filter that is still being typed, such as `lang:`, says nothing yet."""
+    """Parse a line into words and filters; a filter without a value yet, such as `lang:`, is ignored."""
     given: dict[str, str] = {name: value for name, value in _FILTER.findall(line) if value}
+    for name, value in _OTHER_WORD.findall(line):
+        _check_no_misspelled_filter(name, value)
     return SearchRequest(
         " ".join(_FILTER.sub("", line).split()),
         mode=_mode(given["mode"]) if "mode" in given else None,
@@ -27,33 +42,49 @@ def read_query(line: str) -> SearchRequest:
     )
 
 
+def _check_no_misspelled_filter(name: str, value: str) -> None:
+    """Raise QueryError for a word such as `lnag:py`; `node:fs` and `test:unit` are text to search for."""
+    if name in _ACCEPTS:
+        return
+    for known in close_names(name, _ACCEPTS):
+        # A value of another filter, or an unknown one, means that no filter was meant.
+        if _ACCEPTS[known](value) and (known not in _OPEN or _is_typo(name, known)):
+            suggestion = f"{did_you_mean([f'{known}:'])} To search for the text, use /{name}:{value}/"
+            raise QueryError(f"unknown filter '{name}:'", suggestion=suggestion)
+
+
+def _is_typo(name: str, known: str) -> bool:
+    """Return whether letters were swapped, or one is missing or too many; another letter makes another word."""
+    return len(name) != len(known) or sorted(name) == sorted(known)
+
+
 def _mode(value: str) -> Mode:
     if value not in list(Mode):
-        raise QueryError(f"mode:{value} is not a mode; there are {', '.join(Mode)}")
+        raise QueryError(f"unknown mode '{value}'", suggestion=suggest_name(value, Mode))
     return Mode(value)
 
 
 def _tests(value: str) -> bool:
     if value not in _TESTS:
-        raise QueryError(f"tests:{value} is neither tests:yes nor tests:no")
+        raise QueryError(f"unknown value tests:{value}; use tests:yes or tests:no")
     return _TESTS[value]
 
 
 def _limit(value: str) -> int:
     if not value.isdecimal():
-        raise QueryError(f"limit:{value} is not a number of results")
+        raise QueryError(f"limit:{value} is not a number")
     return int(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What can follow each filter, likeliest first."""
+    """Holds the possible values of each filter, most likely first."""
 
     by_filter: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, inventory: Inventory) -> "Words":
-        """Take the words from what the index holds."""
+        """Collect the values from an inventory of the index."""
         languages: dict[str, int] = {}
         folders: set[str] = set()
         for file in inventory.files:
@@ -72,7 +103,7 @@ class Words:
         )
 
     def complete(self, line: str) -> str | None:
-        """Finish the last word of a line, if it is the start of a filter or of its value."""
+        """Return the line with its last word completed, if that starts a filter or a value; otherwise None."""
         before, _, word = line.rpartition(" ")
         head = f"{before} " if before else ""
         name, colon, start = word.partition(":")
@@ -84,13 +115,13 @@ class Words:
 
 
 class QuerySuggester(Suggester):
-    """Offers the end of a filter as one types it."""
+    """Suggests completions for filters."""
 
     def __init__(self) -> None:
-        # What can follow changes with the index, so nothing is remembered.
+        # The values change with the index, so suggestions are not cached.
         super().__init__(use_cache=False, case_sensitive=True)
         self.words = Words.of(Inventory())
 
     async def get_suggestion(self, value: str) -> str | None:
-        """Return the line as it could go on."""
+        """Return the completed line."""
         return self.words.complete(value)

@@ -1,4 +1,4 @@
-"""Running the explorer so that the terminal is always given back as it was, whatever happens."""
+"""Running the explorer so that the terminal is always restored."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ _LOG_BYTES = 1_000_000
 
 
 def run_explorer(folder: Path, server_side: "ServerSide", *, force: bool = False, port: int | None = None) -> int:
-    """Explore a folder, serving agents from the beginning if a port is given, and return the exit code."""
+    """Run the explorer on a folder and return the exit code; with a port, serve agents from the start."""
     try:
         root = open_workspace(folder, force=force)
     except KeyholeError as error:
@@ -33,13 +33,13 @@ def run_explorer(folder: Path, server_side: "ServerSide", *, force: bool = False
     app = KeyholeApp(root, lambda: _open_service(root, force=force), server_side=server_side, port=port)
     asyncio.run(_explore(app))
     if app.failure:
-        kind = type(app.failure).__name__
-        return _fail(f"something went wrong in the explorer ({kind}: {one_line(str(app.failure))}); see {log_path}")
+        problem = one_line(str(app.failure))
+        return _fail(f"the explorer failed{f' ({problem})' if problem else ''}; see {log_path}")
     return app.return_code or 0
 
 
 async def _explore(app: "KeyholeApp") -> None:
-    """Run the app; the server it may have started ends after it, when the terminal is restored."""
+    """Run the app, then stop the server it may have started, once the terminal is restored."""
     try:
         await app.run_async()
     finally:
@@ -54,7 +54,7 @@ def _open_service(root: Path, *, force: bool) -> "Service":
 
 
 def _log_to_file() -> Path:
-    """Send logs to a file: the terminal belongs to the explorer."""
+    """Send logs to a file, because the explorer uses the terminal; return its path."""
     from platformdirs import user_log_path
 
     path = user_log_path("keyhole") / "explorer.log"

@@ -1,4 +1,4 @@
-"""What the Explore screen asks for: the line as typed, the detail, the budget and the page."""
+"""The state of the Explore screen's search: line, detail, budget and page."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ BUDGETS = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 15_000, 20_0
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Another way to ask the same: a detail or a budget to compare with."""
+    """Another detail or budget for the same search, to compare with."""
 
     detail: Detail | None = None
     max_tokens: int | None = None
 
     def of(self, request: SearchRequest) -> SearchRequest:
-        """Ask that way."""
+        """Return the request with this detail or budget."""
         if self.detail:
             request = replace(request, detail_level=self.detail)
         return replace(request, max_tokens=self.max_tokens) if self.max_tokens else request
@@ -29,49 +29,49 @@ class Variant:
 
 
 def next_budget(tokens: int, step: int) -> int:
-    """Return the budget so many steps larger or smaller, up to what is allowed."""
-    # An agent may have asked for a budget between two of them.
+    """Return the budget some steps larger or smaller, within the allowed range."""
+    # A call of an agent may have a budget between two of ours.
     place = bisect_left(BUDGETS, tokens) if step < 0 else bisect_right(BUDGETS, tokens) - 1
     return BUDGETS[min(max(place + step, 0), len(BUDGETS) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """One way to ask; every change makes a new one."""
+    """Holds everything that defines a search; immutable."""
 
     line: str = ""
     detail: Detail = Detail.COMPACT
     max_tokens: int = DEFAULT_TOKENS
-    # Where each page up to this one starts: pages have as many results as the budget let through.
+    # The start of each page up to this one: pages differ in length, since the budget limits them.
     offsets: tuple[int, ...] = (0,)
 
     @property
     def request(self) -> SearchRequest:
-        """Write it as every door would."""
+        """The search as a request, the same as the CLI and MCP make."""
         return replace(
             read_query(self.line), detail_level=self.detail, max_tokens=self.max_tokens, offset=self.offsets[-1]
         )
 
     @property
     def page(self) -> int:
-        """Which page this is, from 1."""
+        """The number of this page, from 1."""
         return len(self.offsets)
 
     def with_line(self, line: str) -> "SearchState":
-        """Ask for something else, from its first page."""
+        """Return a search for another line, at its first page."""
         return replace(self, line=line, offsets=(0,))
 
     def with_detail(self, step: int) -> "SearchState":
-        """Ask for the next level of detail, around in a circle."""
+        """Return the search at the next detail; after the last comes the first."""
         detail = DETAILS[(DETAILS.index(self.detail) + step) % len(DETAILS)]
         return replace(self, detail=detail, offsets=(0,))
 
     def with_budget(self, step: int) -> "SearchState":
-        """Ask for more or less, up to what is allowed."""
+        """Return the search with a larger or smaller budget."""
         return replace(self, max_tokens=next_budget(self.max_tokens, step), offsets=(0,))
 
     def with_limits(self, detail: str, max_tokens: object) -> "SearchState":
-        """Ask with the detail and the budget of a call; what makes no sense stays as it is."""
+        """Return the search with the detail and budget of a call; invalid values are ignored."""
         return replace(
             self,
             detail=Detail(detail) if detail in list(Detail) else self.detail,
@@ -79,15 +79,15 @@ class SearchState:
         )
 
     def with_next_page(self, offset: int) -> "SearchState":
-        """Go on where the answer ended."""
+        """Return the search at the next page, which starts at an offset."""
         return replace(self, offsets=(*self.offsets, offset))
 
     def with_previous_page(self) -> "SearchState":
-        """Go back to where the page before started."""
+        """Return the search at the previous page."""
         return replace(self, offsets=self.offsets[:-1] or (0,))
 
     def variants(self) -> list[Variant]:
-        """List the other ways to ask the same: each other detail, then the budgets next to this one."""
+        """Return the variants to compare with: each other detail, then the budgets around this one."""
         details = [Variant(detail=detail) for detail in (*DETAILS[2:], *DETAILS[:2]) if detail != self.detail]
         place = min(bisect_left(BUDGETS, self.max_tokens), len(BUDGETS) - 1)
         near = [BUDGETS[there] for there in (0, place - 2, place + 2) if 0 <= there < len(BUDGETS)]

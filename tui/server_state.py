@@ -1,4 +1,4 @@
-"""How the server beside the explorer stands, in a few words."""
+"""The state of the explorer's MCP server, as text."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,17 +17,17 @@ class ServerPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """How the server stands; `client_setup` is what to paste into a client."""
+    """Holds the phase of the server; `client_setup` is the configuration to paste into a client."""
 
     phase: ServerPhase = ServerPhase.OFF
     address: str = ""
     client_setup: str = ""
     problem: str = ""
-    turned_away: int = 0
+    rejected: int = 0
 
     @property
     def short(self) -> Content:
-        """Say it in the first line of every screen; nothing when there is nothing to say."""
+        """The text for the top line of every screen; empty while the server is off."""
         match self.phase:
             case ServerPhase.ON:
                 return Content.assemble(("MCP ● ", "$success"), (self._place, "$text-muted"))
@@ -37,26 +37,26 @@ class ServerState:
                 return Content("")
 
     def content(self, width: int) -> Content:
-        """Say what agents can do now, and what a key would change, in as many words as there is room for."""
-        whole, short = self._words()
-        return whole if whole.cell_length <= width else short.truncate(width, ellipsis=True)
+        """Return the state and the key that changes it, in a long or a short form, as the width allows."""
+        long, short = self._forms()
+        return long if long.cell_length <= width else short.truncate(width, ellipsis=True)
 
-    def _words(self) -> tuple[Content, Content]:
+    def _forms(self) -> tuple[Content, Content]:
         match self.phase:
             case ServerPhase.OFF:
                 state = Content.styled("○ off", "bold")
-                return state + _quiet("   s serves this workspace to agents"), state + _quiet("   s serves agents")
+                return state + _quiet("   Press s to serve agents"), state + _quiet("   s: serve agents")
             case ServerPhase.STARTING:
                 state = Content.styled("◌ starting", "$secondary")
                 return state, state
             case ServerPhase.ON:
                 return (
-                    Content.assemble(("● on  ", "bold $success"), self.address) + _quiet("  C copies the setup"),
-                    Content.assemble(("● ", "bold $success"), self._place) + _quiet("  C copies setup"),
+                    Content.assemble(("● on  ", "bold $success"), self.address) + _quiet("  Press C to copy the setup"),
+                    Content.assemble(("● ", "bold $success"), self._place) + _quiet("  C: copy setup"),
                 )
             case ServerPhase.FAILED:
                 state = Content.styled("✗ not serving", "bold $error")
-                return state + _quiet("   s takes any free port"), state + _quiet("  s takes any port")
+                return state + _quiet("   Press s to use any free port"), state + _quiet("  s: use any port")
 
     @property
     def _place(self) -> str:

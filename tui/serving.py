@@ -1,8 +1,8 @@
-"""The server beside the explorer: started on demand, stopped when the explorer has closed.
+"""The explorer's MCP server: started on demand, stopped after the explorer has closed.
 
-It runs as a task of its own in the same loop, not as one of Textual's workers: those are cancelled first. What happens
-is posted to the app: `Serves` once an address is known, `RequestRejected` of each request without the right token,
-`ServerStopped` when it could not be started or after a stop.
+It runs as its own task in the same loop, not as one of Textual's workers, which are cancelled before it may stop. It
+posts to the app: `ServerStarted` with its address, `RequestRejected` for each request without the right token, and
+`ServerStopped` after a stop or a failed start.
 """
 
 import asyncio
@@ -22,42 +22,43 @@ log = logging.getLogger("keyhole.tui")
 
 
 class Server(Protocol):
-    """What the explorer needs of a running server."""
+    """A running server, as the explorer uses it."""
 
     address: str
 
     @property
     def client_setup(self) -> str:
-        """What to paste into a client."""
+        """The configuration to paste into a client."""
 
     async def stop(self) -> None:
-        """End it, and free its port."""
+        """Stop the server and free its port."""
 
 
 class Tools(Protocol):
-    """Our own tools, as clients get them; both take time, so they are called in a thread."""
+    """Keyhole's tools, as clients see them; both methods are slow and are called in a thread."""
 
     def call(self, service: "Service", client: str, tool: str, arguments: Mapping[str, object]) -> str:
-        """Return the text that a client of this name gets."""
+        """Call a tool and return the text that a client of this name gets."""
 
     def costs(self) -> Mapping[str, int]:
         """Return what the definitions of all tools cost each client, in tokens."""
 
 
-# Starts a server for a workspace on a port; 0 is any that is free. The last is told why a request was turned away.
+# Starts a server for a workspace on a port (0: any free one); the last argument is called with the reason for each
+# rejected request.
 StartServer = Callable[["Service", int, Callable[[str], None]], Awaitable[Server]]
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSide:
-    """What the explorer gets from the side of the server, which it does not know itself."""
+    """The parts of the MCP server that the explorer is given, because it must not import them."""
 
     start: StartServer
     tools: Tools
 
 
 class Serving:
-    """At most one server at a time."""
+    """Starts and stops the server; there is at most one at a time."""
 
     def __init__(self, app: "MessagePump", start_server: StartServer) -> None:
         self._app = app
@@ -67,16 +68,16 @@ class Serving:
 
     @property
     def is_starting(self) -> bool:
-        """Whether a server is on its way."""
+        """Whether a server is starting."""
         return self._starting is not None and not self._starting.done()
 
     def start(self, service: "Service", port: int) -> None:
-        """Start a server, unless there is one."""
+        """Start the server, unless it is running or starting."""
         if self.server is None and not self.is_starting:
             self._starting = asyncio.create_task(self._start(service, port), name="start-server")
 
     async def stop(self) -> None:
-        """Stop the server, if there is one."""
+        """Stop the server, if it is running or starting."""
         from keyhole.tui.messages import ServerStopped
 
         if self._starting:
@@ -89,17 +90,17 @@ class Serving:
     async def _start(self, service: "Service", port: int) -> None:
         from keyhole.tui.messages import RequestRejected, ServerStarted, ServerStopped
 
-        def tell(reason: str) -> None:
+        def post_rejection(reason: str) -> None:
             self._app.post_message(RequestRejected(reason))
 
         try:
-            self.server = await self._start_server(service, port, tell)
+            self.server = await self._start_server(service, port, post_rejection)
         except KeyholeError as error:
             self._app.post_message(ServerStopped(error))
         except Exception as error:
-            log.exception("the server could not be started")
+            log.exception("could not start the server")
             self._app.post_message(
-                ServerStopped(PortError(f"the server could not be started ({error})", ErrorKind.TAKEN_PORT))
+                ServerStopped(PortError(f"could not start the server ({error})", ErrorKind.TAKEN_PORT))
             )
         else:
             self._app.post_message(ServerStarted(self.server.address, self.server.client_setup))

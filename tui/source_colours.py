@@ -1,4 +1,4 @@
-"""Colouring source: a few colours for what the eye looks for, and plain text for the rest."""
+"""Syntax highlighting: a few colours for what readers look for, and plain text for the rest."""
 
 import re
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from textual.content import Content, Span
 
 from keyhole.core.view.text import visible
 
-# The rest of a longer line is data: colouring it costs time and helps nobody.
+# Longer lines are mostly data: colouring the rest takes time and helps nobody.
 _LONGEST_COLOURED = 2_000
-# How far back a place is looked for where a lexer can start.
+# How many lines back to look for a line where the lexer can start.
 _LOOK_BACK = 100
-# Text at the left margin is hardly ever inside a string or a comment.
+# Text at the left margin is rarely inside a string or a comment.
 _OUTSIDE = re.compile(r"[A-Za-z@#_<]")
 
 _STYLES = {
@@ -40,7 +40,7 @@ _STYLES = {
 
 @lru_cache(maxsize=256)
 def lexer_of(path: str) -> str:
-    """Name the lexer for a file, by its name alone; "" when there is none."""
+    """Return the name of the lexer for a file name, or ""."""
     try:
         return str(get_lexer_for_filename(path).aliases[0])
     except (ClassNotFound, IndexError):
@@ -48,7 +48,7 @@ def lexer_of(path: str) -> str:
 
 
 def coloured(lines: list[str], start: int, end: int, lexer: str) -> list[Content]:
-    """Colour some lines of a text, with control characters made visible."""
+    """Return some lines of a text in colour, with control characters made visible."""
     first = _where_to_start(lines, start)
     shown = [visible(line.removesuffix("\r")) for line in lines[first:end]]
     spans: list[list[Span]] = [[] for _ in shown]
@@ -60,9 +60,9 @@ def coloured(lines: list[str], start: int, end: int, lexer: str) -> list[Content
 
 
 def _tokens(lines: list[str], lexer: str) -> Iterator[tuple[int, int, int, str]]:
-    """Yield where each coloured piece stands: its line, from, to, and how it looks."""
+    """Yield the line, start, end and style of each coloured piece."""
     number = column = 0
-    # Some lexers know a line only by its end.
+    # Some lexers recognise the last line only with a line feed after it.
     for kind, text in _lexer(lexer).get_tokens("\n".join(lines) + "\n"):
         style = _style_of(kind)
         for count, piece in enumerate(text.split("\n")):
@@ -80,7 +80,7 @@ def _lexer(name: str) -> Lexer:
 
 @lru_cache(maxsize=512)
 def _style_of(kind: _TokenType) -> str:
-    """Find the style of a kind of token, or of the kind that it belongs to."""
+    """Return the style of a token type, or of the nearest parent type that has one."""
     while kind is not None:
         if kind in _STYLES:
             return _STYLES[kind]
@@ -89,6 +89,6 @@ def _style_of(kind: _TokenType) -> str:
 
 
 def _where_to_start(lines: list[str], start: int) -> int:
-    """Go back to a line that is likely to be outside of any string."""
+    """Return a line at or before `start` that is probably outside of any string or comment."""
     earliest = max(0, start - _LOOK_BACK)
     return next((number for number in range(start, earliest, -1) if _OUTSIDE.match(lines[number])), earliest)

@@ -1,4 +1,4 @@
-"""Reading files for the eye: the one place where the explorer asks for their text, their map and their symbols."""
+"""Reading files for display: their text, their map and their symbols."""
 
 from typing import TYPE_CHECKING
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
 
 
 def read_text(service: "Service", path: str) -> str:
-    """Read a file as it is now, also when it is too large to be indexed."""
+    """Return the current text of a file, even if the file is too large to be indexed."""
     return service.read(path).text
 
 
 def read_map(service: "Service", path: str, level: MapLevel, max_tokens: int) -> "View":
-    """Write the map of a file, as an agent gets it."""
+    """Return the map of a file, as an agent gets it."""
     return service.map_view(MapRequest(path, level, max_tokens=max_tokens))
 
 
 def read_outline(service: "Service", path: str) -> Outline:
-    """Find the symbols of a file."""
+    """Return the symbols of a file."""
     from keyhole.core.syntax.analyse import outline_of
 
     return outline_of(service.read(path))

@@ -1,10 +1,10 @@
-"""The two themes: brass on dark, and ink on paper."""
+"""The two themes: dark and light."""
 
 from textual.theme import Theme
 
 
 def _variables(*, quiet: str, muted: str, primary: str, background: str) -> dict[str, str]:
-    """Name what style sheets use: frames, words of less weight, and scrollbars that look like frames."""
+    """Return the variables of the style sheets: frames, muted text, and scrollbars that look like frames."""
     return {
         "border-quiet": quiet,
         "text-muted": muted,

@@ -1,1 +1,1 @@
-"""The command line: main.py is where it starts, and each group of commands has a module."""
+"""The command line: main.py is the entry point, and each group of commands has a module."""

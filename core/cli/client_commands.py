@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyhole.core.cli.options import with_options
+from keyhole.core.cli.options import SuggestingChoice, with_options
 from keyhole.core.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -15,12 +15,14 @@ _target_options = with_options(
     click.argument("client", metavar="claude|codex|cursor|vscode"),
     click.option(
         "--scope",
-        type=click.Choice(["project", "user"]),
+        type=SuggestingChoice(["project", "user"]),
         default="project",
         show_default=True,
         help="Configure this workspace only, or all your workspaces.",
     ),
-    click.option("--root", type=click.Path(path_type=Path), default=".", help="Workspace folder; default: this one."),
+    click.option(
+        "--root", type=click.Path(path_type=Path), default=".", help="Workspace folder; default: this folder."
+    ),
 )
 
 
@@ -31,12 +33,12 @@ def install(client: str, scope: str, root: Path, *, only_prints: bool) -> None:
     """Add keyhole to the configuration of an MCP client."""
     from keyhole.core.install.commands import install, snippet
 
-    found = _target(client, scope, root)
+    config = _target(client, scope, root)
     if only_prints:
-        say(f"for {found.path}:")
-        click.echo(snippet(found), nl=False)
+        say(f"configuration for {config.path}:")
+        click.echo(snippet(config), nl=False)
     else:
-        click.echo(install(found), nl=False)
+        click.echo(install(config), nl=False)
 
 
 @click.command()
@@ -51,7 +53,7 @@ def uninstall(client: str, scope: str, root: Path) -> None:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of each figure.")
 def clients(*, as_json: bool) -> None:
-    """List known MCP clients: how they cut answers, and what our tools cost them in tokens."""
+    """List known MCP clients and how they truncate answers. Also shows the token cost of our tools."""
     from dataclasses import asdict
 
     from keyhole.core.clients import clients_text, profiles
@@ -70,7 +72,7 @@ def _target(client: str, scope: str, root: Path) -> "ConfigTarget":
     from keyhole.core.install.commands import target
 
     is_project = scope == "project"
-    # For all workspaces it does not matter which one this is.
+    # The user's configuration is the same for every workspace, so the folder need not be one.
     folder = open_workspace(root) if is_project else root
     return target(client, folder, Path.home(), is_project=is_project)
 

@@ -5,7 +5,14 @@ from typing import Unpack
 
 import click
 
-from keyhole.core.cli.options import ANSWER_OPTIONS, AnswerOptions, answer_shape, root_option, with_options
+from keyhole.core.cli.options import (
+    ANSWER_OPTIONS,
+    AnswerOptions,
+    SuggestingChoice,
+    answer_shape,
+    root_option,
+    with_options,
+)
 from keyhole.core.cli.output import print_answer
 from keyhole.core.types import MapLevel, MapRequest, ReadRequest
 
@@ -27,23 +34,23 @@ class _ReadOptions(AnswerOptions):
 @click.argument("path")
 @click.option(
     "--level",
-    type=click.Choice([*map(str, MapLevel)]),
+    type=SuggestingChoice([*map(str, MapLevel)]),
     default="auto",
     show_default=True,
-    help="How much to show of each symbol; auto picks the fullest level that fits.",
+    help="How much of each symbol to show; auto picks the fullest level that fits.",
 )
-@click.option("--symbol", default="", help="Expand one symbol, by name, dotted name or first line.")
+@click.option("--symbol", default="", help="Show one symbol with its contents: its name, dotted name or first line.")
 @click.option(
     "--symbols-each",
     type=int,
     default=50,
     show_default=True,
-    help="Symbols to show at each end of a list that is too long.",
+    help="Symbols to show at each end of a truncated map.",
 )
 @click.option("--offset", type=int, default=0, show_default=True, help="Symbols to skip.")
 @with_options(*ANSWER_OPTIONS, root_option)
 def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
-    """Show what the file PATH imports and defines, with line ranges."""
+    """Show the imports and symbols of PATH, with line ranges."""
     from keyhole.core.service import Service
 
     shape = answer_shape(options)
@@ -67,12 +74,12 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
     type=int,
     default=1,
     show_default=True,
-    help="First column to show of that line, if it is very long.",
+    help="First column to show of that line, if the line is very long.",
 )
 @click.option("--max-lines", type=int, help="Lines per file; default: 500, maximum: 2,000.")
 @with_options(*ANSWER_OPTIONS, root_option)
 def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) -> None:
-    """Show lines of one or more files as they are now. Several files share the budget."""
+    """Show lines of one or more files. Several files share the budget."""
     from keyhole.core.service import Service
 
     shape = answer_shape(options)

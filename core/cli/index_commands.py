@@ -5,14 +5,14 @@ from pathlib import Path
 import click
 
 from keyhole.core.cli.options import force_option, json_option, path_argument
-from keyhole.core.cli.output import exit_with_nothing, print_json, print_text, update_index
+from keyhole.core.cli.output import exit_with_nothing, print_json, print_text, say, update_index
 
 
 @click.command(hidden=True)
 @path_argument
 @force_option
 def overview(path: Path, *, force: bool) -> None:
-    """Index a workspace and show its status, with the map of one file as a sample."""
+    """Index a workspace and show its status, and the map of one file as an example."""
     from keyhole.core.service import Service
     from keyhole.core.types import MapRequest
     from keyhole.core.view.status_text import status_text
@@ -21,12 +21,12 @@ def overview(path: Path, *, force: bool) -> None:
     update_index(service)
     print_text(status_text(service.status()))
     if sample := service.sample():
-        print_text(f"\nA sample view: keyhole map {sample}\n\n{service.map_view(MapRequest(sample)).text}")
+        print_text(f"\nExample: keyhole map {sample}\n\n{service.map_view(MapRequest(sample)).text}")
 
 
 @click.command()
 @path_argument
-@click.option("--full", is_flag=True, help="Read every file again, changed or not.")
+@click.option("--full", is_flag=True, help="Index every file again, changed or not.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Worker processes; default: one per core, at most 8.")
 @json_option
 @force_option
@@ -47,12 +47,17 @@ def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: 
 @json_option
 @force_option
 def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
-    """Show what the index of the workspace PATH holds, and what it skips."""
+    """Show what the index of PATH holds and skips, as counts."""
     from keyhole.core.service import Service
     from keyhole.core.view.status_text import status_facts, status_text
 
-    found = Service.open(path, force=force).status()
-    print_json(status_facts(found)) if as_json else print_text(status_text(found, list_skips=skipped))
+    status = Service.open(path, force=force).status()
+    if as_json:
+        print_json(status_facts(status))
+        return
+    print_text(status_text(status, list_skips=skipped))
+    if status.stale or status.pending:
+        say("Run `keyhole index` to update the index.")
 
 
 @click.command()
@@ -60,7 +65,7 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
 @json_option
 @force_option
 def stats(path: Path, *, as_json: bool, force: bool) -> None:
-    """Show what agents asked about the workspace PATH, and what it cost them."""
+    """Show how agents use the workspace PATH, and the token cost."""
     from keyhole.core.journal.statistics import statistics
     from keyhole.core.service import Service
     from keyhole.core.view.stats_text import stats_facts, stats_text

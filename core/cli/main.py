@@ -1,7 +1,7 @@
-"""Where Keyhole starts: the console script `keyhole` and `python -m keyhole` call `main`.
+"""The entry point: the console script `keyhole` and `python -m keyhole` call `main`.
 
-A command goes to its module in this package; a folder, or nothing at all, opens the explorer. Each of them is imported
-only when it runs, so that `--help` is instant and `keyhole search` loads no terminal interface.
+Commands are in the modules of this package; a folder, or no argument, opens the explorer. Heavy imports happen only
+when a command runs, so that `--help` is instant and `keyhole search` loads no terminal interface.
 """
 
 import os
@@ -60,7 +60,7 @@ def run(arguments: list[str]) -> int:
     if is_at_terminal():
         return explore(request)
     if request.port is not None:
-        return fail("--serve needs a terminal; without one, use keyhole mcp --http")
+        return fail("--serve needs a terminal; use keyhole mcp --http instead")
     code = run_command(["overview", *arguments])
     if code == 0:
         click.echo(
@@ -71,7 +71,7 @@ def run(arguments: list[str]) -> int:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Run one command and return its exit code; errors are one line on stderr."""
+    """Run one command and return its exit code; errors go to stderr."""
     if arguments and arguments[0] not in cli.commands and os.path.isdir(arguments[0]):  # noqa: PTH112  # never raises
         arguments = ["overview", *arguments]
     try:
@@ -84,13 +84,13 @@ def run_command(arguments: list[str]) -> int:
     except KeyholeError as error:
         return fail(error.worded(SHELL_STEPS))
     except BrokenPipeError:
-        # The reader has gone (`| head`): nothing to say, and nothing more to flush.
+        # The reader has closed the pipe (`| head`), which is no error; stdout must not be flushed at exit.
         sys.stdout = None
         return 0
 
 
 def _open_closed_streams() -> None:
-    """Give a stream that was closed before us (`2>&-`) somewhere to go: Python has None there, and no file may."""
+    """Open the standard streams that the caller closed (`2>&-`), so that no other file gets their numbers."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123  # until the end

@@ -1,4 +1,4 @@
-"""Opening the explorer from the command line: `keyhole [PATH] [--serve [--port N]]`."""
+"""Opens the explorer from the command line: `keyhole [PATH] [--serve [--port N]]`."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExploreRequest:
-    """The explorer as it is asked for; a port means to serve agents too."""
+    """The options of the explorer; with a port it also serves agents."""
 
     folder: Path
     force: bool
@@ -26,7 +26,7 @@ class ExploreRequest:
 
 
 def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRequest | str | None:
-    """Return what to explore if no command is given, or what is wrong with the options."""
+    """Return what to explore, None if a command is given, or what is wrong with the options."""
     options = click.Command(
         "keyhole",
         params=[
@@ -52,7 +52,7 @@ def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRe
 
 
 def is_at_terminal() -> bool:
-    """Tell whether all three streams are a terminal: keys come from the first, and Textual draws on the last."""
+    """Return whether all three standard streams are a terminal: Textual reads keys from stdin and draws on stderr."""
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
@@ -67,7 +67,7 @@ def explore(request: ExploreRequest) -> int:
 
 
 async def start_server(service: "Service", port: int, on_rejection: Callable[[str], None]) -> "EmbeddedServer":
-    """Start the server that the explorer shows; this module knows both, so that neither has to know the other."""
+    """Start the server for the explorer; this module imports both, so that neither has to import the other."""
     from keyhole.mcp_server.embedded import EmbeddedServer
 
     return await EmbeddedServer.start(service, port=port, on_rejection=on_rejection)

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they come to."""
+"""Options that several commands share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from keyhole.core.suggest import close_names, did_you_mean
 from keyhole.core.types import Detail, Format, Mode
 
 if TYPE_CHECKING:
@@ -15,32 +16,47 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
 
+
+class SuggestingChoice(click.Choice):  # type: ignore[type-arg]  # generic only since click 8.2
+    """A choice that suggests the closest value for an unknown one."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value if it is known."""
+        try:
+            return str(super().convert(value, param, ctx))
+        except click.BadParameter as error:
+            suggestion = did_you_mean(close_names(value, self.choices))
+            raise click.BadParameter(f"{error.message} {suggestion}".rstrip(), ctx, param) from None
+
+
 path_argument = click.argument("path", type=click.Path(path_type=Path), default=".")
 root_option = click.option(
     "--root", type=click.Path(path_type=Path), default=".", show_default="this folder", help="Workspace folder."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-force_option = click.option("--force", is_flag=True, help="Allow the home folder and the file system root.")
+force_option = click.option("--force", is_flag=True, help="Allow the home folder and the root folder.")
 detail_option = click.option(
     "--detail",
     "--detail-level",
     "detail_level",
-    type=click.Choice([*map(str, Detail)]),
+    type=SuggestingChoice([*map(str, Detail)]),
     default="compact",
     show_default=True,
-    help="How much to show of each result.",
+    help="How much of each result to show.",
 )
 cursor_option = click.option("--cursor", default="", help="Cursor from a previous JSON answer.")
 
 FILTER_OPTIONS: tuple[Option, ...] = (
-    click.option("--mode", type=click.Choice([*map(str, Mode)]), help="Search mode; default: search.mode, auto."),
+    click.option(
+        "--mode", type=SuggestingChoice([*map(str, Mode)]), help="Search mode; default: the setting search.mode (auto)."
+    ),
     click.option("--path", default="", help="Only files in this folder, or that match this glob."),
     click.option("--language", default="", help="Only files in this language, such as python or py."),
     click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
     click.option("--include-tests/--no-tests", default=True, show_default=True, help="Include test files."),
 )
 SEARCH_PAGE_OPTIONS: tuple[Option, ...] = (
-    click.option("--limit", type=int, help="Results per page; default: search.top_k, 10."),
+    click.option("--limit", type=int, help="Results per page; default: the setting search.top_k (10)."),
     click.option("--offset", type=int, default=0, show_default=True, help="Results to skip."),
 )
 PAGE_OPTIONS: tuple[Option, ...] = (
@@ -53,20 +69,20 @@ ANSWER_OPTIONS: tuple[Option, ...] = (
         "--budget", "--max-tokens", "max_tokens", type=int, help="Token budget of the answer; default: 20,000."
     ),
     click.option(
-        "--format", type=click.Choice([*map(str, Format)]), default="text", show_default=True, help="Output format."
+        "--format", type=SuggestingChoice([*map(str, Format)]), default="text", show_default=True, help="Output format."
     ),
     click.option("--json", "as_json", is_flag=True, help="Short for --format json."),
     click.option(
         "--as",
         "client",
         default="",
-        help="Show the answer as this client delivers it: claude, codex, cursor, vscode...",
+        help="Show the answer as this client delivers it, such as claude or codex.",
     ),
 )
 
 
 class FilterOptions(TypedDict):
-    """Which files and chunks a search looks at."""
+    """Options that filter the files and chunks of a search."""
 
     mode: str | None
     path: str
@@ -78,7 +94,7 @@ class FilterOptions(TypedDict):
 
 
 class AnswerOptions(TypedDict):
-    """How an answer is written, and for whom."""
+    """Options for the size and format of an answer."""
 
     max_tokens: int | None
     format: str
@@ -87,7 +103,7 @@ class AnswerOptions(TypedDict):
 
 
 class PageOptions(AnswerOptions):
-    """Which page of a list, and how it is written."""
+    """Options for the page of a list."""
 
     limit: int | None
     offset: int
@@ -96,7 +112,7 @@ class PageOptions(AnswerOptions):
 
 @dataclass(frozen=True, slots=True)
 class AnswerShape:
-    """What the options of an answer come to; `profile` is the client that it is shown as."""
+    """The parsed options of an answer; `profile` is the client of `--as`."""
 
     max_tokens: int | None
     format: Format
@@ -104,7 +120,7 @@ class AnswerShape:
 
 
 def with_options(*options: Option) -> Option:
-    """Give a command several options, in this order."""
+    """Add several options to a command, in this order."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(options):
@@ -115,7 +131,7 @@ def with_options(*options: Option) -> Option:
 
 
 def answer_shape(options: AnswerOptions) -> AnswerShape:
-    """Read the options of an answer; the client of `--as` sets the budget when nothing else does."""
+    """Parse the options of an answer; without `--budget`, the client of `--as` sets the budget."""
     from keyhole.core.clients import profile_named
 
     profile = profile_named(options["client"]) if options["client"] else None

@@ -1,4 +1,4 @@
-"""What commands print: results on stdout, everything else on stderr; and what they exit with."""
+"""Output and exit codes of commands: results go to stdout, everything else to stderr."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ def print_json(facts: Mapping[str, object] | Sequence[object]) -> None:
 
 
 def print_answer(text: str, profile: "Profile | None") -> None:
-    """Print a view, or what a client makes of it, with a word about what it lost."""
+    """Print a view, or what a client delivers of it, with a note on stderr if the client truncates it."""
     from keyhole.core.clients import deliver
 
     if profile is None:
@@ -45,24 +45,24 @@ def print_answer(text: str, profile: "Profile | None") -> None:
 
 
 def print_list(view: "ListView", profile: "Profile | None") -> None:
-    """Print a page of a list; an empty one has an exit code of its own."""
+    """Print a page of a list; exit with EXIT_NOTHING if it is empty."""
     print_answer(view.text, profile)
     if not view.plan.levels:
         exit_with_nothing()
 
 
 def exit_with_nothing() -> None:
-    """End a command that found nothing."""
+    """Exit with the code of a command that found nothing."""
     raise click.exceptions.Exit(EXIT_NOTHING)
 
 
 def say(message: str) -> None:
-    """Print a message for people, beside the result."""
+    """Print a message on stderr."""
     click.echo(f"keyhole: {message}", err=True)
 
 
 def fail(message: str, code: int = EXIT_ERROR) -> int:
-    """Print what went wrong on one line and return the exit code."""
+    """Print an error and return the exit code."""
     from keyhole.core.view.text import visible
 
     say(visible(message))
@@ -70,7 +70,7 @@ def fail(message: str, code: int = EXIT_ERROR) -> int:
 
 
 def update_index(service: "Service", *, full: bool = False) -> "IndexReport":
-    """Bring the index up to date, with a progress bar on stderr when that is a terminal."""
+    """Update the index, with a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():
         return service.index(full=full, on_message=lambda message: say(message.text))
     from keyhole.core.cli.progress import show_progress

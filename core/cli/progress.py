@@ -23,7 +23,7 @@ class _Rate(ProgressColumn):
 
 
 class ShownProgress:
-    """Feeds one bar; it appears with the first file, so a run with nothing to do shows none."""
+    """Updates one bar. It appears with the first file, so that a run with nothing to do shows no bar."""
 
     def __init__(self, console: Console, bar: Bar) -> None:
         self._console = console
@@ -31,7 +31,7 @@ class ShownProgress:
         self._task = bar.add_task("indexing", total=None, visible=False, chunks=0, path="")
 
     def update(self, progress: Progress) -> None:
-        """Show how far the run has come."""
+        """Show the progress of the run."""
         path = progress.path if len(progress.path) <= _PATH_WIDTH else "…" + progress.path[1 - _PATH_WIDTH :]
         self._bar.update(
             self._task,

@@ -1,4 +1,4 @@
-"""Commands about how files hang together: links, backlinks, broken, search-links, tree and related."""
+"""Commands for links, the tree and similar code: links, backlinks, broken, search-links, tree and related."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from keyhole.core.cli.options import (
     ANSWER_OPTIONS,
     PAGE_OPTIONS,
     PageOptions,
+    SuggestingChoice,
     answer_shape,
     detail_option,
     root_option,
@@ -26,10 +27,12 @@ _list_options = with_options(*PAGE_OPTIONS, *ANSWER_OPTIONS, root_option)
 
 @click.command()
 @click.argument("path")
-@click.option("--category", type=click.Choice(["internal", "external", "incoming"]), help="Page through one category.")
+@click.option(
+    "--category", type=SuggestingChoice(["internal", "external", "incoming"]), help="Page through one list of links."
+)
 @_list_options
 def links(path: str, root: Path, *, category: str | None, **options: Unpack[PageOptions]) -> None:
-    """Show the links of the file PATH, outgoing and incoming."""
+    """List the outgoing and incoming links of the file PATH."""
     from keyhole.core.links.requests import Category, LinksRequest
 
     _answer(root, LinksRequest(path, Category(category) if category else None), options)
@@ -39,7 +42,7 @@ def links(path: str, root: Path, *, category: str | None, **options: Unpack[Page
 @click.argument("path")
 @_list_options
 def backlinks(path: str, root: Path, **options: Unpack[PageOptions]) -> None:
-    """Show every link to the file or folder PATH."""
+    """List the links to the file or folder PATH."""
     from keyhole.core.links.requests import BacklinksRequest
 
     _answer(root, BacklinksRequest(path), options)
@@ -59,8 +62,8 @@ def broken_links(root: Path, *, path: str, reason: str, **options: Unpack[PageOp
 
 
 @click.command("search-links")
-@click.option("--has-links-to", default="", help="Only files that link to this one.")
-@click.option("--linked-from", default="", help="Only files that this one links to.")
+@click.option("--has-links-to", default="", help="Only files that link to this file or folder.")
+@click.option("--linked-from", default="", help="Only files that this file links to.")
 @click.option("--external-domains", multiple=True, help="Only files that link to this domain or package (repeatable).")
 @click.option("--broken/--any", default=False, help="Only files with broken links.")
 @_list_options
@@ -81,13 +84,13 @@ def search_links(
 
 @click.command()
 @click.argument("path", default="")
-@click.option("--symbol", default="", help="Start at a symbol of the file, by name, dotted name or first line.")
+@click.option("--symbol", default="", help="Start at a symbol in the file: its name, dotted name or first line.")
 @click.option(
     "--relation",
-    type=click.Choice(["children", "parents", "descendants"]),
+    type=SuggestingChoice(["children", "parents", "descendants"]),
     default="children",
     show_default=True,
-    help="Which relatives to list.",
+    help="List what is inside, what contains it, or everything below.",
 )
 @click.option("--max-depth", type=int, default=3, show_default=True, help="Levels of descendants to list.")
 @click.option("--symbols", is_flag=True, help="Include the symbols of files among the descendants of a folder.")
@@ -102,7 +105,7 @@ def tree(
     symbols: bool,
     **options: Unpack[PageOptions],
 ) -> None:
-    """List the folders, files and symbols in PATH, by default the workspace."""
+    """List the folders, files and symbols in PATH. By default, PATH is the workspace."""
     from keyhole.core.links.requests import Relation, TreeRequest
 
     _answer(root, TreeRequest(path, symbol, Relation(relation), max_depth, symbols), options)
@@ -117,7 +120,7 @@ def tree(
 def related(
     path: str, root: Path, *, line: int, symbol: str, detail_level: str, **options: Unpack[PageOptions]
 ) -> None:
-    """Find code similar to a line of the file PATH, or to a symbol."""
+    """Find code similar to a line of PATH, or to a symbol."""
     from keyhole.core.links.requests import RelatedRequest
 
     _answer(root, RelatedRequest(path, line, symbol, Detail(detail_level)), options)

@@ -31,7 +31,7 @@ class _SearchOptions(FilterOptions, AnswerOptions):
 @click.argument("query")
 @with_options(*FILTER_OPTIONS, *SEARCH_PAGE_OPTIONS, detail_option, cursor_option, *ANSWER_OPTIONS, root_option)
 def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
-    """Search the workspace for QUERY: a name, a few words, or /a regular expression/."""
+    """Search the workspace. QUERY is a name, a few words, or /a regular expression/."""
     from dataclasses import replace
 
     from keyhole.core.service import Service
@@ -54,7 +54,7 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
 @click.argument("place", metavar="PATH[:LINE]")
 @with_options(*FILTER_OPTIONS, *SEARCH_PAGE_OPTIONS, root_option, json_option)
 def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unpack[FilterOptions]) -> None:
-    """Explain where PATH ranks for QUERY, or why it is missing."""
+    """Explain the rank of PATH for QUERY, or why it is missing."""
     from dataclasses import asdict
 
     from keyhole.core.service import Service
@@ -63,9 +63,9 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unp
     path, _, line = place.rpartition(":") if place.rpartition(":")[2].isdigit() else (place, "", "")
     service = Service.open(root)
     update_index(service)
-    found = service.explain(_filtered(query, options), path, int(line) if line else None)
-    print_json(asdict(found)) if as_json else print_text(explanation_text(found))
-    if not found.rank:
+    explanation = service.explain(_filtered(query, options), path, int(line) if line else None)
+    print_json(asdict(explanation)) if as_json else print_text(explanation_text(explanation))
+    if not explanation.rank:
         exit_with_nothing()
 
 

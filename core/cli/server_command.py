@@ -17,7 +17,7 @@ from keyhole.core.types import DEFAULT_PORT
     "--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="Port; 0 picks a free one."
 )
 @click.option(
-    "--processes", type=click.IntRange(1, 16), help="Processes that serve HTTP; default: one per core, up to 2."
+    "--processes", type=click.IntRange(1, 16), help="Processes that serve HTTP; default: one per core, at most 2."
 )
 @click.option("--token", help="Bearer token that clients must send; default: a new one, printed once.")
 @click.option("--no-token", is_flag=True, help="Disable authentication (loopback only).")
@@ -35,7 +35,7 @@ def mcp(
     no_journal: bool,
     force: bool,
 ) -> None:
-    """Serve the workspace PATH to agents over MCP, on stdio or HTTP."""
+    """Serve the workspace PATH to agents over MCP. Uses stdio unless --http is given."""
     from keyhole.core.service import Service
     from keyhole.mcp_server.http_processes import default_processes
     from keyhole.mcp_server.run_server import run_http, run_stdio
@@ -45,7 +45,7 @@ def mcp(
         run_stdio(service)
         return
     if no_token and token:
-        raise click.UsageError("give --token or --no-token, not both")
+        raise click.UsageError("--token and --no-token cannot be used together")
     is_new = not token and not no_token
     run_http(service, host, port, secrets.token_urlsafe(24) if is_new else token, processes or default_processes())
 

@@ -11,6 +11,7 @@ from keyhole.core.clients import ConfigPlace, Profile, profiles
 from keyhole.core.errors import ConfigError
 from keyhole.core.install import json_text
 from keyhole.core.install.config_file import ConfigFile
+from keyhole.core.suggest import suggest_name
 
 NAME = "keyhole"
 
@@ -58,7 +59,7 @@ def target(client: str, root: Path, home: Path, *, is_project: bool) -> ConfigTa
     """Return the file and the entry of a client, for one workspace or for all workspaces of the user."""
     profile = profiles().get(client)
     if profile is None or profile.config is None:
-        raise ConfigError(f"unknown client {client!r}; choose from: {', '.join(installable())}")
+        raise ConfigError(f"unknown client {client!r}", suggestion=suggest_name(client, installable()))
     place = profile.config
     # A configuration shared by a team must not contain a path of one machine; the user's own must not depend on PATH.
     command = NAME if is_project else _own_script()

@@ -1,7 +1,7 @@
-"""The journal's file: its tables, and how it is opened and deleted while other processes use it.
+"""The journal's file: its tables, and how to open and delete it while other processes use it.
 
-Version 1: calls, their answers apart (so that a list never reads them), and a counter of changes that never
-falls, with a number that tells one journal from the next.
+Version 1: calls; their answers in a table of their own, so that lists do not read them; and a counter of changes that
+only grows, with a random number that identifies the journal.
 """
 
 import os
@@ -53,13 +53,13 @@ INSERT INTO counter (journal, value) VALUES (abs(random()), 0);
 """
 CALL_COLUMNS = tuple(column.name for column in fields(Call))
 
-# Which file is there: another process may delete the one that is open, and make a new one. Only while a file is open
-# is its number not given to another.
+# Identifies the file, because another process may delete it and make a new one. The system can reuse the number of a
+# file only after it is closed, so an open file is always identified correctly.
 Identity = tuple[int, int]
 
 
 def identity(folder: Path) -> Identity | None:
-    """Tell which journal is there now, if any."""
+    """Return which journal file exists now, or None."""
     try:
         status = (folder / JOURNAL_FILE).stat()
     except OSError:
@@ -68,27 +68,27 @@ def identity(folder: Path) -> Identity | None:
 
 
 def open_for_writing(folder: Path, *, busy_ms: int) -> apsw.Connection:
-    """Open the journal, making it if need be."""
+    """Open the journal, and create it if it does not exist."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / JOURNAL_FILE
-    with _alone(folder):
-        # What agents read is for the owner's eyes; SQLite gives the files beside it the same mode.
+    with _exclusive(folder):
+        # Only the owner may read what agents read. SQLite gives the -wal and -shm files the same mode.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, _OWNER_ONLY))
         return _opened(path, busy_ms, is_writer=True)
 
 
 def open_for_reading(folder: Path, *, busy_ms: int) -> apsw.Connection:
-    """Open a journal that is there."""
-    with _alone(folder):
+    """Open an existing journal."""
+    with _exclusive(folder):
         return _opened(folder / JOURNAL_FILE, busy_ms, is_writer=False)
 
 
 def delete(folder: Path, only: Identity | None = None) -> bool:
-    """Delete the journal, or one that is still there; who has it open notices, and opens the next one."""
+    """Delete the journal, or the file `only` if it still exists; processes that have it open then open the next one."""
     found = identity(folder)
     if found is None:
         return False
-    with _alone(folder):
+    with _exclusive(folder):
         if only in (None, identity(folder)):
             for suffix in ("", "-wal", "-shm"):
                 (folder / f"{JOURNAL_FILE}{suffix}").unlink(missing_ok=True)
@@ -96,15 +96,15 @@ def delete(folder: Path, only: Identity | None = None) -> bool:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep others from opening the journal meanwhile: two that are made at once must not share a file beside it."""
+def _exclusive(folder: Path) -> Iterator[None]:
+    """Hold the lock for opening the journal, so that two new journals never share a -wal or -shm file."""
     from filelock import FileLock, Timeout
 
     try:
         with FileLock(folder / JOURNAL_LOCK_FILE, timeout=_PATIENCE):
             yield
     except Timeout:
-        raise LockedStoreError("the journal is being opened by another process", ErrorKind.BUSY) from None
+        raise LockedStoreError("another process is opening the journal", ErrorKind.BUSY) from None
 
 
 def _opened(path: Path, busy_ms: int, *, is_writer: bool) -> apsw.Connection:
@@ -135,6 +135,6 @@ def _create(db: apsw.Connection) -> None:
 
 def _check(db: apsw.Connection, path: Path) -> None:
     if int(db.pragma("user_version")) > VERSION:
-        raise NewerStoreError(f"the journal {path} was made by a newer keyhole", ErrorKind.NEWER_INDEX)
+        raise NewerStoreError(f"a newer version of keyhole made the journal {path}", ErrorKind.NEWER_INDEX)
     if db.pragma("application_id") != APPLICATION_ID:
         raise StoreError(f"{path} is not a journal", ErrorKind.DAMAGED_JOURNAL)

@@ -1,4 +1,4 @@
-"""Reading the journal while others write it."""
+"""Reads the journal while other processes write it."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from keyhole.core.types import Call, CallStatus
 
 _BUSY_MS = 1_000
 _MOST_AT_ONCE = 1_000
-# No call takes that long: what is still pending then has lost its process, whatever has its number now.
+# No call takes this long, so the process of one that is still pending has ended, even if its number is in use again.
 _LOST_AFTER = 600.0
 # Journals of 0.1.0 know only `ok`, `truncated` and `error`. What their answers lack is in the facts kept with each: the
 # answer is looked up for such rows only.
@@ -42,7 +42,7 @@ _ANSWER = "SELECT response, truncation FROM answer WHERE call_id = ?"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a reader has come in which journal."""
+    """A position in a journal, by its identifying number and the last change read."""
 
     journal: int = 0
     change: int = 0
@@ -50,7 +50,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The calls that started or ended since a mark, in that order; `mark` is where to go on."""
+    """The calls that started or ended after a mark, in that order; the next poll continues from `mark`."""
 
     calls: tuple[Call, ...]
     mark: Mark
@@ -60,7 +60,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class WholeCall:
-    """A call with everything there is to know: `response` is the exact text that was sent."""
+    """A call with all its details; `response` is the exact text that was sent."""
 
     call: Call
     response: str
@@ -70,7 +70,7 @@ class WholeCall:
 
 @dataclass(frozen=True, slots=True)
 class CallFilter:
-    """Which calls to show: all of what is set must hold; `text` is looked for in tool, client and arguments."""
+    """A filter for calls; its conditions are combined with AND. `text` is searched in tool, client and arguments."""
 
     tool: str = ""
     client: str = ""
@@ -78,7 +78,7 @@ class CallFilter:
     text: str = ""
 
     def admits(self, call: Call) -> bool:
-        """Tell whether a call is shown."""
+        """Return whether a call matches the filter."""
         return (
             self.tool in ("", call.tool)
             and self.client in ("", call.client)
@@ -98,42 +98,42 @@ def status_now(call: Call) -> CallStatus:
 
 
 def is_lost(call: Call) -> bool:
-    """Return whether a pending call will never end, because its process is gone."""
+    """Return whether a pending call will never end because its process has ended."""
     if call.status != CallStatus.PENDING:
         return False
     return time.time() - call.started > _LOST_AFTER or not is_running(call.process)
 
 
 class JournalReader:
-    """The journal of one workspace, as people look at it."""
+    """Reads the journal of one workspace."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._db: apsw.Connection | None = None
         self._opened: Identity | None = None
         self._journal = 0
-        # The mark after which there was nothing more, in which version of the file.
-        self._read_up: tuple[Mark, int] | None = None
+        # The last mark without anything after it, and the version of the file at that time.
+        self._end: tuple[Mark, int] | None = None
 
     def poll(self, since: Mark | None = None) -> Changes:
-        """Return what happened since a mark; without one, the newest calls."""
+        """Return the changes after a mark, or the newest calls without one."""
         with self._reading() as db:
             is_reset = since is None or since.journal != self._journal
             if db is None:
                 return Changes((), Mark(), is_reset)
             version = int(db.pragma("data_version"))
-            if since is not None and (since, version) == self._read_up:
+            if since is not None and (since, version) == self._end:
                 return Changes((), since)
             after = since.change if since is not None and not is_reset else self._beginning(db)
             found = _calls(db, "WHERE change > ? ORDER BY change LIMIT ?", after, _MOST_AT_ONCE)
             mark = Mark(self._journal, found[-1].change if found else after)
             has_more = len(found) == _MOST_AT_ONCE
             if not has_more:
-                self._read_up = mark, version
+                self._end = mark, version
             return Changes(tuple(found), mark, is_reset, has_more)
 
     def calls(self, wanted: CallFilter = CallFilter(), *, before: int | None = None, limit: int = 200) -> list[Call]:  # noqa: B008  # frozen
-        """Return calls that a filter admits, newest first, from before an id."""
+        """Return calls that match a filter, newest first, starting before an id."""
         found: list[Call] = []
         for call in self._each("WHERE id < ? ORDER BY id DESC", 2**62 if before is None else before):
             if wanted.admits(call):
@@ -147,7 +147,7 @@ class JournalReader:
         return self._each("WHERE started >= ? ORDER BY id", since)
 
     def whole(self, call_id: int) -> WholeCall | None:
-        """Return one call with its answer; None when it is no longer there."""
+        """Return one call with its answer, or None if it was deleted."""
         with self._reading() as db:
             found = _calls(db, "WHERE id = ?", call_id) if db else []
             if db is None or not found:
@@ -162,7 +162,7 @@ class JournalReader:
             self._db.close(True)
         self._db = None
         self._journal = 0
-        self._read_up = None
+        self._end = None
 
     def _each(self, where: str, value: float) -> Iterator[Call]:
         with self._reading() as db:
@@ -170,20 +170,20 @@ class JournalReader:
                 yield _call(row)
 
     def _beginning(self, db: apsw.Connection) -> int:
-        """Find the change after which the newest calls lie, as many as one poll gives."""
+        """Return the change to start after, so that one poll returns the newest calls."""
         newest = "SELECT change FROM call ORDER BY change DESC LIMIT 1 OFFSET ?"
         return int(db.execute(newest, (_MOST_AT_ONCE - 1,)).get or 0)
 
     @contextmanager
     def _reading(self) -> Iterator[apsw.Connection | None]:
-        """Lend the open journal, or None when there is none."""
+        """Yield the open journal, or None if there is none."""
         try:
             yield self._connected()
         except (apsw.BusyError, apsw.LockedError) as error:
-            raise StoreError("the journal is being written", ErrorKind.BUSY) from error
+            raise StoreError("another process is writing the journal", ErrorKind.BUSY) from error
         except (apsw.Error, OSError, ValueError) as error:
             self.close()
-            raise StoreError(f"the journal cannot be read ({error})", ErrorKind.DAMAGED_JOURNAL) from error
+            raise StoreError(f"cannot read the journal ({error})", ErrorKind.DAMAGED_JOURNAL) from error
 
     def _connected(self) -> apsw.Connection | None:
         now = identity(self._folder)

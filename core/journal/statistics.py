@@ -53,7 +53,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """All calls together, by tool and by client, most calls first; the histogram is of utilisation, 0-10% first."""
+    """Figures for all calls, by tool and by client (most calls first), and a histogram of utilisation from 0-10% up."""
 
     total: Group
     tools: tuple[Group, ...]
@@ -65,7 +65,7 @@ class Statistics:
 
 
 def statistics(calls: Iterable[Call]) -> Statistics:
-    """Count calls."""
+    """Return the statistics of calls."""
     counted = list(calls)
     ended = [call for call in counted if call.status != CallStatus.PENDING]
     return Statistics(
@@ -80,7 +80,7 @@ def statistics(calls: Iterable[Call]) -> Statistics:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the smallest value that at least this share of sorted values do not exceed; 0 when there are none."""
+    """Return a percentile of sorted values by the nearest-rank method; 0 if there are none."""
     return values[max(0, ceil(share * len(values)) - 1)] if values else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Writing the journal: in a thread of its own, so that no answer waits for a disk, and no failure reaches a caller."""
+"""Writes the journal in its own thread, so that no answer waits for the disk and no error reaches a caller."""
 
 import json
 import logging
@@ -19,17 +19,17 @@ from keyhole.core.types import CallStatus
 log = logging.getLogger("keyhole.journal")
 
 LONGEST_ARGUMENTS = 100_000
-# What waits to be written is bounded too: beyond it calls go unrecorded.
+# The queue is limited; calls beyond this are not recorded.
 _MOST_WAITING = 256
 _MOST_AT_ONCE = 64
 _BUSY_MS = 2_000
 _PRUNE_EVERY = 64
-_COMPLAIN_EVERY = 60.0
+_WARN_EVERY = 60.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Started:
-    """A call that has begun."""
+    """A call that has started."""
 
     transport: str
     client: str
@@ -41,7 +41,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a call ended; `response` is the exact text that was sent, `truncation` what the budget did to it."""
+    """The outcome of a call; `response` is the exact text that was sent, `truncation` is the effect of the budget."""
 
     status: CallStatus
     response: str
@@ -57,31 +57,31 @@ _Event = tuple[Started, Ended | None]
 
 
 class Journal:
-    """The journal of one workspace as a server process writes it; no method raises or waits, but `close`."""
+    """Writes the journal of one workspace; only `flush` and `close` wait, and no method raises."""
 
     def __init__(self, folder: Path, *, max_bytes: int, max_seconds: float) -> None:
         self._folder = folder
         self._max_bytes = max_bytes
         self._max_seconds = max_seconds
-        # Unlike a bounded queue, this one can be used by a signal handler that interrupts its user.
+        # Unlike a bounded queue, a SimpleQueue is safe in a signal handler that interrupts a put or get.
         self._queue: SimpleQueue[_Event | threading.Event] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._db: apsw.Connection | None = None
         self._opened: Identity | None = None
         self._ids: dict[Started, int] = {}
         self._until_prune = 0
-        self._complained = float("-inf")
+        self._warned = float("-inf")
 
     def started(self, call: Started) -> None:
-        """Note that a call has begun."""
+        """Record the start of a call."""
         self._put((call, None))
 
     def ended(self, call: Started, outcome: Ended) -> None:
-        """Note how a call ended."""
+        """Record the outcome of a call."""
         self._put((call, outcome))
 
     def flush(self, timeout: float = 5.0) -> bool:
-        """Wait until everything so far is written, or given up; False when that takes too long."""
+        """Wait until the queue is written or dropped; return False on a timeout."""
         if self._thread is None:
             return True
         done = threading.Event()
@@ -89,12 +89,12 @@ class Journal:
         return done.wait(timeout)
 
     def close(self, timeout: float = 1.0) -> None:
-        """Write what waits, as far as time allows."""
+        """Write the rest of the queue, within the timeout."""
         self.flush(timeout)
 
     def _put(self, event: _Event) -> None:
         if self._queue.qsize() >= _MOST_WAITING:
-            self._complain("it is not written fast enough")
+            self._warn("too many are waiting to be written")
             return
         self._queue.put(event)
         if self._thread is None:
@@ -110,7 +110,7 @@ class Journal:
                 done.set()
 
     def _next(self) -> tuple[list[_Event], list[threading.Event]]:
-        """Wait for something to write, and take what else is there."""
+        """Wait for an event, and take all others that are in the queue."""
         events: list[_Event] = []
         waiting: list[threading.Event] = []
         item = self._queue.get()
@@ -131,41 +131,41 @@ class Journal:
             self._write(events)
         except (apsw.CorruptError, apsw.NotADBError):
             self._recreate(events)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it costs the record and not the answer
+        except Exception as error:  # noqa: BLE001  # any error may lose the record, but never the answer
             self._give_up(error)
         for call, outcome in events:
             if outcome:
                 self._ids.pop(call, None)
 
     def _recreate(self, events: list[_Event]) -> None:
-        """Write to a new journal in the place of a damaged one."""
+        """Replace a damaged journal with a new one, and write to that."""
         try:
             self._disconnect()
             delete(self._folder, only=self._opened)
             self._write(events)
-            log.warning("the journal was damaged; a new one is begun")
+            log.warning("the journal was damaged; started a new one")
         except Exception as error:  # noqa: BLE001  # as above
             self._give_up(error)
 
     def _give_up(self, error: Exception) -> None:
-        self._complain(f"{type(error).__name__}: {error}")
+        self._warn(str(error) or type(error).__name__)
         self._disconnect()
 
     def _write(self, events: list[_Event]) -> None:
         db = self._connected()
-        is_pruned = self._until_prune <= 0
+        should_prune = self._until_prune <= 0
         ids = dict(self._ids)
         with transaction(db):
             _write(db, events, ids)
-            if is_pruned:
+            if should_prune:
                 prune(db, max_bytes=self._max_bytes, before=time.time() - self._max_seconds)
         self._ids = ids
-        self._until_prune = (_PRUNE_EVERY if is_pruned else self._until_prune) - len(events)
-        if is_pruned:
+        self._until_prune = (_PRUNE_EVERY if should_prune else self._until_prune) - len(events)
+        if should_prune:
             db.execute("PRAGMA incremental_vacuum").fetchall()
 
     def _connected(self) -> apsw.Connection:
-        """Open the journal, again when another process has deleted it."""
+        """Return the open journal; reopen it if another process has deleted it."""
         if self._db is None or identity(self._folder) != self._opened:
             self._disconnect()
             self._ids.clear()
@@ -179,15 +179,15 @@ class Journal:
             self._db.close(True)
         self._db = None
 
-    def _complain(self, reason: str) -> None:
-        """Log, but not with every call, that calls go unrecorded."""
-        if time.monotonic() - self._complained > _COMPLAIN_EVERY:
-            self._complained = time.monotonic()
+    def _warn(self, reason: str) -> None:
+        """Log that calls are not recorded, at most once a minute."""
+        if time.monotonic() - self._warned > _WARN_EVERY:
+            self._warned = time.monotonic()
             log.warning("calls are not recorded: %s", reason)
 
 
 def prune(db: apsw.Connection, *, max_bytes: int, before: float) -> None:
-    """Delete what is too old, and then the oldest until the rest is small enough."""
+    """Delete calls that are too old, then the oldest until the journal is small enough."""
     db.execute("DELETE FROM call WHERE started < ?", (before,))
     while _used_bytes(db) > max_bytes and (count := db.execute("SELECT count(*) FROM call").get):
         oldest = max(1, int(count) // 20)
@@ -204,7 +204,7 @@ def _write(db: apsw.Connection, events: Iterable[_Event], ids: dict[Started, int
     for call, outcome in events:
         change += 1
         call_id = ids.get(call)
-        # It may have been pruned since, or never written.
+        # The call may have been deleted by `prune`, or never written.
         if call_id is None or not db.execute("SELECT 1 FROM call WHERE id = ?", (call_id,)).get:
             call_id = ids[call] = _insert(db, call, change)
         if outcome:

@@ -6,18 +6,18 @@ Value = TypeVar("Value")
 
 
 class BoundedCache(Generic[Value]):
-    """What was read from one generation of the index; any thread may look or put."""
+    """Keeps one value for one generation of the index; thread-safe."""
 
     def __init__(self) -> None:
-        # Always replaced as a whole, so that no thread sees the value of another generation.
+        # The pair is replaced as a whole, so that no thread sees a value with the wrong generation.
         self._latest: tuple[int, Value] | None = None
 
     def get(self, generation: int) -> Value | None:
-        """Return what is remembered of a generation, if it is the latest."""
+        """Return the value for a generation, if it is the cached one."""
         latest = self._latest
         return latest[1] if latest and latest[0] == generation else None
 
     def put(self, generation: int, value: Value) -> Value:
-        """Remember a value in the place of the one before; returns it."""
+        """Replace the cached value, and return the new one."""
         self._latest = generation, value
         return value

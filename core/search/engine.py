@@ -32,7 +32,7 @@ from keyhole.core.types import Hit, IndexVersion, Mode, Query, SearchResult
 
 
 class Ranking:
-    """Everything that matches, in order; `total` counts also what lies beyond the pool, `wanted` is what was sought."""
+    """All matches in order; `total` also counts those outside the pool, and `wanted` is what the query asks for."""
 
     def __init__(self, candidates: list[ChunkCandidate], total: int, wanted: Wanted) -> None:
         self.candidates = candidates
@@ -41,7 +41,7 @@ class Ranking:
 
 
 class Engine:
-    """Searches one index, for one thread at a time; what engines of the same index remember can be shared."""
+    """Searches one index, for one thread at a time; engines of the same index can share their caches."""
 
     def __init__(  # noqa: PLR0913  # made in one place, by name
         self,
@@ -57,7 +57,7 @@ class Engine:
         self._root = root
         self._max_bytes = max_bytes
         self._model = embedder if embedder and store.load_vectors() else None
-        # Why there is no search by meaning, where one would be expected.
+        # Why search by meaning is not available, if the user would expect it.
         self._problem = problem
         self._caches = caches or SharedCaches()
         self._names = Names(store, self._caches.names)
@@ -67,7 +67,7 @@ class Engine:
 
     @property
     def _embedder(self) -> Embedder | None:
-        """The model, loaded, when the index has its vectors."""
+        """The loaded model, if the index has vectors made with it."""
         if self._model is None:
             return None
         try:
@@ -75,14 +75,14 @@ class Engine:
                 self._model.load()
                 self._problem = ""
                 return self._model
-            self._problem = "the index has no vectors of the model in use"
+            self._problem = "the index has no vectors from the current model"
         except AssetError as error:
             self._problem = str(error)
         return None
 
     def _possible_mode(self, query: Query, mode: Mode) -> Mode:
-        """Do without meaning where there is none; the model is looked at, and loaded, only when meaning could count."""
-        # Who asks for hybrid by name gets an error, unless there is a reason that a note can give.
+        """Return keyword mode if hybrid mode has no vectors; the model is loaded only if the mode needs it."""
+        # A query with mode=hybrid raises an error instead, unless a note can give the reason.
         if mode == Mode.HYBRID and self._embedder is None and (query.mode == Mode.AUTO or self._problem):
             return Mode.KEYWORD
         return mode
@@ -93,22 +93,22 @@ class Engine:
         return self._embedder is not None
 
     def index_version(self) -> IndexVersion:
-        """Tell which index answers."""
+        """Return which version of the index answers."""
         facts = self.store.facts()
         return IndexVersion(facts.generation, facts.pending, self.store.count_skips(), self._caches.opening)
 
     def search(self, query: Query, mode: Mode | None = None) -> SearchResult:
-        """Answer a query with one page of hits; who has chosen its mode already says so."""
+        """Answer a query with one page of hits; `mode` is the resolved mode, if the caller knows it."""
         check_query(query)
         mode = self._possible_mode(query, mode or choose_mode(query))
         scope = chunk_scope(self.store, query)
         ranking = self.ranking(query, mode, scope)
         page = ranking.candidates[query.offset : query.offset + query.limit]
-        # Pages go on below the ranked pool by words alone, so that every match can be reached.
+        # Pages after the ranked pool are in the order of the words alone, so that every match can be reached.
         if mode == Mode.KEYWORD and len(page) < query.limit:
             start = max(0, query.offset - len(ranking.candidates))
             page += self._beyond_pool(query.text, scope, ranking, start, query.limit - len(page))
-        # Scores are shares of the best hit of all pages, so that one hit has the same score on every page.
+        # Scores are relative to the best hit of all pages, so that a hit has the same score on every page.
         top = ranking.candidates[0].score if ranking.candidates else 1.0
         index = self.index_version()
         return SearchResult(
@@ -121,7 +121,7 @@ class Engine:
         )
 
     def ranking(self, query: Query, mode: Mode, scope: ChunkScope, *, without: frozenset[str] = frozenset()) -> Ranking:
-        """Rank everything that matches; the order does not depend on the page."""
+        """Rank all matches; the order does not depend on the page."""
         if mode == Mode.REGEX:
             return self._by_regex(query, scope)
         if mode == Mode.SYMBOL:
@@ -133,15 +133,15 @@ class Engine:
             embedder = self._embedder
             if embedder is None:
                 reason = self._problem or "this index has none"
-                raise QueryError(f"mode={mode} needs vectors, and {reason}", ErrorKind.NO_VECTORS)
+                raise QueryError(f"mode={mode} needs vectors, but {reason}", ErrorKind.NO_VECTORS)
             limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
             vector = embedder.encode([query.text])[0]
             nearest = nearest_chunks(self.store, vector, scope, self.signs, limit=limit)
-        # A name that hundreds of places use may miss its own definition among the best by words: it is added here.
+        # If hundreds of places use a name, its definition may not be among the best by words, so it is added here.
         defining = self._defining_chunks(query.text, scope) if mode != Mode.SEMANTIC else {}
         chunk_ids = [*(match.chunk_id for match in lexical), *nearest, *defining]
         pool = {candidate.chunk_id: candidate for candidate in self.candidates(chunk_ids)}
-        # As if it had come last by words: the signals of a definition then lift it, not its place.
+        # It ranks last by words, so that the signals for definitions raise it and not its rank.
         for chunk_id, in_owner in defining.items():
             pool[chunk_id].lexical_rank, pool[chunk_id].in_owner = POOL_SIZE + 1, in_owner
         for number, match in enumerate(lexical, 1):
@@ -151,12 +151,12 @@ class Engine:
         for number, chunk_id in enumerate(nearest, 1):
             pool[chunk_id].vector_rank = number
         wanted = _wanted(query.text)
-        # By meaning everything is more or less near, so only the pool can be counted.
+        # Every chunk is similar to some degree, so in the modes with vectors only the pool can be counted.
         total = max(search.total(), len(pool)) if mode == Mode.KEYWORD else len(pool)
         return Ranking(rank(list(pool.values()), wanted, without=without), total, wanted)
 
     def _defining_chunks(self, text: str, scope: ChunkScope) -> dict[int, bool]:
-        """Find where a name is defined, however many other places use it, and whether in the owner it names."""
+        """Return the chunks that define a name, and whether each is in the owner that the text names."""
         if not is_identifier(text):
             return {}
         *owners, name = separate(text)
@@ -168,7 +168,7 @@ class Engine:
         }
 
     def place(self, query: Query, path: str, line: int | None) -> tuple[int, int, Hit] | None:
-        """Find a file's best chunk, or the one at a line, in the ranking: its rank, the total, and the hit."""
+        """Return rank, total and hit of a file's best chunk, or of its chunk at a line; None if it does not match."""
         mode = self._possible_mode(query, choose_mode(query))
         scope = chunk_scope(self.store, query)
         ranking = self.ranking(query, mode, scope)
@@ -193,7 +193,7 @@ class Engine:
         }
         candidates = list(self.candidates(matches))
         for candidate in candidates:
-            # A pattern matches or it does not; only what a file is for makes one match better than another.
+            # All matches of a pattern are equally good, so only the role of the file affects the score.
             role = role_of(candidate.path)
             candidate.score = 1.0 if role == "source" else 0.5
             candidate.match_lines = tuple(matches[candidate.chunk_id])
@@ -206,28 +206,28 @@ class Engine:
     def _beyond_pool(
         self, text: str, scope: ChunkScope, ranking: Ranking, start: int, count: int
     ) -> list[ChunkCandidate]:
-        """Go on below the pool, in the order of the words alone, without what the pool has already."""
+        """Return the matches after the pool, in the order of the words alone, without those already in the pool."""
         ranked = {candidate.chunk_id for candidate in ranking.candidates}
         matches = WordSearch(self.vocabulary, text, scope).pool(start + count + len(ranked), POOL_SIZE)
         below = [match.chunk_id for match in matches if match.chunk_id not in ranked]
         found = {candidate.chunk_id: candidate for candidate in self.candidates(below[start : start + count])}
         for number, chunk_id in enumerate(below[start : start + count], len(ranked) + start + 1):
-            found[chunk_id].signals = [("words", 0.0, f"place {number}, beyond the ranked pool")]
+            found[chunk_id].signals = [("words", 0.0, f"rank {number}, outside the ranked pool")]
         return [found[chunk_id] for chunk_id in below[start : start + count]]
 
     def candidates(self, chunk_ids: Iterable[int]) -> list[ChunkCandidate]:
-        """Load what ranking looks at."""
+        """Load the facts that ranking needs."""
         return [ChunkCandidate(*place) for place in self.store.chunk_places(dict.fromkeys(chunk_ids))]
 
     def _notes(self, query: Query, mode: Mode, ranking: Ranking, pending: int | None) -> Iterable[Note]:
         if query.mode == Mode.AUTO:
-            yield Note(NoteKind.MODE_CHOSEN, f"mode auto chose {mode}")
+            yield Note(NoteKind.MODE_CHOSEN, f"mode=auto chose {mode}")
         if self._problem and mode == Mode.KEYWORD:
             yield Note(NoteKind.WORDS_ONLY, f"searched by words only: {self._problem}")
         if pending is None:
-            yield Note(NoteKind.INDEX_INCOMPLETE, "the index is being built: nothing is in it yet")
+            yield Note(NoteKind.INDEX_INCOMPLETE, "the index is being built and is still empty")
         elif pending:
-            yield Note(NoteKind.INDEX_INCOMPLETE, f"the index is being built: {pending:,} files are still missing")
+            yield Note(NoteKind.INDEX_INCOMPLETE, f"the index is being built; remaining files: {pending:,}")
         if not ranking.total:
             yield Note(NoteKind.NOTHING_FOUND, f"nothing found; {self._suggestion(query, mode)}")
 
@@ -235,8 +235,8 @@ class Engine:
         if mode != Mode.REGEX and (close := self._names.closest(query.text)):
             return f"the closest names are {', '.join(close)}"
         if mode == Mode.SYMBOL:
-            return "mode=keyword looks in the text as well"
-        return "try fewer or other words, or drop a filter"
+            return "mode=keyword also searches the text"
+        return "try fewer or other words, or remove a filter"
 
 
 def _wanted(text: str) -> Wanted:

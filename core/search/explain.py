@@ -1,14 +1,17 @@
-"""Why a file is where it is in the answer to a query, or why it is not there."""
+"""Explains the rank of a file in the answer to a query, or why it is missing."""
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.filters import chunk_scope, role_of
+from keyhole.core.search.filters import chunk_scope, path_suggestion, role_of
 from keyhole.core.search.query import check_query, words_of
 from keyhole.core.types import Candidate, Explanation, Query, Skip
 
 
-def explain(engine: Engine, query: Query, found: Candidate | Skip, path: str, line: int | None) -> Explanation:
-    """Follow a file through the pipeline until it drops out, or to its place in the ranking."""
+def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: str, line: int | None) -> Explanation:
+    """Follow a file through the search until a step drops it, or to its rank.
+
+    `found` is the result of examining the path: a file to index or a skipped one; None if nothing is there.
+    """
     check_query(query)
     store = engine.store
     file_id = store.file_id(path)
@@ -27,13 +30,15 @@ def explain(engine: Engine, query: Query, found: Candidate | Skip, path: str, li
     return Explanation(path, verdict, rank, page, total, hit)
 
 
-def _not_indexed(store: SearchStore, path: str, found: Candidate | Skip) -> str:
+def _not_indexed(store: SearchStore, path: str, found: Candidate | Skip | None) -> str:
+    if found is None:
+        return ". ".join(filter(None, ["not indexed: no such file", path_suggestion(store, path)]))
     if isinstance(found, Skip):
-        place = "" if found.path == path else f", since {found.path} is"
-        return f"not indexed: {found.reason}{place}: {found.detail}"
+        where = "" if found.path == path else f"its folder {found.path} is skipped: "
+        return f"not indexed: {where}{found.reason}: {found.detail}"
     if skip := store.skip_of(path):
         return f"not indexed: {skip.reason}: {skip.detail}"
-    return "not indexed yet: run keyhole index"
+    return "not indexed yet"
 
 
 def _filtered_out(store: SearchStore, query: Query, path: str, file_id: int) -> str:
@@ -47,7 +52,7 @@ def _filtered_out(store: SearchStore, query: Query, path: str, file_id: int) -> 
         if not scope.is_open and not any(scope.admits(file_id, chunk.definitions) for chunk in chunks):
             return f"filtered out by {name}={getattr(query, name)}"
     if not query.include_tests and role_of(path) == "test":
-        return "filtered out by include_tests=false: it is a test"
+        return "filtered out by include_tests=false: it is a test file"
     return ""
 
 
@@ -56,7 +61,7 @@ def _no_match(store: SearchStore, query: Query, path: str, line: int | None) -> 
         return f"no chunk at line {line} matches the query"
     indexed = store.words_in(path)
     missing = [word for word in words_of(query.text) if word not in indexed]
-    return f"does not match: it has none of the words {', '.join(missing[:10])}" if missing else "does not match"
+    return f"does not match: it does not contain {', '.join(missing[:10])}" if missing else "does not match"
 
 
 def _ordinal(number: int) -> str:

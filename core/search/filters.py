@@ -1,8 +1,7 @@
-"""Narrowing a search to some files, and telling tests, vendored and other side matter by their paths."""
+"""Filters for path, language, kind and tests; and the role of a file, such as test or vendored, by its path."""
 
 import re
-from collections.abc import Callable, Iterable
-from difflib import get_close_matches
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -10,14 +9,15 @@ from keyhole.core.errors import QueryError
 from keyhole.core.files.globs import glob_test
 from keyhole.core.index.protocols import FactStore, SearchStore
 from keyhole.core.index.rows import ChunkScope
-from keyhole.core.syntax.languages import BY_ID, LANGUAGES
+from keyhole.core.suggest import close_names, did_you_mean, suggest_name, suggest_paths
+from keyhole.core.syntax.languages import BY_ID, language_named
 from keyhole.core.types import Query
 
 PathTest = Callable[[str], bool]
 
 _GLOB = re.compile(r"[*?\[]")
 _TEST_FOLDERS = frozenset(["test", "tests", "testing", "spec", "specs", "__tests__", "e2e", "testdata", "fixtures"])
-# The conventions of pytest, Go, Jest, JUnit and RSpec for names of test files.
+# Test file names by the conventions of pytest, Go, Jest, JUnit and RSpec.
 _TEST_STEM = re.compile(r"^(?:test_.+|.+[_.-](?:test|tests|spec)|.+Tests?|.+Spec|Test[A-Z]\w*|conftest)$")
 _VENDOR_FOLDERS = frozenset(
     ["vendor", "vendored", "_vendor", "third_party", "thirdparty", "node_modules", "external", "deps"]
@@ -26,16 +26,16 @@ _EXAMPLE_FOLDERS = frozenset(
     ["example", "examples", "demo", "demos", "sample", "samples", "doc", "docs", "benchmark", "benchmarks", "bench"]
 )
 _LOCALE_FOLDERS = frozenset(["locale", "locales", "i18n", "translations"])
-# Code kept for older versions ranks like translations: it matches often, but is rarely what people look for.
+# Code for older versions ranks like translations: it matches often, but people rarely look for it.
 _OLD_CODE_FOLDERS = frozenset(["legacy", "compat"])
 
 
 @lru_cache(maxsize=100_000)
 def role_of(path: str) -> str:
-    """Say what a file is for: "source", "test", "vendored", "example" or "locale"."""
+    """Return the role of a file: "source", "test", "vendored", "example" or "locale"."""
     parts = PurePosixPath(path)
     folders = {part.lower() for part in parts.parts[:-1]}
-    # The tests of a vendored project are vendored first: nobody who looks for tests means those.
+    # The tests of a vendored project count as vendored: people who search for tests do not mean those.
     if folders & _VENDOR_FOLDERS:
         return "vendored"
     if folders & _TEST_FOLDERS or _TEST_STEM.match(parts.stem):
@@ -48,7 +48,7 @@ def role_of(path: str) -> str:
 
 
 def chunk_scope(store: SearchStore, query: Query) -> ChunkScope:
-    """Decide which chunks a query admits; raise QueryError for an unknown language, kind or path."""
+    """Return which chunks the filters of a query allow; raise QueryError for an unknown language, kind or path."""
     language = _known_language(store, query.language)
     kind = _known_kind(store, query.kind)
     if not (query.path or language or not query.include_tests):
@@ -77,18 +77,18 @@ def _path_test(pattern: str) -> PathTest:
         return lambda _: True
     if not _GLOB.search(pattern):
         return lambda path: path == pattern or path.startswith(f"{pattern}/")
-    # As in an ignore file, a glob without a slash is about the name, in any folder.
+    # As in an ignore file, a glob without a slash matches file names in any folder.
     return glob_test(pattern if "/" in pattern else f"**/{pattern}")
 
 
 def _known_language(store: SearchStore, language: str) -> str:
     if not language:
         return ""
-    given = language.lower().removeprefix(".")
-    for known in LANGUAGES:
-        if given in (known.id, known.label.lower()) or f".{given}" in known.extensions:
-            return known.id
-    raise QueryError(f"unknown language {language!r}; {_nearest(given, BY_ID, store.languages())}")
+    if known := language_named(language):
+        return known.id
+    # If no language is close, only those in the index are worth listing.
+    names = BY_ID if close_names(language, BY_ID) else store.languages()
+    raise QueryError(f"unknown language {language!r}", suggestion=suggest_name(language, names))
 
 
 def _known_kind(store: SearchStore, kind: str) -> str:
@@ -97,12 +97,12 @@ def _known_kind(store: SearchStore, kind: str) -> str:
     present = store.kinds()
     if kind.lower() in present:
         return kind.lower()
-    raise QueryError(f"no symbol of kind {kind!r} is indexed; {_nearest(kind.lower(), present, present)}")
+    raise QueryError(f"the index has no symbols of kind {kind!r}", suggestion=suggest_name(kind, present))
 
 
-def _nearest(given: str, names: Iterable[str], present: Iterable[str]) -> str:
-    close = get_close_matches(given, list(names), n=3, cutoff=0.5)
-    return f"did you mean {', '.join(close)}?" if close else f"there are: {', '.join(sorted(present)[:20])}"
+def path_suggestion(store: FactStore, path: str, *, with_folders: bool = False) -> str:
+    """Return a question that names the indexed paths closest to one that is not indexed, if any are close."""
+    return did_you_mean(suggest_paths(path, store.paths(), with_folders=with_folders))
 
 
 def _check_path(store: FactStore, pattern: str) -> None:
@@ -110,7 +110,8 @@ def _check_path(store: FactStore, pattern: str) -> None:
     paths = store.paths()
     if any(map(_path_test(pattern), paths)):
         return
-    folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents} - {"."}
-    close = get_close_matches(pattern.strip("/"), [*folders, *paths], n=3, cutoff=0.5)
-    hint = f"; did you mean {', '.join(close)}?" if close else ""
-    raise QueryError(f"no indexed file matches path {pattern!r}{hint}")
+    # Of a glob, only the folders before its first wildcard can be misspelled.
+    plain = _GLOB.split(pattern)[0]
+    wanted = plain if plain == pattern else plain.rpartition("/")[0]
+    suggestion = did_you_mean(suggest_paths(wanted, paths, with_folders=True))
+    raise QueryError(f"no indexed file matches path {pattern!r}", suggestion=suggestion)

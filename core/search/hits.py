@@ -1,4 +1,4 @@
-"""From candidates to hits: each is labelled by the definition in it that fits the query best."""
+"""Turns candidates into hits: each gets the label of its definition that fits the query best."""
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
@@ -11,7 +11,7 @@ _MAX_KEY_METHODS = 5
 
 
 def label_hits(store: SearchStore, page: list[ChunkCandidate], top: float, wanted: Wanted) -> tuple[Hit, ...]:
-    """Make hits of candidates; scores become shares of the top one."""
+    """Make hits from candidates; scores become relative to the top score."""
     symbols = _symbols_in(store, page)
     return tuple(_hit(store, candidate, symbols.get(candidate.chunk_id, []), top, wanted) for candidate in page)
 
@@ -42,7 +42,7 @@ def _hit(store: SearchStore, candidate: ChunkCandidate, symbols: list[SymbolLabe
 
 
 def _symbols_in(store: SearchStore, page: list[ChunkCandidate]) -> dict[int, list[SymbolLabel]]:
-    """Load the symbols whose names stand in the chunks of a page."""
+    """Load the symbols whose names are in the chunks of a page."""
     symbols: dict[int, list[SymbolLabel]] = {}
     for symbol in store.symbols_in_chunks({candidate.chunk_id for candidate in page}):
         symbols.setdefault(symbol.chunk_id, []).append(symbol)

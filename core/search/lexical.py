@@ -1,4 +1,4 @@
-"""Candidates by words: BM25 over path, definitions and content."""
+"""Finds candidates by words: BM25 over path, definitions and content."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ from keyhole.core.index.words import forms_of, split_words
 from keyhole.core.search.bounded_cache import BoundedCache
 from keyhole.core.search.query import words_of
 
-# What a word counts in the path, among the definitions, and in the text of a chunk.
+# The weight of a word in the path, in the definitions, and in the text of a chunk.
 COLUMN_WEIGHTS = (1.0, 2.0, 1.0)
 _MAX_WORDS = 10
 _MAX_VARIANTS = 4
 _MAX_PHRASE = 10
-# Scoring a chunk is what costs, so only the rarest words choose chunks, up to so many; commoner words
-# still count in the chunks chosen.
+# Scoring chunks takes most of the time, so only the rarest words select chunks, up to this number. More common words
+# still count in the selected chunks.
 _MOST_CHUNKS = 1_000
-_MOST_REMEMBERED = 100_000
+_MOST_CACHED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class WordMatch:
-    """A chunk that has some of the words.
+    """A chunk that contains some of the words.
 
-    `coverage` is the share of them, rare ones counting more; `closeness` is 1 when they stand there as in
-    the query, and less when only pairs of neighbours do.
+    `coverage` is the share of the words it contains, weighted by rarity; `closeness` is 1 if it contains the query as
+    a phrase, and less if it contains only pairs of neighbouring words.
     """
 
     chunk_id: int
@@ -37,7 +37,7 @@ class WordMatch:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A word of the query with the variants that count as it."""
+    """A word of the query, with the variants that count as the same word."""
 
     word: str
     variants: tuple[str, ...]
@@ -45,25 +45,25 @@ class _Term:
 
 
 class Vocabulary:
-    """In how many chunks a word stands, remembered until the index changes: queries grow word by word."""
+    """Counts the chunks that contain a word; the counts are cached until the index changes."""
 
-    def __init__(self, store: SearchStore, remembered: BoundedCache[dict[str, int]]) -> None:
+    def __init__(self, store: SearchStore, cached: BoundedCache[dict[str, int]]) -> None:
         self.store = store
-        self._remembered = remembered
+        self._cached = cached
 
     def chunks_with(self, words: set[str]) -> dict[str, int]:
-        """Count the chunks of each word; 0 for one that is not there."""
+        """Return the number of chunks for each word, 0 if none contains it."""
         generation = self.store.facts().generation
-        chunks = self._remembered.get(generation)
-        if chunks is None or len(chunks) > _MOST_REMEMBERED:
-            chunks = self._remembered.put(generation, {})
+        chunks = self._cached.get(generation)
+        if chunks is None or len(chunks) > _MOST_CACHED:
+            chunks = self._cached.put(generation, {})
         if new := {word for word in words if word not in chunks}:
             chunks |= dict.fromkeys(new, 0) | self.store.word_counts(new)
         return chunks
 
 
 class WordSearch:
-    """One query's words, matched against the index; `in_order` tells whether other forms and phrases make sense."""
+    """Matches the words of one query against the index; `in_order` enables other word forms and phrases."""
 
     def __init__(
         self, vocabulary: Vocabulary, text: str, scope: ChunkScope, *, is_raw: bool = False, in_order: bool = True
@@ -93,33 +93,33 @@ class WordSearch:
         if not self._terms:
             return []
         rows = self._store.word_matches(self._query, self._scope, limit, offset)
-        # Few words make few patterns, which many rows share.
+        # A few words give only a few patterns, so many rows share one.
         judge = cache(self._judge)
         return [WordMatch(chunk_id, *judge(matched)) for chunk_id, matched in rows]
 
     def total(self) -> int:
-        """Count every chunk that has one of the words."""
+        """Return the number of chunks that contain at least one of the words."""
         if not self._terms:
             return 0
         return self._store.count_word_matches(self._query, self._scope)
 
     def _judge(self, matched: str) -> tuple[float, float]:
-        """Turn the pattern of phrases that a row has into its coverage and closeness."""
+        """Turn the pattern of matched phrases of a row into its coverage and closeness."""
         position, found, total = 0, 0.0, 0.0
         for term in self._terms:
-            # A rare word says more than a common one, but by the plain inverse it would be all that counts.
+            # A rare word says more than a common one, but with the plain inverse nothing else would count.
             worth = 1 / (1 + term.chunks) ** 0.25
             total += worth
             end = position + len(term.variants)
             found += worth if "1" in matched[position:end] else 0.0
             position = end
         phrases = matched[position:]
-        # The first phrase is the whole query; pairs of neighbours count for half of it at most.
+        # The first phrase is the whole query; pairs of neighbouring words count at most half as much.
         closeness = 1.0 if phrases[:1] == "1" else phrases.count("1") / (2 * max(1, len(phrases) - 1))
         return found / total, closeness
 
     def _terms_of(self, forms: dict[str, list[str]]) -> Iterator[_Term]:
-        """Find the forms of each word that the index has, the word itself first and then the commonest."""
+        """Yield each word with its forms that the index contains: the word itself first, then the most common."""
         chunks = self._vocabulary.chunks_with({form for several in forms.values() for form in several})
         for word, several in forms.items():
             known = sorted((form for form in several if chunks[form]), key=lambda f: (f != word, -chunks[f], f))
@@ -131,10 +131,10 @@ def _variants(terms: Iterable[_Term]) -> tuple[str, ...]:
     return tuple(variant for term in terms for variant in term.variants)
 
 
-def _phrases(text: str, telling: set[str]) -> list[str]:
-    """Return the whole query as one phrase, and each pair of neighbours that are both worth looking for."""
+def _phrases(text: str, terms: set[str]) -> list[str]:
+    """Return the whole query as one phrase, and each pair of neighbouring words that are both search terms."""
     words = split_words(text).split()[:_MAX_PHRASE]
     if len(words) < 2:
         return []
-    pairs = [f"{first} {second}" for first, second in pairwise(words) if {first, second} <= telling]
+    pairs = [f"{first} {second}" for first, second in pairwise(words) if {first, second} <= terms]
     return list(dict.fromkeys([" ".join(words), *pairs]))

@@ -1,4 +1,4 @@
-"""Links as the index has them: of a file, to a path, broken ones, and files by their links."""
+"""Finds links in the index: the links of a file, links to a path, broken links, and files by their links."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,8 @@ from keyhole.core.links.link_types import BROKEN, Link, LinkState
 from keyhole.core.links.markdown import domain_of
 from keyhole.core.links.prose import AnchorNames
 from keyhole.core.links.requests import Category, LinkSearchRequest
-from keyhole.core.search.filters import files_matching
+from keyhole.core.search.filters import files_matching, path_suggestion
+from keyhole.core.suggest import suggest_name
 
 _STATES = {
     Category.INTERNAL: (LinkState.INTERNAL, LinkState.UNRESOLVED),
@@ -21,7 +22,7 @@ _STATES = {
 
 @dataclass(frozen=True, slots=True)
 class LinkedFile:
-    """A file that answers to a question about links, and how many of its links do."""
+    """A file that matches a search by links, and the number of its matching links."""
 
     path: str
     language: str
@@ -34,28 +35,32 @@ def links_of_file(store: RelationStore, path: str, category: Category, wanted: S
         return links_to(store, path, wanted)
     file_id = store.file_id(path)
     if file_id is None:
-        raise PathError(f"{path} is not indexed, so its links are not known", ErrorKind.NOT_INDEXED)
+        raise PathError(
+            f"{path} is not indexed, so its links are unknown",
+            ErrorKind.NOT_INDEXED,
+            suggestion=path_suggestion(store, path),
+        )
     found = store.links_from(file_id, _STATES[category], wanted)
     return Found(_at_headings(store, found.items), found.total)
 
 
 def links_to(store: RelationStore, path: str, wanted: Slice) -> Found[Link]:
-    """Return what leads to a path from other files; to a file of Go also what imports its package, the folder."""
+    """Return the links to a path from other files; for a Go file also imports of its package (its folder)."""
     return store.links_to(_places(path), path, wanted)
 
 
 def broken_links(store: RelationStore, path: str, reason: str, wanted: Slice) -> Found[Link]:
-    """Return links that lead nowhere, below a folder or in files that match a glob."""
+    """Return broken links, in a folder or in files that match a glob."""
     if reason and reason not in BROKEN:
-        raise QueryError(f"unknown reason {reason!r}; there are: {', '.join(BROKEN)}")
+        raise QueryError(f"unknown reason {reason!r}", suggestion=suggest_name(reason, BROKEN))
     return store.broken_links([reason] if reason else BROKEN, files_matching(store, path) if path else None, wanted)
 
 
 def files_by_links(store: RelationStore, request: LinkSearchRequest, wanted: Slice) -> Found[LinkedFile]:
-    """Return the files that answer to everything that is asked, those with the most such links first."""
+    """Return the files that match all filters, those with the most matching links first."""
     counts = list(_counts(store, request))
     if not counts:
-        raise QueryError("ask for something: has_links_to, linked_from, external_domains or broken")
+        raise QueryError("no filter given; use has_links_to, linked_from, external_domains or broken")
     matching = set.intersection(*map(set, counts))
     links: Counter[str] = Counter()
     for of_files in counts:
@@ -67,7 +72,7 @@ def files_by_links(store: RelationStore, request: LinkSearchRequest, wanted: Sli
 
 
 def _counts(store: RelationStore, request: LinkSearchRequest) -> Iterator[dict[str, int]]:
-    """Yield, for each question, the files that answer to it, and by how many links."""
+    """Yield, for each filter, the matching files with their number of matching links."""
     if request.has_links_to:
         yield store.count_links_to(_places(request.has_links_to))
     if request.linked_from:
@@ -80,7 +85,7 @@ def _counts(store: RelationStore, request: LinkSearchRequest) -> Iterator[dict[s
 
 
 def _at_headings(store: RelationStore, links: tuple[Link, ...]) -> tuple[Link, ...]:
-    """Tell of links that name a heading which line it is on."""
+    """Return the links, with the line of the target heading for those that name one."""
     notes = sorted({link.to for link in links if link.names_anchor})
     headings: dict[str, list[tuple[str, int]]] = {path: [] for path in notes}
     for path, name, line in store.headings_of(notes):
@@ -95,5 +100,5 @@ def _at_headings(store: RelationStore, links: tuple[Link, ...]) -> tuple[Link, .
 
 
 def _places(path: str) -> list[str]:
-    """Return what a link to a file may name: itself, and what else stands for it."""
+    """Return the paths that a link to a file may point to: the file, and for Go also its folder."""
     return [path, path.rpartition("/")[0] or "."] if path.endswith(".go") else [path]

@@ -1,4 +1,4 @@
-"""The source of hits: read from the files as they are now, never from a copy."""
+"""Loads the source of hits from the files as they are now, never from a copy."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -11,7 +11,7 @@ from keyhole.core.search.query import words_of
 from keyhole.core.types import Hit, Passage, SourceFile
 
 CONTEXT_LINES = 10
-# A very long line is no context that anyone would want.
+# Very long lines are not useful as context.
 _MAX_CONTEXT = 2_000
 _MAX_MATCH_LINES = 8
 
@@ -19,7 +19,7 @@ _MAX_MATCH_LINES = 8
 def load_passages(
     store: SearchStore, root: Path, hits: Iterable[Hit], query: str, *, max_bytes: int
 ) -> tuple[dict[int, Passage], set[str]]:
-    """Return the passages of hits by chunk, and the paths whose content is no longer what was indexed."""
+    """Return the passages of hits by chunk, and the paths of files that changed since they were indexed."""
     wanted = {hit.chunk_id: hit for hit in hits}
     words = frozenset(words_of(query))
     passages: dict[int, Passage] = {}
@@ -62,7 +62,7 @@ def _lines_after(text: str, end: int) -> str:
 
 def _match_lines(text: str, first: int, words: frozenset[str]) -> list[int]:
     lines = text.split("\n")
-    # A look for the letters spares most lines the splitting into words.
+    # Searching for the letters first is fast, and avoids splitting most lines into words.
     letters = text.lower().replace("_", "").split("\n")
     matching = (
         number

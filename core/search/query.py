@@ -1,4 +1,4 @@
-"""Reading a query: its words, its names, and the mode that its shape asks for."""
+"""Parses a query: its words, its names, and the mode that fits it."""
 
 import re
 
@@ -11,7 +11,7 @@ MAX_QUERY_LENGTH = 10_000
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|#|/)[^\W\d]\w*)*(?:\(\))?\Z")
 _REGEX = re.compile(r"/(.+)/\Z", re.DOTALL)
 _NAME = re.compile(r"[^\W\d]\w*")
-# Words of questions rather than of answers.
+# Words that are common in questions and say nothing about the code.
 _STOP_WORDS = frozenset(
     """a about an and any are as at be been being but by can could do does doing done for from get gets got had has have
     having here how i if in into is it its itself just let like made make makes may me might more most must my no not of
@@ -22,26 +22,26 @@ _STOP_WORDS = frozenset(
 
 
 def check_query(query: Query) -> None:
-    """Refuse what cannot be searched for, and say what can."""
+    """Raise QueryError for a query that cannot be searched for."""
     if not query.text.strip():
-        raise QueryError("the query is empty; give a name, a few words, or /a regular expression/")
+        raise QueryError("the query is empty; use a name, a few words, or /a regular expression/")
     if len(query.text) > MAX_QUERY_LENGTH:
         raise QueryError(f"the query has {len(query.text):,} characters; the limit is {MAX_QUERY_LENGTH:,}")
     if query.limit < 1:
         raise QueryError(f"limit must be at least 1, not {query.limit}")
     if query.offset < 0:
-        raise QueryError(f"offset must not be negative, not {query.offset}")
+        raise QueryError(f"offset must be 0 or more, not {query.offset}")
 
 
 def choose_mode(query: Query) -> Mode:
-    """Settle `auto` by the shape of the query."""
+    """Return the mode of a query; `auto` becomes regex or hybrid."""
     if query.mode != Mode.AUTO:
         return query.mode
     return Mode.REGEX if _REGEX.match(query.text.strip()) else Mode.HYBRID
 
 
 def is_identifier(text: str) -> bool:
-    """Tell a name from a sentence."""
+    """Return whether a text is a single name and not a sentence."""
     return _IDENTIFIER.match(text.strip()) is not None
 
 
@@ -52,14 +52,14 @@ def pattern_of(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words worth looking for, in order, each once; stop words only when there is nothing else."""
+    """Return the words to search for, in order and without duplicates; stop words only if there are no others."""
     words = list(dict.fromkeys(split_words(text).split()))
-    telling = [word for word in words if word not in _STOP_WORDS and (len(word) > 1 or not word.isascii())]
-    return telling or words
+    useful = [word for word in words if word not in _STOP_WORDS and (len(word) > 1 or not word.isascii())]
+    return useful or words
 
 
 def names_of(text: str) -> list[str]:
-    """Return what could be names of definitions: the last part of each dotted name, and the whole."""
+    """Return what may be names of definitions: the last part of a dotted name, or words that look like code."""
     names = _NAME.findall(text)
     if is_identifier(text):
         return [names[-1]] if names else []

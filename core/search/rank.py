@@ -1,7 +1,7 @@
-"""Ranking: signals as small pure functions, with their weights in one table.
+"""Ranking: signals are small pure functions, with their weights in one table.
 
-A candidate starts with its fused rank; each signal multiplies that. Along the ranking, further chunks
-of one file count less, and nothing here knows about pages.
+A candidate starts with its fused rank, and each signal multiplies that. After the first chunk of a file, its other
+chunks count less. The ranking does not depend on pages.
 """
 
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.filters import role_of
 from keyhole.core.syntax.languages import BY_ID
 
-# How many candidates words and vectors bring in; far down a list fusion gives next to nothing.
+# The number of candidates from words and from vectors; further down a list, fusion adds almost nothing.
 POOL_SIZE = 120
 HYBRID_VECTORS = 64
 SEMANTIC_VECTORS = 200
-# Reciprocal-rank fusion: a place counts weight / (K + place). Among vectors the first places tell most, among words
-# the signals below tell more than the place. A name, and what stands somewhere as it is written in the query,
-# is rather looked for as it is written.
+# Reciprocal-rank fusion: a rank adds weight / (K + rank). With vectors the first ranks say the most; with words the
+# signals below say more than the rank. Vectors count less if the query is a name, or if a chunk contains the query
+# exactly as written.
 FUSION_K, VECTOR_K = 60, 10
 VECTOR_WEIGHT = 0.54
 NAME_VECTOR_WEIGHT = 0.22
@@ -46,15 +46,15 @@ WEIGHTS = {
 }
 
 
-# What a signal looks at: the definitions of a chunk, its path, or the candidate itself.
+# The input of a signal: the definitions of a chunk, its path, or the candidate itself.
 Judged = TypeVar("Judged")
-# Name, effect and detail; they become signals only when the candidate is shown.
+# Name, effect and detail; they become Signal objects only if the candidate is shown.
 Effect = tuple[str, float, str]
 
 
 @dataclass(slots=True)
 class ChunkCandidate:
-    """A chunk in the pool, with what the signals look at."""
+    """A chunk in the pool, with the input of the signals."""
 
     chunk_id: int
     file_id: int
@@ -69,7 +69,7 @@ class ChunkCandidate:
     coverage: float = 0.0
     in_owner: bool = False
     symbol_id: int = 0
-    # Its symbol is called what was asked for, but for upper case and underscores.
+    # The symbol has the name in the query, ignoring case and underscores.
     has_the_name: bool = False
     match_lines: tuple[int, ...] = ()
     score: float = 0.0
@@ -78,7 +78,7 @@ class ChunkCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the query asks for, in the forms that signals compare."""
+    """The query in the forms that signals compare."""
 
     words: frozenset[str]
     stems: frozenset[str]
@@ -90,10 +90,10 @@ class Wanted:
 def rank(
     candidates: list[ChunkCandidate], wanted: Wanted, *, without: frozenset[str] = frozenset()
 ) -> list[ChunkCandidate]:
-    """Order the pool; `without` leaves signals out, to measure what each is worth."""
-    # Sorting is stable, so that this order decides between equal scores.
+    """Order the pool; `without` disables signals, to measure the value of each."""
+    # Later sorts are stable, so this order decides between equal scores.
     candidates = sorted(candidates, key=attrgetter("path", "start_line", "chunk_id"))
-    # Many candidates share a path, or define nothing.
+    # Many candidates share a path or define nothing, so the results are cached.
     of_definitions = cache(_applied(DEFINITION_SIGNALS, wanted, without))
     of_path = cache(_applied(PATH_SIGNALS, wanted, without))
     of_match = _applied(MATCH_SIGNALS, wanted, without)
@@ -116,7 +116,7 @@ def rank(
 def _applied(
     signals: dict[str, Callable[[Judged, Wanted], float]], wanted: Wanted, without: frozenset[str]
 ) -> Callable[[Judged], tuple[float, list[Effect]]]:
-    """Make a function that returns the factor by which something raises a score, and the signals behind it."""
+    """Return a function that gives the factor for a score, and the signals behind it."""
     weighted = [(name, WEIGHTS[name], strength_of) for name, strength_of in signals.items() if name not in without]
 
     def judge(thing: Judged) -> tuple[float, list[Effect]]:
@@ -155,7 +155,7 @@ def _defines_similar_name(definitions: str, wanted: Wanted) -> float:
 
 
 def _words_in_definitions(definitions: str, wanted: Wanted) -> float:
-    """Compare the query's words with the best definition's: how many of either are in both."""
+    """Return how well the words of the best definition match the words of the query."""
     defined = _definitions(definitions)
     if wanted.words.isdisjoint(defined.words):
         return 0.0
@@ -180,7 +180,7 @@ def _has_role(role: str) -> Callable[[str, Wanted], float]:
     return lambda path, _: float(role_of(path) == role)
 
 
-# What each signal looks at: the definitions in a chunk, its path, or how the query matched it.
+# The signals by their input: the definitions in a chunk, its path, or how the query matched it.
 DEFINITION_SIGNALS: dict[str, Callable[[str, Wanted], float]] = {
     "defines the name": _defines_name,
     "defines a similar name": _defines_similar_name,
@@ -200,7 +200,7 @@ MATCH_SIGNALS: dict[str, Callable[[ChunkCandidate, Wanted], float]] = {
 
 
 def _reward_good_files(candidates: list[ChunkCandidate]) -> None:
-    """Raise the chunks of a file that has several good ones, by what the others add."""
+    """Raise the scores of the chunks of a file that has several good ones."""
     top = max((candidate.score for candidate in candidates), default=0.0)
     by_file: dict[int, list[float]] = {}
     for candidate in candidates:
@@ -215,7 +215,7 @@ def _reward_good_files(candidates: list[ChunkCandidate]) -> None:
 
 
 def _spread(ordered: list[ChunkCandidate]) -> None:
-    """Let further chunks of a file count less, so that the first page shows several files."""
+    """Lower the scores of further chunks of a file, so that the first page shows several files."""
     seen: dict[int, int] = {}
     for candidate in ordered:
         count = seen[candidate.file_id] = seen.get(candidate.file_id, -1) + 1
@@ -230,7 +230,7 @@ def _in_order(candidates: list[ChunkCandidate]) -> list[ChunkCandidate]:
 
 
 class _Definitions(NamedTuple):
-    """The names a chunk defines, as letters only, and their words, of all together and of each."""
+    """The names that a chunk defines, as letters only, and their words: of all names together and of each."""
 
     names: frozenset[str]
     words: frozenset[str]
@@ -246,12 +246,12 @@ def _definitions(definitions: str) -> _Definitions:
 
 @lru_cache(maxsize=50_000)
 def _path_stems(path: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the stems of the words in a file's name and in its folder's."""
+    """Return the stems of the words in the names of a file and of its folder."""
     folder, _, name = path.rpartition("/")
     stem_words = split_words(name.rpartition(".")[0] or name).split()
     return frozenset(map(stem, stem_words)), frozenset(map(stem, split_words(folder.rpartition("/")[2]).split()))
 
 
 def letters_of(name: str) -> str:
-    """Write a name as its letters only, so that all spellings of it are one."""
+    """Return a name in lower case without underscores, so that all its spellings are equal."""
     return name.replace("_", "").lower()

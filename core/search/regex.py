@@ -1,4 +1,4 @@
-"""Search by regular expression: trigrams say which files can match, RE2 says where they do."""
+"""Search by regular expression: trigrams select the files that can match, and RE2 finds the matches."""
 
 import re
 from collections.abc import Iterator
@@ -14,21 +14,21 @@ from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, FileDigest
 from keyhole.core.types import SourceFile
 
-# A few trigrams rule out nearly every file; each further one costs a look into the index.
+# A few trigrams rule out nearly every file, and each one costs an index lookup.
 _MAX_TRIGRAMS = 40
-# What Python's `re` knows and RE2 does not.
+# Syntax that Python's `re` supports and RE2 does not.
 _UNSUPPORTED = re.compile(r"\(\?(?:<?[=!]|P=|>|\()|\\[1-9]|\\[gk]<|[*+?}]\+")
 
 
 class Pattern(Protocol):
-    """A pattern as RE2 compiles it, which has no types of its own."""
+    """The type of a compiled RE2 pattern; the library has no types."""
 
     def finditer(self, text: str, /) -> Iterator[re.Match[str]]:
         """Yield every match in a text."""
 
 
 class LineMatch:
-    """A chunk with a match, and the lines of the file that match."""
+    """A chunk with matches, and the line numbers of the matches."""
 
     def __init__(self, chunk_id: int, lines: list[int]) -> None:
         self.chunk_id = chunk_id
@@ -36,18 +36,18 @@ class LineMatch:
 
 
 def compile_pattern(pattern: str) -> Pattern:
-    """Compile with RE2, whose time is linear in the text; say where a pattern is wrong."""
+    """Compile a pattern with RE2, which takes linear time; raise QueryError with the position of a syntax error."""
     import re2
 
     options = re2.Options()
-    # RE2 would write to stderr, which belongs to the terminal or to the MCP client.
+    # RE2 must not write to stderr, which belongs to the terminal or to the MCP client.
     options.log_errors = False
     try:
-        # In code, ^ and $ are expected to mean a line.
+        # In a code search, ^ and $ should match at line ends.
         compiled: Pattern = re2.compile(f"(?m){pattern}", options)
     except re2.error as error:
-        place, reason = _locate(pattern, str(error))
-        raise QueryError(f"bad regular expression: {reason}\n  {pattern}\n  {' ' * place}^") from None
+        place, reason = _locate(pattern, _message_of(error))
+        raise QueryError(f"invalid regular expression: {reason}\n  {pattern}\n  {' ' * place}^") from None
     return compiled
 
 
@@ -57,22 +57,22 @@ def find_matches(
     """Yield every chunk with a match, file by file."""
     compiled = compile_pattern(pattern)
     for file_id, path, digest in _files(store, pattern):
-        # Thousands of files may have to be read, and the agent may have given up by now.
+        # This loop may read thousands of files, and the client may have cancelled by now.
         check_time()
         if not scope.admits_file(file_id):
             continue
         source = read_source(root, path, max_bytes=max_bytes)
-        # A file that changed has been refreshed before, or will drop out when hits are checked.
+        # A changed file was indexed again before, or is dropped later when the hits are checked.
         if isinstance(source, SourceFile) and source.digest == digest:
             yield from _in_file(store, file_id, source.text, compiled, scope)
 
 
 def required_texts(pattern: str) -> list[str]:
-    """Return texts that every match contains; the parser of Python's `re` reads nearly all of RE2's syntax."""
+    """Return texts that every match contains; Python's own parser handles nearly all of RE2's syntax."""
     try:
         parsed = sre_parser.parse(pattern)
     except (re.error, RecursionError, OverflowError):
-        # Then every file is read: slower, but nothing is missed.
+        # Then every file is searched, which is slower but misses nothing.
         return []
     texts: list[str] = []
     _collect(parsed, texts)
@@ -83,7 +83,7 @@ def _in_file(store: SearchStore, file_id: int, text: str, compiled: Pattern, sco
     positions = [match.start() for match in compiled.finditer(text)]
     if not positions:
         return
-    # A match belongs to the chunk that it starts in: chunks tile the file, so each has exactly one.
+    # A match belongs to the chunk that it starts in. Chunks cover the file without overlap, so there is exactly one.
     for chunk_id, start, length, start_line, _, definitions in store.chunks_of_file(file_id):
         inside = [position for position in positions if start <= position < start + length]
         if inside and scope.admits(file_id, definitions):
@@ -93,13 +93,13 @@ def _in_file(store: SearchStore, file_id: int, text: str, compiled: Pattern, sco
 
 def _files(store: SearchStore, pattern: str) -> list[FileDigest]:
     trigrams = [text[i : i + 3] for text in required_texts(pattern) for i in range(len(text) - 2)]
-    # SQLite ends a text at a zero byte, so such a trigram would match nothing.
-    telling = list(dict.fromkeys(t for t in trigrams if "\0" not in t))[:_MAX_TRIGRAMS]
-    return store.files_with_trigrams(telling)
+    # SQLite ends a text at a zero byte, so a trigram with one would match nothing.
+    usable = list(dict.fromkeys(t for t in trigrams if "\0" not in t))[:_MAX_TRIGRAMS]
+    return store.files_with_trigrams(usable)
 
 
 def _collect(parsed: sre_parser.SubPattern, texts: list[str]) -> None:
-    """Gather runs of letters that no alternative, class or optional part interrupts."""
+    """Collect runs of literal characters without alternatives, classes or optional parts in between."""
     run = ""
     for operation, value in parsed:
         if operation is sre.LITERAL:
@@ -109,14 +109,19 @@ def _collect(parsed: sre_parser.SubPattern, texts: list[str]) -> None:
         run = ""
         if operation is sre.SUBPATTERN:
             _collect(value[-1], texts)
-        # What may be missing in a match must not be required; what comes at least once must be there.
+        # Optional parts may be missing in a match; parts that repeat at least once are required.
         elif operation in (sre.MAX_REPEAT, sre.MIN_REPEAT) and value[0] >= 1:
             _collect(value[2], texts)
     texts.append(run)
 
 
+def _message_of(error: Exception) -> str:
+    """Return the message of an RE2 error, which is in bytes."""
+    return " ".join(part.decode("utf-8", "replace") if isinstance(part, bytes) else str(part) for part in error.args)
+
+
 def _locate(pattern: str, message: str) -> tuple[int, str]:
-    """Find the place of an error: RE2 tells what is wrong, but not where."""
+    """Return the position and reason of an error; RE2 gives the reason but no position."""
     if found := _UNSUPPORTED.search(pattern):
         return found.start(), "lookaround, backreferences and possessive repeats are not supported"
     try:

@@ -1,4 +1,4 @@
-"""Code like some other code: by vectors where the index has them, and else by the words they share."""
+"""Finds code similar to other code: by vectors if the index has them, else by shared words."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,26 +10,26 @@ from keyhole.core.index.rows import ChunkScope, Slice
 from keyhole.core.index.words import split_words
 from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.filters import chunk_scope
+from keyhole.core.search.filters import chunk_scope, path_suggestion
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.rank import ChunkCandidate, Wanted
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.types import Hit, Mode, Query, SourceFile
 
-# How many neighbours are looked at, and how many of one file are kept.
+# The number of neighbours to compare, and the limits of results per file and in all.
 _POOL = 250
 _MOST_OF_A_FILE = 3
 _MOST_RELATED = 200
-_TELLING_WORDS = 10
-# A word in so many chunks is not too common, however few there are in all.
+_MOST_WORDS = 10
+# A word in at most this many chunks is never too common, even in a small index.
 _FEW = 20
-# No query, so each hit is named by its first definition.
+# There is no query, so each hit gets the label of its first definition.
 _UNLABELLED = Wanted(frozenset(), frozenset(), frozenset(), 1.0)
 
 
 class FoundBy(StrEnum):
-    """How code is found to be like other code."""
+    """How similar code was found."""
 
     VECTORS = "vectors"
     WORDS = "words"
@@ -37,7 +37,7 @@ class FoundBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RelatedCode:
-    """A page of code like some other; `path` and `line` say where that is, `how` by what it was found."""
+    """A page of similar code; `path` and `line` are the reference code, and `how` is how it was found."""
 
     hits: tuple[Hit, ...]
     total: int
@@ -48,7 +48,7 @@ class RelatedCode:
 
 
 def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Slice, *, max_bytes: int) -> RelatedCode:
-    """Return the chunks most like the one that is asked for, at most a few of each file."""
+    """Return the chunks most similar to the reference code, at most a few per file."""
     chunk_id, path, line = _origin(engine, request)
     if engine.has_vectors:
         scored, how = _by_vectors(engine, chunk_id), FoundBy.VECTORS
@@ -56,31 +56,35 @@ def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Sl
         scored, how = _by_words(engine, chunk_id, path, root, max_bytes), FoundBy.WORDS
     candidates = _spread(engine.candidates([id_ for id_, _ in scored if id_ != chunk_id]), scored)
     page = candidates[wanted.offset : wanted.offset + wanted.limit]
-    # How near vectors are means something by itself; how many words are shared only against the best.
+    # The similarity of vectors is meaningful on its own, but the number of shared words only relative to the best.
     top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
     hits = label_hits(engine.store, page, top, _UNLABELLED)
     return RelatedCode(hits, len(candidates), path, line, how, is_cut=len(scored) >= _POOL)
 
 
 def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
-    """Find the chunk that is asked about."""
+    """Return the chunk, path and line of the reference code."""
     if request.symbol:
         query = Query(request.symbol, Mode.SYMBOL, path=request.path)
         found = engine.ranking(query, Mode.SYMBOL, chunk_scope(engine.store, query)).candidates
         exact = [candidate for candidate in found if candidate.has_the_name]
         if not exact:
             raise QueryError(
-                f"no symbol {request.symbol!r} is indexed", ErrorKind.UNKNOWN_SYMBOL, symbol=request.symbol
+                f"the index has no symbol {request.symbol!r}", ErrorKind.UNKNOWN_SYMBOL, symbol=request.symbol
             )
         return exact[0].chunk_id, exact[0].path, exact[0].start_line
     if not request.path:
-        raise QueryError("say what the code is to be like: path and line, or symbol")
+        raise QueryError("no reference code given; use path and line, or symbol")
     line = request.line
     chunk = engine.store.chunk_at(request.path, line)
     if chunk is None:
-        raise PathError(f"{request.path} is not indexed, or empty", ErrorKind.NOT_INDEXED)
+        raise PathError(
+            f"{request.path} is not indexed, or is empty",
+            ErrorKind.NOT_INDEXED,
+            suggestion=path_suggestion(engine.store, request.path),
+        )
     if line > chunk.end_line:
-        raise QueryError(f"{request.path} has {chunk.end_line:,} lines; line={line} is past its end")
+        raise QueryError(f"line={line} is past the end of {request.path}; its last line is {chunk.end_line:,}")
     return chunk.chunk_id, request.path, line
 
 
@@ -95,23 +99,23 @@ def _by_vectors(engine: Engine, chunk_id: int) -> list[tuple[int, float]]:
 
 
 def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: int) -> list[tuple[int, float]]:
-    """Search for the words that tell the chunk from others and still stand elsewhere."""
+    """Search for the words that are typical of the chunk and also appear in other chunks."""
     source = read_source(root, path, max_bytes=max_bytes)
     (own,), chunks = engine.store.chunk_sources([chunk_id]), engine.store.count_chunks()
     text = source.text[own.start : own.start + own.length] if isinstance(source, SourceFile) else ""
     words = split_words(text).split()
     counts = engine.vocabulary.chunks_with(set(words))
-    # A word that only this chunk has finds nothing else, and one in every fourth chunk tells nothing.
+    # A word in only this chunk finds no other, and one in every fourth chunk is too common.
     uses = {word: words.count(word) for word in dict.fromkeys(words) if 1 < counts[word] <= max(_FEW, chunks // 4)}
-    telling = sorted(uses, key=lambda word: (-(uses[word] ** 0.5) / counts[word] ** 0.5, word))[:_TELLING_WORDS]
-    if not telling:
+    typical = sorted(uses, key=lambda word: (-(uses[word] ** 0.5) / counts[word] ** 0.5, word))[:_MOST_WORDS]
+    if not typical:
         return []
-    pool = WordSearch(engine.vocabulary, " ".join(telling), ChunkScope(), in_order=False).pool(_POOL)
+    pool = WordSearch(engine.vocabulary, " ".join(typical), ChunkScope(), in_order=False).pool(_POOL)
     return [(match.chunk_id, match.coverage) for match in pool]
 
 
 def _spread(candidates: list[ChunkCandidate], scored: list[tuple[int, float]]) -> list[ChunkCandidate]:
-    """Order by likeness, and leave out what a file has beyond its share."""
+    """Order by similarity, and keep at most a few chunks per file."""
     scores = {id_: (score, number) for number, (id_, score) in enumerate(scored)}
     for candidate in candidates:
         candidate.score = scores[candidate.chunk_id][0]

@@ -1,7 +1,7 @@
-"""Candidates by meaning: a scan over the signs of all vectors, then the numbers of the nearest.
+"""Finds candidates by meaning: scans the signs of all vectors, then compares the numbers of the nearest.
 
-Signs are an eighth of the numbers in size and quick to compare, but coarse. So more are taken than are wanted, and the
-numbers decide among them: of the ten nearest by numbers, 98 in 100 are among the nearest 256 by signs.
+Signs take an eighth of the space of the numbers and are fast to compare, but coarse. So the scan takes more chunks than
+needed, and the numbers decide: of the ten nearest by numbers, 98% are among the nearest 256 by signs.
 """
 
 from collections import Counter
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# How many of the nearest by signs are compared by their numbers, at least.
+# At least this many of the nearest by signs are compared by their numbers.
 _COMPARED = 256
-# What is farther from the query than nearly every right answer was (bench/quality.py), is noise.
+# Below this similarity are hardly any right answers (bench/quality.py), so such chunks are noise.
 _LEAST_COSINE = 0.1
 EVERYWHERE = ChunkScope()
 
@@ -26,7 +26,7 @@ EVERYWHERE = ChunkScope()
 def nearest_chunks(
     store: SearchStore, query: "NDArray[np.float32]", scope: ChunkScope, cache: SignCache, *, limit: int
 ) -> list[int]:
-    """Return the ids of the chunks whose vectors are nearest to a query's; none for words that mean nothing."""
+    """Return the ids of the chunks nearest to a query; none if the model knows none of its words."""
     nearest = nearest_to(store, query, cache, scope, limit=limit)
     return [chunk_id for chunk_id, closeness in nearest if closeness >= _LEAST_COSINE]
 
@@ -34,7 +34,7 @@ def nearest_chunks(
 def nearest_to(
     store: SearchStore, query: "NDArray[np.float32]", cache: SignCache, scope: ChunkScope = EVERYWHERE, *, limit: int
 ) -> list[tuple[int, float]]:
-    """Return the ids of the chunks whose vectors are nearest to a vector, and how near each is, at most 1."""
+    """Return the ids of the chunks nearest to a vector, each with its similarity, at most 1."""
     import numpy as np
 
     length = float(np.linalg.norm(query))
@@ -46,14 +46,14 @@ def nearest_to(
         return []
     vectors: NDArray[np.int8] = np.frombuffer(b"".join(row.numbers for row in rows), np.int8).reshape(len(rows), -1)
     closeness = np.round(vectors.astype(np.float32) @ query / (127 * length), 6)
-    # What is equally near as the last one wanted is still in, until paths and lines decide.
+    # Chunks as near as the last one are kept too, until path and line decide between them.
     least = np.partition(closeness, -limit)[-limit] if len(rows) > limit else -1.0
     near = {rows[number].chunk_id: min(1.0, float(closeness[number])) for number in np.flatnonzero(closeness >= least)}
     return [(chunk_id, near[chunk_id]) for chunk_id in _in_order(store, near)[:limit]]
 
 
 def _in_order(store: SearchStore, near: dict[int, float]) -> list[int]:
-    """Order chunks by how near they are; equally near ones by path and line, which are looked up for those alone."""
+    """Order chunks by similarity, and equal ones by path and line, which are looked up only for those."""
     times = Counter(near.values())
     tied = [chunk_id for chunk_id, share in near.items() if times[share] > 1]
     places = {place.chunk_id: (place.path, place.start_line) for place in store.chunk_places(tied)} if tied else {}

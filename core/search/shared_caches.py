@@ -1,4 +1,4 @@
-"""What readers of one index remember together, so that memory does not grow with their number."""
+"""Caches that all readers of one index share, so that memory does not grow with the number of readers."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,10 +10,10 @@ from keyhole.core.search.sign_cache import SignCache
 
 @dataclass(frozen=True, slots=True)
 class SharedCaches:
-    """Every name with its letters, in how many chunks a word stands, and the signs of all vectors."""
+    """The names with their letters, the number of chunks for each word, and the signs of all vectors."""
 
     names: BoundedCache[dict[str, str]] = field(default_factory=BoundedCache)
     word_counts: BoundedCache[dict[str, int]] = field(default_factory=BoundedCache)
     signs: SignCache = field(default_factory=SignCache)
-    # Counts the index files that this process has opened: numbers of chunks mean something in one of them only.
+    # Numbers the index files that this process has opened, because chunk ids are valid in only one file.
     opening: int = field(default_factory=partial(next, count(1)))

@@ -1,4 +1,4 @@
-"""The signs of all vectors, kept in memory while the index stays the same: compared in a tenth of the time."""
+"""Keeps the signs of all vectors in memory while the index is unchanged, which makes comparing ten times faster."""
 
 from typing import TYPE_CHECKING
 
@@ -10,36 +10,36 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    # Numbers of chunks, and a row of signs for each.
+    # Chunk ids, and a row of signs for each.
     Signs = tuple[NDArray[np.int64], NDArray[np.uint64]]
 
-# Reading all signs takes as long as so many scans of the index: they are read when that has paid.
-_ASKED_BEFORE = 8
+# Loading all signs takes as long as this many scans of the index, so it pays off only after that.
+_SCANS_BEFORE_LOADING = 8
 
 
 class SignCache:
-    """Finds the nearest by signs, as the store does; any thread may ask."""
+    """Finds the nearest chunks by signs, as the store does; thread-safe."""
 
     def __init__(self) -> None:
-        self._asked: BoundedCache[list[bytes]] = BoundedCache()
+        self._queries: BoundedCache[list[bytes]] = BoundedCache()
         self._signs: BoundedCache[Signs] = BoundedCache()
 
     def nearest(self, store: SearchStore, own: bytes, scope: ChunkScope, count: int) -> list[int]:
-        """Return the chunks whose signs differ least from these, in no order."""
+        """Return the chunks whose signs differ least from these, in any order."""
         # Signs are compared eight bytes at a time.
         loaded = self._loaded(store, own) if scope.is_open and len(own) % 8 == 0 else None
         near = _nearest(loaded, own, count) if loaded else None
         return store.nearest_by_signs(own, scope, count) if near is None else near
 
     def _loaded(self, store: SearchStore, own: bytes) -> "Signs | None":
-        """Return the signs of this generation of the index, once it has been asked often enough."""
+        """Return the signs of this generation of the index, after enough queries to be worth loading them."""
         generation = store.facts().generation
         if (loaded := self._signs.get(generation)) is not None:
             return loaded
-        asked = self._asked.get(generation)
-        asked = self._asked.put(generation, []) if asked is None else asked
-        asked.append(own)
-        return self._signs.put(generation, _load(store)) if len(asked) > _ASKED_BEFORE else None
+        queries = self._queries.get(generation)
+        queries = self._queries.put(generation, []) if queries is None else queries
+        queries.append(own)
+        return self._signs.put(generation, _load(store)) if len(queries) > _SCANS_BEFORE_LOADING else None
 
 
 def _load(store: SearchStore) -> "Signs":
@@ -51,7 +51,7 @@ def _load(store: SearchStore) -> "Signs":
 
 
 def _nearest(loaded: "Signs", own: bytes, count: int) -> list[int] | None:
-    """Compare all signs at once; None where too many are equally far, which only the store can tell apart."""
+    """Compare all signs; return None if too many are equally far, which only the store can order."""
     import numpy as np
 
     ids, signs = loaded

@@ -1,4 +1,4 @@
-"""Search by name: exact, then by its start, then within it, then with a typo."""
+"""Search by name: exact matches first, then the start of a name, then parts of it, then typos."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -11,7 +11,7 @@ from keyhole.core.search.rank import ChunkCandidate, letters_of
 
 
 class NameMatch(StrEnum):
-    """How a name matches what was asked for; the value is what explanations say."""
+    """How a name matches the query; explanations show the value."""
 
     EXACT = "exact"
     SAME_LETTERS = "same letters"
@@ -20,7 +20,7 @@ class NameMatch(StrEnum):
     TYPO = "typo"
 
 
-# How good each way of matching is.
+# The score of each way of matching.
 _QUALITY = {
     NameMatch.EXACT: 1.0,
     NameMatch.SAME_LETTERS: 0.95,
@@ -28,7 +28,7 @@ _QUALITY = {
     NameMatch.INSIDE: 0.55,
     NameMatch.TYPO: 0.4,
 }
-# Milder than for other searches: who asks for a name may well mean the one in a test.
+# Milder than in other searches, because a search by name may well mean a name in a test.
 _ROLE_FACTORS = {"test": 0.7, "vendored": 0.7, "example": 0.8}
 _MAX_TYPOS = 2
 _SHORTEST_TYPO = 4
@@ -37,21 +37,21 @@ _SHORTEST_TYPO = 4
 class Names:
     """Every name that the index defines, kept in memory until the index changes."""
 
-    def __init__(self, store: SearchStore, remembered: BoundedCache[dict[str, str]]) -> None:
+    def __init__(self, store: SearchStore, cached: BoundedCache[dict[str, str]]) -> None:
         self._store = store
-        self._remembered = remembered
+        self._cached = cached
 
     def letters(self) -> dict[str, str]:
         """Return each name with its letters."""
         generation = self._store.facts().generation
-        letters = self._remembered.get(generation)
+        letters = self._cached.get(generation)
         if letters is None:
             names = self._store.symbol_names()
-            letters = self._remembered.put(generation, {name: letters_of(name) for name in names})
+            letters = self._cached.put(generation, {name: letters_of(name) for name in names})
         return letters
 
     def matching(self, name: str) -> Iterator[tuple[str, NameMatch]]:
-        """Yield names with the way they match, each once."""
+        """Yield the matching names, each once, with how they match."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
@@ -60,7 +60,7 @@ class Names:
         for other in containing:
             yield other, _way(name, wanted, other, letters[other])
         if len(name) >= _SHORTEST_TYPO:
-            # A short name with two typos is another name.
+            # A short name with two typos would be a different name.
             cutoff = min(_MAX_TYPOS, len(name) // 3)
             close = process.extract(
                 name.lower(), letters.keys(), scorer=OSA.distance, processor=str.lower, limit=50, score_cutoff=cutoff
@@ -68,7 +68,7 @@ class Names:
             yield from ((other, NameMatch.TYPO) for other, _, _ in close if other not in containing)
 
     def closest(self, text: str, *, limit: int = 3) -> list[str]:
-        """Return names that look like the text, for a suggestion."""
+        """Return the names most similar to a text, for a suggestion."""
         from rapidfuzz import process
         from rapidfuzz.distance import JaroWinkler
 
@@ -92,7 +92,7 @@ def find_symbols(store: SearchStore, names: Names, text: str, scope: ChunkScope)
     owner = owners[-1].lower() if owners else ""
     found: dict[int, tuple[ChunkCandidate, int]] = {}
     for symbol in store.symbols_named(ways):
-        # A line cut into several chunks gives a row for each: the first stands for the symbol.
+        # A line that is split into several chunks gives a row for each, and only the first counts.
         is_first = symbol.symbol_id not in found
         if is_first and scope.admits_file(symbol.chunk.file_id) and scope.kind in ("", symbol.kind):
             candidate = ChunkCandidate(*symbol.chunk, symbol_id=symbol.symbol_id)
@@ -104,7 +104,7 @@ def find_symbols(store: SearchStore, names: Names, text: str, scope: ChunkScope)
 
 
 def separate(text: str) -> list[str]:
-    """Part `Owner.name`, in the notation of any language."""
+    """Split `Owner.name` into its parts, in the notation of any language."""
     for separator in ("::", "->", "#", "/"):
         text = text.replace(separator, ".")
     return text.strip().removesuffix("()").split(".")

@@ -8,17 +8,18 @@ from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.protocols import RelationStore
 from keyhole.core.index.rows import Found, Slice, SymbolEntry
 from keyhole.core.links.requests import Relation, TreeRequest
+from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.symbol_search import separate
 from keyhole.core.types import IndexedFile
 
 _LINES_LISTED = 5
-# No path has as many parts.
+# More than any path has parts.
 _DEEPEST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A folder, a file or a symbol; `size` counts the files of a folder, the lines of a file."""
+    """A folder, file or symbol; `size` is the number of files in a folder, or of lines in a file."""
 
     kind: str
     path: str
@@ -31,8 +32,8 @@ class TreeNode:
     signature: str = ""
 
 
-class _Stretch(NamedTuple):
-    """What is shown of a path: 0 is itself, and from 1 on its symbols."""
+class _Part(NamedTuple):
+    """The part of a path that is on the page: 0 is the path itself, 1 and up are its symbols."""
 
     path: str
     start: int
@@ -40,7 +41,7 @@ class _Stretch(NamedTuple):
 
 
 class Tree:
-    """Walks the tree from one place."""
+    """Lists the tree around one folder, file or symbol."""
 
     def __init__(self, store: RelationStore, request: TreeRequest) -> None:
         self._store = store
@@ -51,10 +52,10 @@ class Tree:
         self._has_symbols = request.symbols
         self._symbols = _Symbols(store, request.path, request.symbol) if self._is_file() else None
         if request.symbol and self._symbols is None:
-            raise QueryError("symbol needs path to be a file", ErrorKind.SYMBOL_WITHOUT_FILE)
+            raise QueryError("symbol needs a file as path", ErrorKind.SYMBOL_WITHOUT_FILE)
 
     def walk(self, wanted: Slice) -> Found[TreeNode]:
-        """Return the nodes in the direction that is asked for."""
+        """Return one page of the parents, children or descendants."""
         if self._relation == Relation.PARENTS:
             nodes = list(self._above())
         elif self._symbols:
@@ -69,11 +70,15 @@ class Tree:
         if self._store.file_id(self._path) is not None:
             return True
         if not self._store.count_files_in(self._path):
-            raise PathError(f"{self._path} is neither an indexed file nor a folder with any", ErrorKind.UNKNOWN_PATH)
+            raise PathError(
+                f"{self._path} is not an indexed file, nor a folder that contains one",
+                ErrorKind.UNKNOWN_PATH,
+                suggestion=path_suggestion(self._store, self._path, with_folders=True),
+            )
         return False
 
     def _above(self) -> Iterator[TreeNode]:
-        """Yield what encloses the place, the nearest first."""
+        """Yield what contains the starting point, nearest first."""
         depth = 0
         path = self._path
         if self._symbols:
@@ -86,26 +91,26 @@ class Tree:
             yield TreeNode("folder", path, path.rpartition("/")[2] or ".", depth, self._store.count_files_in(path))
 
     def _below(self, wanted: Slice) -> Found[TreeNode]:
-        """Return what is inside: each folder before what it holds, each file before its symbols."""
+        """Return what is inside: each folder before its contents, each file before its symbols."""
         places, files = self._places()
         symbols = self._symbol_counts() if self._has_symbols else {}
-        shown, position, end = list[_Stretch](), 0, wanted.offset + wanted.limit
-        # Symbols are counted but not read, so that a page costs what it shows and not what comes before it.
+        shown, position, end = list[_Part](), 0, wanted.offset + wanted.limit
+        # Symbols before the page are counted but not read, so that the cost depends only on the page.
         for path in places:
             if position >= end:
                 break
             size = 1 + symbols.get(path, 0)
             if position + size > wanted.offset:
-                shown.append(_Stretch(path, max(0, wanted.offset - position), min(size, end - position)))
+                shown.append(_Part(path, max(0, wanted.offset - position), min(size, end - position)))
             position += size
         return Found(tuple(self._nodes(shown, files)), len(places) + sum(symbols.values()))
 
     def _places(self) -> tuple[list[str], dict[str, int]]:
-        """Return the paths of folders and files, as deep as they are shown, and how many files each folder has."""
+        """Return the paths down to the shown depth, and the number of files in each folder."""
         places: list[str] = []
         files: dict[str, int] = {}
         last, is_shown = None, False
-        # Paths alone cost little; what else a file has is read only of those that are shown.
+        # Reading only paths is cheap; other facts are read only for the files that are shown.
         for path in self._store.paths_in(self._path):
             folder = path.rpartition("/")[0]
             if folder != last:
@@ -115,7 +120,7 @@ class Tree:
             files[folder] += 1
             if is_shown:
                 places.append(path)
-        # What is inside a folder comes after it, so from the end on each adds up before it counts in the one above.
+        # Folders inside a folder sort after it, so going backwards each count is complete before it is added.
         for folder in sorted(files, reverse=True):
             above = folder.rpartition("/")[0]
             if folder and above in files:
@@ -123,12 +128,12 @@ class Tree:
         return places, files
 
     def _symbol_counts(self) -> dict[str, int]:
-        """Count the symbols of each file that are shown, without reading them."""
+        """Return the number of shown symbols of each file, without reading them."""
         return self._store.count_symbols_in(self._path, self._max_depth + self._own_depth - 1)
 
-    def _nodes(self, shown: list[_Stretch], files: dict[str, int]) -> Iterator[TreeNode]:
-        known = self._files([stretch.path for stretch in shown if stretch.path not in files])
-        symbols = self._symbols_of([stretch for stretch in shown if stretch.end > 1])
+    def _nodes(self, shown: list[_Part], files: dict[str, int]) -> Iterator[TreeNode]:
+        known = self._files([part.path for part in shown if part.path not in files])
+        symbols = self._symbols_of([part for part in shown if part.end > 1])
         for path, start, _ in shown:
             node = known.get(path) or TreeNode("folder", path, path.rpartition("/")[2], self._depth(path), files[path])
             if not start:
@@ -136,8 +141,8 @@ class Tree:
             for symbol in symbols.get(path, ()):
                 yield _symbol(path, node.language, symbol, node.depth + 1 + symbol.depth)
 
-    def _symbols_of(self, shown: list[_Stretch]) -> dict[str, list[SymbolEntry]]:
-        """Read the symbols of stretches; only the first and the last can be a part of those that a file has."""
+    def _symbols_of(self, shown: list[_Part]) -> dict[str, list[SymbolEntry]]:
+        """Read the symbols on the page; only the first and the last file can be there in part."""
         asked = [(path, self._max_depth - self._depth(path), max(0, start - 1), end - 1) for path, start, end in shown]
         found = self._store.symbols_of_files([(path, depth) for path, depth, *_ in asked[1:-1]])
         for path, depth, start, end in {asked[0], asked[-1]} if asked else ():
@@ -145,7 +150,7 @@ class Tree:
         return found
 
     def _new_folders(self, folder: str, files: dict[str, int]) -> list[str]:
-        """Return the folders from the place down to this one that were not met yet, as deep as they are shown."""
+        """Return this folder and those above it that are new, down to the shown depth."""
         found = []
         while len(folder) > len(self._path) and folder not in files:
             files[folder] = 0
@@ -154,7 +159,7 @@ class Tree:
         return [path for path in reversed(found) if self._depth(path) <= self._max_depth]
 
     def _depth(self, path: str) -> int:
-        """Tell how many levels below the place a path is."""
+        """Return how many levels a path is below the starting point."""
         return path.count("/") + 1 - self._own_depth
 
     def _files(self, paths: list[str]) -> dict[str, TreeNode]:
@@ -162,7 +167,7 @@ class Tree:
 
 
 class _Symbols:
-    """The symbols of a file, in order; each with how deep it is."""
+    """The symbols of a file, in the order of the source."""
 
     def __init__(self, store: RelationStore, path: str, symbol: str) -> None:
         (self._file,) = store.files_at([path])
@@ -173,7 +178,7 @@ class _Symbols:
         base = self._entries[self._start].depth if self._start >= 0 else -1
         nodes = []
         for symbol in self._entries[self._start + 1 :]:
-            # Symbols come in the order of the source, so the first that is not deeper ends what is inside.
+            # In the order of the source, the first symbol that is not deeper ends the contents.
             if symbol.depth <= base:
                 break
             if symbol.depth - base <= max_depth:
@@ -185,14 +190,14 @@ class _Symbols:
             return
         depth = self._entries[self._start].depth
         for symbol in reversed(self._entries[: self._start]):
-            # Backwards, each one that is less deep than all seen so far encloses the symbol.
+            # Going backwards, each symbol that is less deep than all before contains the symbol.
             if symbol.depth < depth:
                 depth = symbol.depth
                 yield _symbol(self._file.path, self._file.language, symbol, 0)
         yield _file(self._file, 0)
 
     def _find(self, symbol: str) -> int:
-        """Find a symbol by name, dotted name or line."""
+        """Return the number of a symbol, found by name, dotted name or line."""
         *owners, name = separate(symbol)
         numbers = [
             number
@@ -205,7 +210,7 @@ class _Symbols:
             raise QueryError(f"{path} has no symbol {symbol!r}", ErrorKind.NO_SYMBOL, path=path)
         if len(numbers) > 1:
             lines = ", ".join(str(self._entries[number].start_line) for number in numbers[:_LINES_LISTED])
-            raise QueryError(f"{path} has {len(numbers)} symbols {symbol!r}; give symbol=LINE, one of {lines}")
+            raise QueryError(f"{path} has {len(numbers)} symbols named {symbol!r}; use a first line as symbol: {lines}")
         return numbers[0]
 
 

@@ -320,6 +320,15 @@ _SHEBANG_LIMIT = 200
 _CPP_MARKS = re.compile(r"^[ \t]*(?:class|namespace|template\s*<|using\s|(?:public|private|protected):)", re.MULTILINE)
 
 
+def language_named(name: str) -> Language | None:
+    """Return the language with this id, label or file extension, ignoring case."""
+    given = name.lower().removeprefix(".")
+    for language in LANGUAGES:
+        if given in (language.id, language.label.lower()) or f".{given}" in language.extensions:
+            return language
+    return None
+
+
 def detect_language(path: str, text: str) -> Language:
     """Return the language of a file: by its name, then by its first line, else plain text."""
     name = PurePosixPath(path).name

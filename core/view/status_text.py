@@ -1,4 +1,4 @@
-"""The status of a workspace: what its index holds, what is passed over, and why."""
+"""The status of a workspace: what its index holds, what it skips, and why."""
 
 from dataclasses import asdict
 
@@ -6,11 +6,11 @@ from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import IndexReport, Status
 from keyhole.core.view.text import count_of, human_size
 
-NO_MODEL = "none: no vectors, so search is by words only"
+NO_MODEL = "none, so search is by words only"
 
 
 def status_text(status: Status, *, list_skips: bool = False) -> str:
-    """Render the status as a small report."""
+    """Return the status as a short report."""
     lines = [f"Workspace  {status.root}", *_index_lines(status)]
     if status.languages:
         lines += ["", f"{'Language':<18}{'files':>9}{'chunks':>9}{'symbols':>9}"]
@@ -27,18 +27,18 @@ def status_text(status: Status, *, list_skips: bool = False) -> str:
 
 
 def status_facts(status: Status) -> dict[str, object]:
-    """Give the same status as plain data, for JSON."""
+    """Return the same as JSON facts."""
     facts = asdict(status) | {"skipped": dict(_largest_first(status.skipped))}
     return {"project": facts.pop("root"), **facts}
 
 
 def report_text(report: IndexReport) -> str:
-    """Render what an index run did, in one or two lines."""
+    """Return what an index run did, in two or three lines."""
     changed = report.added + report.changed + report.removed
-    parts = [f"{report.added:,} new", f"{report.changed:,} edited", f"{report.removed:,} gone"]
+    parts = [f"{report.added:,} new", f"{report.changed:,} edited", f"{report.removed:,} removed"]
     detail = f" ({', '.join(parts)})" if changed else ""
     lines = [
-        f"{changed:,} changed{detail}, {report.current:,} current",
+        f"{changed:,} changed{detail}, {report.current:,} unchanged",
         " │ ".join(
             [
                 count_of(report.files, "file"),
@@ -56,14 +56,10 @@ def report_text(report: IndexReport) -> str:
 
 def _index_lines(status: Status) -> list[str]:
     if not status.generation:
-        return ["Index      none yet: keyhole index builds it", f"Waiting    {count_of(status.pending, 'file')}"]
-    freshness = (
-        "current"
-        if not status.stale
-        else f"{count_of(status.stale, 'file')} changed since: keyhole index takes that in"
-    )
+        return ["Index      none yet", f"To index   {count_of(status.pending, 'file')}"]
+    freshness = f"out of date: {count_of(status.stale, 'file')} changed" if status.stale else "current"
     if status.pending:
-        freshness = f"incomplete, {count_of(status.pending, 'file')} to go: keyhole index goes on"
+        freshness = f"incomplete: {count_of(status.pending, 'file')} to index"
     return [
         f"Index      {human_size(status.index_bytes)} │ generation {status.generation} │ {freshness}",
         f"Updated    {status.updated}",

@@ -1,19 +1,19 @@
-"""Small facts about text, written the same way in every view."""
+"""Numbers, names and source as text, written the same way in every view."""
 
 import json
 import re
 
-# What could move a cursor, ring a bell or hide text: C0 and C1 controls, and bidirectional overrides.
+# Characters that could move a cursor, ring a bell or hide text: C0 and C1 controls, and bidirectional overrides.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _PLAIN = bytes([*b"\t\n", *range(0x20, 0x7F)])
 _LONGEST_NAME = 200
-# `json.dumps` makes such an encoder for each call.
+# `json.dumps` would create a new encoder for each call.
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def count_lines(text: str) -> int:
-    """Count lines; the last one needs no line feed."""
-    # Looking for one is ten times as fast as counting, which matters to a line of megabytes.
+    """Return the number of lines; the last one needs no line feed."""
+    # Finding one is ten times as fast as counting, which matters for a line of megabytes.
     first = text.find("\n")
     if first < 0:
         return int(bool(text))
@@ -21,12 +21,12 @@ def count_lines(text: str) -> int:
 
 
 def count_of(number: int, noun: str) -> str:
-    """Write a number with its noun in the singular or plural."""
+    """Return a number with its noun, singular or plural."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def human_size(size: int) -> str:
-    """Write a number of bytes with the unit people would choose."""
+    """Return a number of bytes in a readable unit."""
     amount = float(size)
     for unit in ("B", "KB", "MB"):
         if amount < 1_000:
@@ -36,12 +36,12 @@ def human_size(size: int) -> str:
 
 
 def json_text(facts: object) -> str:
-    """Write JSON that a terminal shows as it is: what could act on it is escaped, other letters are not."""
+    """Return JSON that is safe for a terminal: control characters are escaped, letters are not."""
     return _escaped(json.dumps(facts, ensure_ascii=False, indent=2))
 
 
 def json_line(facts: object) -> str:
-    """Write the same on one line."""
+    """Return the same on one line."""
     return _escaped(_ENCODER.encode(facts))
 
 
@@ -57,22 +57,22 @@ def visible(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Tell that a text has no control characters, as nearly all have none: five times as fast as looking for them."""
+    """Return whether a text has no control characters: five times as fast as searching for them."""
     return text.isascii() and not text.encode().translate(None, _PLAIN)
 
 
 def one_line(text: str) -> str:
-    r"""Show a text on one line: line ends and tabs as `\n` and `\t`."""
+    r"""Return a text on one line, with line ends and tabs as `\n` and `\t`."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def name_text(text: str, longest: int = _LONGEST_NAME) -> str:
-    """Show a path or a name on one line, shortened in the middle when it is very long."""
+    """Return a path or name on one line; a very long one is clipped in the middle."""
     return middle_cut(one_line(text), longest)
 
 
 def middle_cut(text: str, longest: int = _LONGEST_NAME) -> str:
-    """Shorten a text in the middle when it is very long; JSON escapes what a line of text has to show."""
+    """Clip a very long text in the middle. For JSON, which escapes control characters itself."""
     if len(text) <= longest:
         return text
     start = longest // 2
@@ -80,7 +80,7 @@ def middle_cut(text: str, longest: int = _LONGEST_NAME) -> str:
 
 
 def declared_name(signature: str, name: str) -> str:
-    """Cut a signature off after the name it declares: the name as a word, not as a part of one."""
+    """Return a signature up to the name it declares, matched as a whole word."""
     start = signature.find(name) if name else -1
     while start >= 0:
         end = start + len(name)
@@ -92,7 +92,7 @@ def declared_name(signature: str, name: str) -> str:
 
 
 def shorten(text: str, longest: int) -> str:
-    """Show a text on one line, shortened at a word."""
+    """Return a text on one line, clipped at a word."""
     shown = one_line(" ".join(text.split()))
     if len(shown) <= longest:
         return shown
@@ -101,6 +101,6 @@ def shorten(text: str, longest: int) -> str:
 
 
 def source_text(text: str) -> str:
-    """Show source as it is written, with control characters visible; the line ends of DOS count as line ends."""
+    """Return source as written, with control characters made visible; CRLF counts as a line end."""
     shown = visible(text.replace("\r\n", "\n"))
     return shown if shown.endswith("\n") or not shown else f"{shown}\n"

@@ -1,13 +1,14 @@
 """Resolving paths from callers, and reading only files that may be served."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import ErrorKind, PathError
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable
+from keyhole.core.suggest import did_you_mean, suggest_paths
 from keyhole.core.types import Candidate, Refusal, SkipReason, SourceFile
 
 # Maps and reads serve files up to this size, whether they are indexed or not.
@@ -15,11 +16,17 @@ SERVED_BYTES = 50_000_000
 
 
 class PathGuard:
-    """Turns paths from callers into files of the workspace; `is_indexed` separates deleted files from wrong names."""
+    """Turns paths from callers into files of the workspace.
 
-    def __init__(self, root: Path, is_indexed: Callable[[str], bool]) -> None:
+    `is_indexed` tells a deleted file from a wrong name, and suggestions are taken from `indexed_paths`.
+    """
+
+    def __init__(
+        self, root: Path, is_indexed: Callable[[str], bool], indexed_paths: Callable[[], Iterable[str]]
+    ) -> None:
         self._root = root
         self._is_indexed = is_indexed
+        self._indexed_paths = indexed_paths
 
     def relative(self, path: str, *, must_exist: bool = True) -> str:
         """Return a path relative to the root for a path from a caller, or raise PathError."""
@@ -34,8 +41,19 @@ class PathGuard:
         if must_exist and not is_file and self._is_indexed(inside.as_posix()):
             raise PathError(f"{printable(path)} was deleted since it was indexed", ErrorKind.DELETED_FILE)
         if inside.name in ("", "..") or (must_exist and not is_file):
-            raise PathError(f"{printable(path)} is not a file in the workspace", ErrorKind.NOT_A_FILE)
+            raise PathError(
+                f"{printable(path)} is not a file in the workspace",
+                ErrorKind.NOT_A_FILE,
+                suggestion=did_you_mean(self.similar(inside.as_posix())),
+            )
         return inside.as_posix()
+
+    def similar(self, path: str) -> list[str]:
+        """Return the indexed files that a missing path may stand for, if they are still there."""
+        if os.path.isdir(self._root / path):  # noqa: PTH112
+            return []
+        found = suggest_paths(path, self._indexed_paths())
+        return [printable(path) for path in found if os.path.isfile(self._root / path)]  # noqa: PTH113
 
     def read(self, path: str) -> SourceFile:
         """Read the current content of a file, even if it is too large to be indexed or is a picture."""

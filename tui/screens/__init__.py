@@ -1,1 +1,1 @@
-"""What fills the terminal, one at a time."""
+"""The screens of the explorer."""

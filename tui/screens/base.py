@@ -1,4 +1,4 @@
-"""What every screen has: the first line, the last line, and a word when the terminal is too small."""
+"""The base of every screen: top line, footer, and a message when the terminal is too small."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -19,18 +19,18 @@ class KeyholeScreen(Screen[None]):
     """A screen of the explorer."""
 
     def compose(self) -> ComposeResult:
-        """Put the body between the two lines."""
+        """Yield the body between the top line and the footer."""
         yield TopBar()
         yield from self.compose_body()
         yield KeyBar()
-        yield Static(f"keyhole needs {SMALLEST[0]}x{SMALLEST[1]}: make the terminal larger", id="too-small")
+        yield Static(f"Keyhole needs {SMALLEST[0]}x{SMALLEST[1]} characters: enlarge the terminal", id="too-small")
 
     def compose_body(self) -> ComposeResult:
-        """Make what is special about this screen."""
+        """Yield the widgets of this screen."""
         yield from ()
 
     def jump_targets(self) -> "list[Target]":
-        """List where one can jump to: everything that can have the focus."""
+        """Return the jump targets: everything that can have the focus."""
         from textual.geometry import Offset
 
         from keyhole.tui.screens.jump import Target
@@ -39,5 +39,5 @@ class KeyholeScreen(Screen[None]):
 
     @property
     def explorer(self) -> "Explorer":
-        """The app, with all it knows about the workspace."""
+        """The app, which holds the workspace."""
         return cast("Explorer", self.app)

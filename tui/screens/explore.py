@@ -1,4 +1,4 @@
-"""Search as an agent would, and see byte for byte what it would get, what that costs and what was cut."""
+"""The Explore screen: search as an agent does, and see exactly what it gets, what that costs and what is missing."""
 
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -24,7 +24,7 @@ from keyhole.tui.widgets.bars import chooser, set_subtitle, set_title
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
 from keyhole.tui.widgets.query_line import QueryLine
-from keyhole.tui.widgets.results import ResultList, paging
+from keyhole.tui.widgets.results import ResultList, nothing_left_out_text, paging
 
 if TYPE_CHECKING:
     from keyhole.tui.answer import Answer, Row
@@ -32,33 +32,33 @@ if TYPE_CHECKING:
     from keyhole.tui.messages import Answered, SearchFailed
 
 DEBOUNCE_SECONDS = 0.12
-# While the index is being built, results grow; looking more often than this would only flicker.
-_LOOK_AGAIN_SECONDS = 1.0
+# Results grow while the index is being built; searching more often than this would only make the list flicker.
+_SEARCH_AGAIN_SECONDS = 1.0
 
 
 class ExploreScreen(QueryScreen):
-    """Query, results, and the view of one of them or of all."""
+    """Shows the search line, the results, and a view of one result or of the answer."""
 
     HELP_TITLE = "Explore"
     TABS = TABS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "query", "search", key_display="/", tooltip="Go to the search line"),
-        Binding("e", "edit", "editor", tooltip="Open the result in $EDITOR, at its line"),
-        Binding("y", "copy", "copy", tooltip="Copy the text an agent gets (on the JSON and Diff tabs: that)"),
-        Binding("Y", "copy_call", "copy call", show=False, tooltip="Copy the call an agent makes, as JSON-RPC"),
-        Binding("d", "detail(1)", "detail", tooltip="Next level of detail: minimal, compact, rich, auto"),
-        Binding("D", "detail(-1)", "detail", tooltip="Previous level of detail"),
+        Binding("slash", "query", "Search", key_display="/", tooltip="Go to the search line"),
+        Binding("e", "edit", "Edit", tooltip="Open the result in $EDITOR"),
+        Binding("y", "copy", "Copy", tooltip="Copy answer, or the JSON or diff on those tabs"),
+        Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
+        Binding("d", "detail(1)", "Set detail", tooltip="Switch to the next detail (minimal, compact, rich, auto)"),
+        Binding("D", "detail(-1)", "Set detail", tooltip="Switch to the previous detail"),
         *BUDGET_KEYS,
-        Binding("n", "next_page", "page", tooltip="Next page"),
-        Binding("p", "previous_page", "page", tooltip="Previous page"),
-        Binding("c", "toggle_cut", "cut", tooltip="Show or hide what the budget cut from this page"),
-        Binding("x", "why", "why", tooltip="Explain this rank, or why another file is not there"),
-        Binding("m", "related", "like this", show=False, tooltip="Find code like the result"),
-        Binding("o", "open", "open in Files", show=False, tooltip="Open the file of the result in Files"),
-        Binding("a", "lens(1)", "as client", tooltip="See the text as another client delivers it to its model"),
-        Binding("A", "lens(-1)", "as client", tooltip="See the text as the client before delivers it"),
+        Binding("n", "next_page", "Page", tooltip="Go to the next page"),
+        Binding("p", "previous_page", "Page", tooltip="Go to the previous page"),
+        Binding("c", "toggle_left_out", "Show missing", tooltip="Show what was left out"),
+        Binding("x", "why", "Explain", tooltip="Explain ranking"),
+        Binding("m", "related", "Find similar", show=False, tooltip="Find similar code"),
+        Binding("o", "open", "Open file", show=False, tooltip="Open the file of the result in Files"),
+        Binding("a", "lens(1)", "View as", tooltip="View the answer as the next client delivers it"),
+        Binding("A", "lens(-1)", "View as", tooltip="View the answer as the previous client delivers it"),
         *TAB_KEYS,
-        Binding("v", "versus", "versus", show=False, tooltip="Compare with another detail or budget, on the Diff tab"),
+        Binding("v", "versus", "Compare", show=False, tooltip="Compare with another detail or budget"),
         *PANE_KEYS,
     ]
 
@@ -66,19 +66,19 @@ class ExploreScreen(QueryScreen):
         super().__init__()
         self.search_state = SearchState()
         self.answer: Answer | None = None
-        self.shows_cut = False
+        self.shows_left_out = False
         self.versus = 0
-        # The client whose limits the text is seen through, if any.
+        # The client the answer is viewed as; None shows it as sent.
         self.lens: Lens | None = None
         self._number = 0
         self._is_searching = False
         self._typing: Timer | None = None
-        self._looking: Timer | None = None
+        self._next_search: Timer | None = None
 
     def compose_body(self) -> ComposeResult:
-        """Make the panes."""
+        """Yield the panes."""
         with Horizontal(id="head"):
-            yield QueryLine("a name, a few words, /a regex/, lang:py path:src")
+            yield QueryLine("A name, a few words, /a regex/, lang:py path:src")
             yield Gauge(id="gauge")
         yield Static(id="problem", markup=False)
         yield Banner(id="banner")
@@ -88,9 +88,9 @@ class ExploreScreen(QueryScreen):
             yield AnswerView(id="view")
 
     def on_mount(self) -> None:
-        """Follow the index, and be ready to type."""
-        self.query_one("#query").border_title = "search"
-        self.query_one("#results").border_title = "results"
+        """Watch the index, and focus the search line."""
+        self.query_one("#query").border_title = "Search"
+        self.query_one("#results").border_title = "Results"
         self.watch(self.app, "index_state", self._on_index_state)
         self.watch(self.app, "inventory", self._on_inventory, init=False)
         self.watch(self.app, "tool_costs", self.query_one(LensLine).show_costs, init=False)
@@ -98,7 +98,7 @@ class ExploreScreen(QueryScreen):
         self.query_one(QueryLine).focus()
 
     def on_screen_resume(self) -> None:
-        """Ask what another screen wants to be asked."""
+        """Run the search that another screen has requested."""
         if wanted := self.explorer.wanted_search:
             self.explorer.wanted_search = None
             self.search_state = wanted
@@ -109,7 +109,7 @@ class ExploreScreen(QueryScreen):
 
     @property
     def is_settled(self) -> bool:
-        """Whether everything asked for is on the screen."""
+        """Whether everything requested is on the screen."""
         return self._typing is None and not self._is_searching and self._pane.is_settled
 
     @property
@@ -117,7 +117,7 @@ class ExploreScreen(QueryScreen):
         """The result under the cursor."""
         return self.query_one(ResultList).row
 
-    # SearchState
+    # Searching
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search when the typing pauses."""
@@ -133,7 +133,7 @@ class ExploreScreen(QueryScreen):
         self._search()
 
     def _search(self) -> None:
-        """Ask; while an earlier question is being answered, only the newest waits."""
+        """Start a search; while another one runs, only the newest one waits."""
         self._number += 1
         if not self._is_searching:
             self._start_search()
@@ -149,7 +149,7 @@ class ExploreScreen(QueryScreen):
             self._show_nothing_asked()
         elif self.explorer.service is not None:
             self._is_searching = True
-            # Another detail, another budget: the results that are on the screen already may be the answer.
+            # When only the detail or the budget changed, the results on the screen can be reused.
             known = self.answer.result if self.answer else None
             self.run_worker(partial(self._answer, self._number, request, known), thread=True, name="search")
 
@@ -167,7 +167,7 @@ class ExploreScreen(QueryScreen):
             self.post_message(SearchFailed(number, error))
 
     def on_answered(self, message: "Answered") -> None:
-        """Show the answer, unless something else has been asked since."""
+        """Show the answer, unless there is a newer search."""
         self._is_searching = False
         if message.answer.number != self._number:
             self._start_search()
@@ -176,7 +176,7 @@ class ExploreScreen(QueryScreen):
         self._show_answer(message.answer)
 
     def on_search_failed(self, message: "SearchFailed") -> None:
-        """Say what is wrong; what is on the screen stays."""
+        """Show the problem; the results on the screen stay."""
         self._is_searching = False
         if message.number != self._number:
             self._start_search()
@@ -188,13 +188,13 @@ class ExploreScreen(QueryScreen):
     # Showing
 
     def _show_answer(self, found: "Answer") -> None:
-        # Only the files have changed since: then the cursor stays where it is.
+        # If only files have changed since, the cursor stays where it is.
         is_same = self.answer is not None and self.answer.request == found.request
         place = self.row.place if is_same and self.row else None
         self.answer = found
         results = self.query_one(ResultList)
         if found.rows:
-            results.show(found, with_cut=self.shows_cut, place=place)
+            results.show(found, with_left_out=self.shows_left_out, place=place)
         else:
             results.say(nothing_found_lines(found.result))
         self.query_one(Banner).show(found.view)
@@ -208,20 +208,21 @@ class ExploreScreen(QueryScreen):
         self.query_one(ResultList).say(waiting_lines(app.index_state))
         self.query_one(Banner).show(None)
         self.query_one(Gauge).view = None
+        self.query_one(LensLine).show(None, None)
         self._pane.show_overview(app.status)
         self._show_controls()
 
     def _show_controls(self) -> None:
-        """Write what can be changed into the frames of the panes."""
-        detail = chooser("detail", self.search_state.detail, "detail")
-        budget = chooser("budget", f"{self.search_state.max_tokens:,}", "budget")
+        """Show detail, budget, page and client in the frames of the panes."""
+        detail = chooser("Detail", self.search_state.detail, "detail")
+        budget = chooser("Budget", f"{self.search_state.max_tokens:,}", "budget")
         set_title(self.query_one(Gauge), detail + Content("  ") + budget)
         set_subtitle(self.query_one(ResultList), paging(self.answer, self.search_state.page))
         name = self.lens.profile.title if self.lens else "raw"
-        set_title(self._pane, self.tabs() + Content("   ") + chooser("as", name, "lens"))
+        set_title(self._pane, self.tabs() + Content("   ") + chooser("View as", name, "lens"))
 
     def _show_view(self) -> None:
-        """Show in the right pane what the tab is about."""
+        """Show the content of the current tab in the right pane."""
         service = self.explorer.service
         if self.answer is None or service is None:
             return
@@ -231,13 +232,13 @@ class ExploreScreen(QueryScreen):
             return
         versus = self._variant() if self.tab == DIFF else None
         lens = self.lens if self.tab in (TEXT, JSON) else None
-        if lens is None:
+        if self.tab not in (TEXT, JSON):
             self.query_one(LensLine).show(None, None)
         self._pane.show_answer(service, self.answer, ViewKey(self.tab, self.answer.number, row, versus, lens))
 
     def on_answer_view_seen(self, message: AnswerView.Seen) -> None:
-        """Say what a client makes of the text that is shown."""
-        self.query_one(LensLine).show(self.lens, message.delivery)
+        """Show what the client delivers of the shown text, and the note on JSON."""
+        self.query_one(LensLine).show(self.lens, message.delivery, message.note)
 
     def _variant(self) -> Variant:
         variants = self.search_state.variants()
@@ -255,22 +256,22 @@ class ExploreScreen(QueryScreen):
             self._show_view()
 
     def on_row_list_selected(self) -> None:
-        """Go into the view."""
+        """Move the focus to the view."""
         self._pane.focus()
 
     def _on_index_state(self, state: IndexState) -> None:
         if self.answer is None and not self._is_searching:
             self._search()
-        elif state.phase == Phase.INDEXING and self._looking is None:
-            self._looking = self.set_timer(_LOOK_AGAIN_SECONDS, self._look)
+        elif state.phase == Phase.INDEXING and self._next_search is None:
+            self._next_search = self.set_timer(_SEARCH_AGAIN_SECONDS, self._search_again)
 
-    def _look(self) -> None:
-        self._looking = None
+    def _search_again(self) -> None:
+        self._next_search = None
         if self.answer is not None and self.explorer.index_state.phase == Phase.INDEXING:
             self._search()
 
     def _on_inventory(self, inventory: Inventory) -> None:
-        """Search again when the files have changed."""
+        """Search again after files have changed."""
         self.query_one(QueryLine).completion.words = Words.of(inventory)
         if self.answer is None or self.answer.result.index.generation != inventory.generation:
             self._search()
@@ -278,20 +279,20 @@ class ExploreScreen(QueryScreen):
     # Actions
 
     def action_detail(self, step: int) -> None:
-        """Tell more or less of each result."""
+        """Switch to the next or the previous detail."""
         self._search_with(self.search_state.with_detail(step))
 
     def action_budget(self, step: int) -> None:
-        """Spend more or less."""
+        """Raise or lower the budget."""
         self._search_with(self.search_state.with_budget(step))
 
     def action_next_page(self) -> None:
-        """Go on in the list."""
+        """Go to the next page."""
         if self.answer and self.answer.next_offset is not None:
             self._search_with(self.search_state.with_next_page(self.answer.next_offset))
 
     def action_previous_page(self) -> None:
-        """Go back in the list."""
+        """Go to the previous page."""
         self._search_with(self.search_state.with_previous_page())
 
     def _search_with(self, state: SearchState) -> None:
@@ -300,14 +301,14 @@ class ExploreScreen(QueryScreen):
             self._show_controls()
             self._search()
 
-    def action_toggle_cut(self) -> None:
-        """Show or hide what the budget cut."""
-        self.shows_cut = not self.shows_cut
+    def action_toggle_left_out(self) -> None:
+        """Show or hide the results that were left out because of the budget."""
+        self.shows_left_out = not self.shows_left_out
         if self.answer and self.answer.rows:
             place = self.row.place if self.row else None
-            self.query_one(ResultList).show(self.answer, with_cut=self.shows_cut, place=place)
+            self.query_one(ResultList).show(self.answer, with_left_out=self.shows_left_out, place=place)
         if self.answer and not self.answer.cut:
-            self.notify("Nothing was cut from this page.", timeout=3)
+            self.notify(nothing_left_out_text(self.answer), timeout=3)
 
     def action_show_tab(self, tab: str) -> None:
         """Go to a tab."""
@@ -316,7 +317,7 @@ class ExploreScreen(QueryScreen):
         self._show_view()
 
     def action_lens(self, step: int) -> None:
-        """See the text as another client delivers it."""
+        """View the answer as another client delivers it."""
         from keyhole.tui.lens import lens
 
         chosen = (self.lens or lens()).next(step)
@@ -325,7 +326,7 @@ class ExploreScreen(QueryScreen):
         self.action_show_tab(self.tab if self.tab == JSON else TEXT)
 
     def action_versus(self) -> None:
-        """Compare with the next other way to ask."""
+        """Compare with the next variant."""
         self.versus += self.tab == DIFF
         self.action_show_tab(DIFF)
 
@@ -340,7 +341,7 @@ class ExploreScreen(QueryScreen):
             self.app.push_screen(WhyScreen(self.explorer.service, self.answer.request, place, paths))
 
     def action_related(self) -> None:
-        """Find code like the result under the cursor."""
+        """Find code similar to the result under the cursor."""
         from keyhole.tui.history import Place
         from keyhole.tui.screens.related_screen import RelatedScreen
 
@@ -357,19 +358,19 @@ class ExploreScreen(QueryScreen):
             self.explorer.edit(row.hit.path, row.hit.line)
 
     def action_open(self) -> None:
-        """Open the file of the result on the other screen."""
+        """Open the file of the result in Files."""
         if row := self.row:
             self.explorer.open_file(row.hit.path, row.hit.line)
 
     def action_copy(self) -> None:
-        """Copy what an agent gets, or what the tab shows instead."""
+        """Copy the answer, or the JSON or diff on those tabs."""
         if self.answer:
             is_other = self.tab in (JSON, DIFF)
             text = self._pane.document.text if is_other else self.answer.view.text
-            self.explorer.copy(text, self.tab if is_other else "text")
+            self.explorer.copy(text, self.tab if is_other else "answer")
 
     def action_copy_call(self) -> None:
-        """Copy the call that gets the same."""
+        """Copy the call that gets an agent the same answer."""
         from keyhole.tui.call import json_rpc
 
         if self.answer:

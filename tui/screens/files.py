@@ -1,4 +1,4 @@
-"""Browse the workspace as the index knows it, and read files as an agent would: the map, then the source."""
+"""The Files screen: browse the indexed and skipped files, and read them as source or as map."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 
 SOURCE, MAP = TABS = ("Source", "Map")
 LEVELS = tuple(MapLevel)
-_WELCOME = """Choose a file: ⏎ opens it, f finds one by its name.
+_WELCOME = """Select a file and press ⏎ to open it, or press f to find one by name.
 
-Source shows the file; Map shows what an agent gets to see of it first:
-what it imports and defines, and on which lines. s goes to a symbol.
-l shows the links of a file; one walks along them, < back and > forward.
+Source shows the file. Map shows what an agent sees first: imports,
+definitions and their lines. Press s to go to a symbol.
+Press l to see the links of a file; follow with Enter, < back, > forward.
 
-  indexed files are plain
-○ what is passed over says why
+  indexed file
+○ skipped file, with the reason
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A file to show on a tab; a late text for anything else is dropped."""
+    """A file to show on a tab; texts that arrive late for another one are ignored."""
 
     path: str
     tab: str
@@ -58,22 +58,25 @@ class Opening:
 
 
 class FilesScreen(LinkNavigationScreen):
-    """A tree, and the file that was chosen in it."""
+    """Shows the tree of files, and the selected file."""
 
     HELP_TITLE = "Files"
     TABS = TABS
     CSS_PATH = "../styles/files.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f,slash", "find", "find file", key_display="f", tooltip="Find a file by its name"),
-        Binding("s", "symbol", "symbol", tooltip="Go to a symbol of this file"),
+        Binding("f,slash", "find", "Find file", key_display="f", tooltip="Find a file by name"),
+        Binding("s", "symbol", "Find symbol", tooltip="Find a symbol in this file"),
         *TAB_KEYS,
         Binding(
-            "d", "level(1)", "detail", tooltip="Next level of the map: auto, full, compact, minimal, outline, ends"
+            "d",
+            "level(1)",
+            "Set detail",
+            tooltip="Switch to the next map level (auto, full, compact, minimal, outline, ends)",
         ),
-        Binding("D", "level(-1)", "detail", tooltip="Previous level of the map"),
+        Binding("D", "level(-1)", "Set detail", tooltip="Switch to the previous map level"),
         *BUDGET_KEYS,
-        Binding("e", "edit", "editor", tooltip="Open the file in $EDITOR, at the line in view"),
-        Binding("y", "copy", "copy", tooltip="Copy the text of this tab"),
+        Binding("e", "edit", "Edit", tooltip="Open the file in $EDITOR"),
+        Binding("y", "copy", "Copy", tooltip="Copy the text of this tab"),
         *PANE_KEYS,
     ]
 
@@ -83,24 +86,24 @@ class FilesScreen(LinkNavigationScreen):
         self.max_tokens = DEFAULT_TOKENS
         self.opened: Opening | None = None
         self._wanted: Opening | None = None
-        self._wants_symbols = ""
+        self._symbols_path = ""
 
     def compose_body(self) -> ComposeResult:
-        """Make the panes."""
+        """Yield the panes."""
         with Horizontal(id="panes"):
             yield FileTree(id="tree")
             yield LineView(id="view")
         yield LinksPane(id="links")
 
     def on_mount(self) -> None:
-        """Fill the tree, and follow the index."""
+        """Fill the tree, and watch the index."""
         self.view.show(Document(_WELCOME))
         self._show_frame("")
         self.watch(self.app, "inventory", self._tree.show)
         self._tree.focus()
 
     def on_screen_resume(self) -> None:
-        """Open what another screen wants to be opened."""
+        """Open the file that another screen has requested."""
         if wanted := self.explorer.wanted_file:
             self.explorer.wanted_file = None
             path, line, is_map = wanted
@@ -111,8 +114,8 @@ class FilesScreen(LinkNavigationScreen):
 
     @property
     def is_settled(self) -> bool:
-        """Whether everything asked for is on the screen."""
-        return self._wanted is None and not self._wants_symbols and self.links.is_settled
+        """Whether everything requested is on the screen."""
+        return self._wanted is None and not self._symbols_path and self.links.is_settled
 
     # The tree
 
@@ -121,20 +124,20 @@ class FilesScreen(LinkNavigationScreen):
         return self.query_one(FileTree)
 
     def on_tree_node_selected(self, event: Tree.NodeSelected[Entry]) -> None:
-        """Open a file, or say why it is not shown."""
+        """Open a file, or show why it is skipped."""
         entry = event.node.data
         if isinstance(entry, Skip):
             self._wanted = None
             self.opened = None
-            self._show_frame(f"{entry.path} · passed over")
-            self.view.show(Document(f"○ {entry.path}\n\n{entry.reason}: {entry.detail}\n"))
+            self._show_frame(f"{entry.path} · skipped")
+            self.view.show(Document(f"○ {entry.path}\n\nSkipped ({entry.reason}): {entry.detail}\n"))
         elif isinstance(entry, IndexedFile):
             self.open(entry.path)
 
     # The file
 
     def open(self, path: str, marked: range = range(1, 1)) -> None:
-        """Show a file on the present tab."""
+        """Show a file on the current tab."""
         service = self.explorer.service
         if service is not None:
             self._wanted = Opening(path, self.tab, self.level, self.max_tokens, marked)
@@ -151,7 +154,7 @@ class FilesScreen(LinkNavigationScreen):
             self.post_message(Loaded(wanted, f"✗ {problem_text(error)}\n", is_error=True))
 
     def on_loaded(self, message: Loaded) -> None:
-        """Show the file, if it is still wanted."""
+        """Show the file, unless another one was requested since."""
         opened = message.key
         if opened != self._wanted or not isinstance(opened, Opening):
             return
@@ -171,7 +174,9 @@ class FilesScreen(LinkNavigationScreen):
             self.tab = SOURCE
             self.open(place.path, range(place.line, place.line + 1))
         else:
-            self.notify(f"{place.path or 'The workspace'} is no indexed file; see the tree.", timeout=3, markup=False)
+            is_folder = any(file.path.startswith(f"{place.path}/") for file in self.explorer.inventory.files)
+            problem = "is a folder: see the tree" if is_folder else "is not indexed"
+            self.notify(f"{place.path or 'The workspace'} {problem}.", timeout=3, markup=False)
 
     def _facts(self, path: str, document: Document) -> str:
         language = next((file.language for file in self.explorer.inventory.files if file.path == path), "")
@@ -184,17 +189,17 @@ class FilesScreen(LinkNavigationScreen):
         view.border_subtitle = Content(subtitle)
 
     def _controls(self) -> Content:
-        detail = chooser("   detail", self.level, "level")
-        return detail + chooser("  budget", f"{self.max_tokens:,}", "budget")
+        detail = chooser("   Detail", self.level, "level")
+        return detail + chooser("  Budget", f"{self.max_tokens:,}", "budget")
 
     def on_outlined(self, message: Outlined) -> None:
-        """Let one choose among the symbols of the file."""
-        if message.path != self._wants_symbols:
+        """Show the symbols of the file to choose from."""
+        if message.path != self._symbols_path:
             return
-        self._wants_symbols = ""
+        self._symbols_path = ""
         symbols = [(symbol, depth) for top in message.outline.symbols for symbol, depth in _walk(top, 0)]
         if not symbols:
-            self.notify("No symbols found in this file.", timeout=3)
+            self.notify("No symbols in this file.", timeout=3)
             return
         choices = [
             Choice(f"{'  ' * depth}{one_line(symbol.name)}", f"{symbol.kind} {symbol.start_line}", number)
@@ -208,7 +213,7 @@ class FilesScreen(LinkNavigationScreen):
                 self.open(message.path, range(symbol.start_line, symbol.end_line + 1))
                 self.view.focus()
 
-        self.app.push_screen(PickScreen("go to a symbol", choices), go)
+        self.app.push_screen(PickScreen("Find symbol", choices), go)
 
     def _find_symbols(self, service: "Service", path: str) -> None:
         try:
@@ -219,7 +224,7 @@ class FilesScreen(LinkNavigationScreen):
     # Actions
 
     def action_find(self) -> None:
-        """Find a file by its name."""
+        """Find a file by name."""
         files = self.explorer.inventory.files
         choices = [Choice(file.path, count_of(file.lines, "line"), file.path) for file in files]
 
@@ -229,13 +234,13 @@ class FilesScreen(LinkNavigationScreen):
                 self.open(path)
                 self.view.focus()
 
-        self.app.push_screen(PickScreen("find a file", choices), go)
+        self.app.push_screen(PickScreen("Find file", choices), go)
 
     def action_symbol(self) -> None:
-        """Choose a symbol of the file."""
+        """Find a symbol in the file."""
         service = self.explorer.service
         if self.opened and service:
-            self._wants_symbols = self.opened.path
+            self._symbols_path = self.opened.path
             self.run_worker(partial(self._find_symbols, service, self.opened.path), thread=True, name="symbols")
 
     def action_show_tab(self, tab: str) -> None:
@@ -246,12 +251,12 @@ class FilesScreen(LinkNavigationScreen):
             self.open(self.opened.path)
 
     def action_level(self, step: int) -> None:
-        """Tell more or less in the map."""
+        """Switch to the next or the previous map level."""
         self.level = LEVELS[(LEVELS.index(self.level) + step) % len(LEVELS)]
         self.action_show_tab(MAP)
 
     def action_budget(self, step: int) -> None:
-        """Spend more or less on the map."""
+        """Raise or lower the budget of the map."""
         self.max_tokens = next_budget(self.max_tokens, step)
         self.action_show_tab(MAP)
 
@@ -263,15 +268,15 @@ class FilesScreen(LinkNavigationScreen):
             self.explorer.edit(self.opened.path, line)
 
     def action_copy(self) -> None:
-        """Copy what the tab shows."""
+        """Copy the text of the tab."""
         if self.opened:
             self.explorer.copy(self.view.document.text, self.opened.tab.lower())
 
 
 def _cost(view: View) -> str:
     info = view.truncation
-    cut = "▲ cut · " if info.reason else ""
-    return f"{cut}{info.estimated_tokens:,} / {info.limit_tokens:,} tokens"
+    shortened = "▲ shortened · " if info.reason else ""
+    return f"{shortened}{info.estimated_tokens:,} / {info.limit_tokens:,} tokens"
 
 
 def _walk(symbol: Symbol, depth: int) -> list[tuple[Symbol, int]]:

@@ -1,4 +1,4 @@
-"""Jumping: a letter over every pane and every tab, and the next key goes there."""
+"""Jumping: every pane and tab shows a letter, and pressing it goes there."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,31 +16,31 @@ _LETTERS = "asdfghjklqwertzuiop"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Somewhere to go: where its letter stands, and how to get there."""
+    """A pane or tab to jump to: the place of its letter, and the function that goes there."""
 
     place: Offset
     go: Callable[[], object]
 
 
 class JumpScreen(ModalScreen[Target | None]):
-    """The screen below, with letters on it."""
+    """Shows the letters over the screen below."""
 
     HELP_TITLE = "Jump"
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", tooltip="Go nowhere")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", tooltip="Cancel")]
 
     def __init__(self, targets: Sequence[Target]) -> None:
         super().__init__()
         self._targets = dict(zip(_LETTERS, targets, strict=False))
 
     def compose(self) -> ComposeResult:
-        """Put the letters where they belong."""
+        """Yield the letters at their places."""
         for letter, target in self._targets.items():
             label = Static(f" {letter} ", classes="jump-letter")
             label.styles.offset = target.place
             yield label
 
     def on_key(self, event: events.Key) -> None:
-        """Go where the letter is; any other key goes nowhere."""
+        """Go to the target of the letter; any other key cancels."""
         event.stop()
         self.dismiss(self._targets.get(event.key))

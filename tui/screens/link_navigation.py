@@ -1,4 +1,4 @@
-"""Walking from file to file along their links, back and forward."""
+"""Following links from file to file, and going back and forward."""
 
 from typing import ClassVar
 
@@ -11,12 +11,19 @@ from keyhole.tui.widgets.links_pane import LinksPane
 
 
 class LinkNavigationScreen(PanesScreen):
-    """A screen that shows a file, with a pane of its links below."""
+    """A screen with a file, and a pane with its links below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("l", "links", "links", tooltip="Show or hide the links of this file, from it and to it"),
-        Binding("less_than_sign", "walk(-1)", "back", key_display="<", tooltip="Back to the file before", show=False),
-        Binding("greater_than_sign", "walk(1)", "on", key_display=">", tooltip="Forward to the file after", show=False),
+        Binding("l", "links", "Show links", tooltip="Show or hide the links of this file"),
+        Binding("less_than_sign", "history(-1)", "Go back", key_display="<", tooltip="Go back in history", show=False),
+        Binding(
+            "greater_than_sign",
+            "history(1)",
+            "Go forward",
+            key_display=">",
+            tooltip="Go forward in history",
+            show=False,
+        ),
     ]
 
     def __init__(self) -> None:
@@ -33,18 +40,18 @@ class LinkNavigationScreen(PanesScreen):
         raise NotImplementedError
 
     def arrived(self, place: Place) -> None:
-        """Note that a file is on the screen, and show its links if they are wanted."""
+        """Add the file to the history, and show its links if the pane is open."""
         self._history.visit(place)
         if self.links.display and self.links.path != place.path:
-            self._ask(LinksRequest(place.path))
+            self._load_links(LinksRequest(place.path))
 
-    def _ask(self, request: LinksRequest) -> None:
+    def _load_links(self, request: LinksRequest) -> None:
         if self.explorer.service is not None:
-            self.links.ask(self.explorer.service, request)
+            self.links.load(self.explorer.service, request)
 
     @property
     def is_reading(self) -> bool:
-        """Links are walked beside what they lead to: also then the file counts more."""
+        """Whether the view gets the width: also while following links, which open files in it."""
         return super().is_reading or self.links.has_focus
 
     def action_links(self) -> None:
@@ -54,30 +61,30 @@ class LinkNavigationScreen(PanesScreen):
             self.links.display = False
             self.view.focus()
             if place is None:
-                self.notify("Open a file first: its links are shown below it.", timeout=3)
+                self.notify("Open a file first to see its links.", timeout=3)
             return
         self.links.display = True
-        self._ask(LinksRequest(place.path))
+        self._load_links(LinksRequest(place.path))
         self.links.focus()
 
-    def action_walk(self, step: int) -> None:
-        """Go back or forward."""
+    def action_history(self, step: int) -> None:
+        """Go back or forward in the history."""
         if place := self._history.step(step):
             self.go_to(place)
         else:
-            self.notify("That is where you came from first." if step < 0 else "There is nothing ahead.", timeout=3)
+            self.notify("Start of history." if step < 0 else "End of history.", timeout=3)
 
     def on_links_pane_followed(self, message: LinksPane.Followed) -> None:
-        """Open what a link leads to; a folder is shown in the tree."""
+        """Open the target of a link; a folder is shown in the tree."""
         self.go_to(message.place)
 
     def on_links_pane_more_wanted(self, message: LinksPane.MoreWanted) -> None:
         """Show the next page of a category."""
-        self._ask(message.request)
+        self._load_links(message.request)
 
     def on_links_pane_not_followed(self, message: LinksPane.NotFollowed) -> None:
-        """Say why a link cannot be followed; an address is copied."""
+        """Show why a link has no target here; copy the address of an external link."""
         if message.address:
             self.explorer.copy(message.address, "address")
         else:
-            self.notify(f"This link cannot be followed: {message.problem}.", timeout=3, markup=False)
+            self.notify(f"Can't follow this link: {message.problem}.", timeout=3, markup=False)

@@ -1,4 +1,4 @@
-"""What screens with two panes share: a list on the left, a view with tabs on the right, and the keys for both."""
+"""The base of screens with two panes: a list on the left, a view with tabs on the right, and their keys."""
 
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from keyhole.tui.screens.jump import Target
 
 TAB_KEYS: list[BindingType] = [
-    Binding("right_square_bracket", "tab(1)", "tab", key_display="]", tooltip="Next tab"),
-    Binding("left_square_bracket", "tab(-1)", "tab", key_display="[", tooltip="Previous tab"),
+    Binding("right_square_bracket", "tab(1)", "Switch tab", key_display="]", tooltip="Go to the next tab"),
+    Binding("left_square_bracket", "tab(-1)", "Switch tab", key_display="[", tooltip="Go to the previous tab"),
 ]
 PANE_KEYS: list[BindingType] = [
-    Binding("z", "zoom", "zoom", tooltip="Give one pane the whole width"),
-    Binding("r", "look_again", "look again", show=False, tooltip="Look for changed files now"),
-    Binding("escape", "back", "back", show=False, tooltip="Go back one step: out of the zoom, out of the view"),
+    Binding("z", "zoom", "Zoom", tooltip="Zoom one pane, or show both"),
+    Binding("r", "check_files", "Check files", show=False, tooltip="Check for changed files now"),
+    Binding("escape", "back", "Go back", show=False, tooltip="Go back: leave the zoom, then the view"),
 ]
 BUDGET_KEYS: list[BindingType] = [
-    Binding("minus", "budget(-1)", "budget", key_display="-", tooltip="Smaller budget of tokens"),
-    Binding("plus,equals_sign", "budget(1)", "budget", key_display="+", tooltip="Larger budget of tokens"),
+    Binding("minus", "budget(-1)", "Set budget", key_display="-", tooltip="Lower the token budget"),
+    Binding("plus,equals_sign", "budget(1)", "Set budget", key_display="+", tooltip="Raise the token budget"),
 ]
 
 
 class PanesScreen(KeyholeScreen):
-    """A list and a view of what is chosen in it."""
+    """A screen with a list, and a view of the selected item."""
 
     TABS: ClassVar[tuple[str, ...]]
 
@@ -53,31 +53,31 @@ class PanesScreen(KeyholeScreen):
         return self.query_one("#view", LineView)
 
     def tabs(self) -> Content:
-        """Name the tabs, for the frame of the view."""
+        """Return the names of the tabs, for the frame of the view."""
         return tab_names(self.TABS, self.tab)
 
     def jump_targets(self) -> "list[Target]":
-        """List the panes, and the tabs of the view."""
+        """Return the panes and the tabs of the view."""
         from keyhole.tui.screens.jump import Target
 
         if not self.view.display:
             return super().jump_targets()
-        # The title begins after the corner and two cells of the frame.
+        # The title starts two cells right of the frame's corner.
         names, corner = self.tabs().plain, self.view.region.offset + Offset(2, 0)
         tabs = [Target(corner + Offset(names.index(tab), 0), partial(self.action_show_tab, tab)) for tab in self.TABS]
         return super().jump_targets() + tabs
 
     def on_descendant_focus(self) -> None:
-        """One pane at a time has the width when there is little of it: the one with the focus."""
+        """Mark which pane has the focus: on a narrow terminal only that one is shown."""
         self.set_class(self.is_reading, "-reading")
 
     @property
     def is_reading(self) -> bool:
-        """Whether the view counts more than the list."""
+        """Whether the view is shown when there is room for one pane only."""
         return self.view.has_focus
 
     def action_tab(self, step: int) -> None:
-        """Go to the next tab."""
+        """Go to the next or the previous tab."""
         self.action_show_tab(self.TABS[(self.TABS.index(self.tab) + step) % len(self.TABS)])
 
     def action_show_tab(self, tab: str) -> None:
@@ -85,43 +85,43 @@ class PanesScreen(KeyholeScreen):
         self.tab = tab
 
     def action_zoom(self) -> None:
-        """Give the pane with the focus the whole width, or both their share."""
+        """Show only the focused pane, or both."""
         self.toggle_class("-zoomed")
 
     def action_back(self) -> None:
-        """Go back one step: out of the zoom, out of the view."""
+        """Leave the zoom, or else the view."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         else:
             self.list_pane.focus()
 
-    def action_look_again(self) -> None:
-        """Look for changed files now."""
+    def action_check_files(self) -> None:
+        """Check for changed files now."""
         self.explorer.index_again()
 
 
 class QueryScreen(PanesScreen):
-    """A line to type into above a list of rows, and what is wrong with what was typed between them."""
+    """A screen with an input line, a list of rows below it, and a line for problems between them."""
 
     @property
     def rows(self) -> RowList:
-        """The pane on the left."""
+        """The list on the left."""
         return self.query_one(RowList)
 
     def on_input_submitted(self, _: Input.Submitted) -> None:
-        """Go from the line to the rows."""
+        """Move the focus from the line to the rows."""
         self.rows.focus()
 
     def action_query(self) -> None:
-        """Go to the line."""
+        """Move the focus to the line."""
         self.query_one(QueryLine).focus()
 
     def action_move(self, step: int) -> None:
-        """Move the cursor of the rows from the line."""
+        """Move the cursor in the rows while the focus stays in the line."""
         self.rows.action_move(step)
 
     def show_problem(self, text: str) -> None:
-        """Say what is wrong, or no longer."""
+        """Show a problem; an empty text hides it."""
         problem = self.query_one("#problem", Static)
         if text or problem.has_class("-shown"):
             problem.update(f"✗ {text}" if text else "")

@@ -1,4 +1,4 @@
-"""Choosing one of many by typing a part of its name."""
+"""Choosing an item by typing part of its name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-# A list that long is not read but narrowed.
+# Nobody reads a longer list; typing narrows it.
 _MOST_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something to choose: its name, what else to know of it, and the value it stands for."""
+    """An item to choose: its name, a note, and its value."""
 
     name: str
     note: str
@@ -26,7 +26,7 @@ class Choice:
 
 
 def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
-    """Keep what has all the typed words in its name, those that start with the first word before the others."""
+    """Return the choices with all typed words in their names; those that start with the first word come first."""
     words = typed.lower().split()
     found = [choice for choice in choices if all(word in choice.name.lower() for word in words)]
     if words:
@@ -35,14 +35,14 @@ def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
 
 
 class PickScreen(ModalScreen[str | int | None]):
-    """A line to type into, and what matches below it."""
+    """Shows an input line and the matching choices below it."""
 
     HELP_TITLE = "Choose"
     CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "close", tooltip="Choose nothing"),
-        Binding("down", "move(1)", "next", show=False, tooltip="Go to the next one"),
-        Binding("up", "move(-1)", "previous", show=False, tooltip="Go to the one before"),
+        Binding("escape", "dismiss(None)", "Cancel", tooltip="Cancel"),
+        Binding("down", "move(1)", "Next", show=False, tooltip="Go to the next choice"),
+        Binding("up", "move(-1)", "Previous", show=False, tooltip="Go to the previous choice"),
     ]
 
     def __init__(self, title: str, choices: Sequence[Choice]) -> None:
@@ -52,17 +52,17 @@ class PickScreen(ModalScreen[str | int | None]):
         self._shown: list[Choice] = []
 
     def compose(self) -> ComposeResult:
-        """Make the box."""
+        """Yield the box."""
         with Vertical(id="pick") as box:
             box.border_title = self._title
-            box.border_subtitle = "⏎ goes there · esc closes"
-            line = Input(id="pick-line", compact=True, placeholder="type a part of the name")
+            box.border_subtitle = "⏎ Open · esc Cancel"
+            line = Input(id="pick-line", compact=True, placeholder="Type part of the name")
             line.cursor_blink = False
             yield line
             yield OptionList(id="pick-list", markup=False, compact=True)
 
     def on_mount(self) -> None:
-        """Show everything at first."""
+        """Show all choices at first."""
         self.query_one("#pick-list").can_focus = False
         self._show("")
 
@@ -71,13 +71,13 @@ class PickScreen(ModalScreen[str | int | None]):
         self._show(event.value)
 
     def on_input_submitted(self) -> None:
-        """Take the choice under the cursor."""
+        """Return the choice under the cursor."""
         number = self.query_one(OptionList).highlighted
         if number is not None and number < len(self._shown):
             self.dismiss(self._shown[number].value)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Take the choice that was clicked."""
+        """Return the clicked choice."""
         self.dismiss(self._shown[event.option_index].value)
 
     def action_move(self, step: int) -> None:

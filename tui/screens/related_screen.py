@@ -1,4 +1,4 @@
-"""Code like the result that one came from."""
+"""Code that is similar to a result."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -15,6 +15,7 @@ from keyhole.core.types import Hit, Passage
 from keyhole.core.view.lists.hit_text import preview_text
 from keyhole.core.view.lists.relation_view import HOW_FOUND
 from keyhole.core.view.text import name_text
+from keyhole.tui.answer import label_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.messages import RelationAnswered
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
 
 class RelatedList(RowList):
-    """Places, each with what it is and how alike it is."""
+    """Lists places, each with its code and its similarity."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "Open", tooltip="Open the code in Files")]
     lines_each = 2
 
     def __init__(self) -> None:
@@ -35,22 +37,24 @@ class RelatedList(RowList):
         self.passages: Mapping[int, Passage] = {}
 
     def draw(self, number: int, width: int) -> list[Content]:
-        """Write a place on two lines, as results are."""
+        """Return a place on two lines, like a search result."""
         hit = self.hits[number]
         score = f"  {hit.score:.2f}"
         place = f"{name_text(hit.path)}:{hit.start_line}"
         first = Content.assemble((place, "bold")).truncate(width - len(score), ellipsis=True, pad=True)
-        label = name_text(hit.signature) or " ".join(preview_text(self.passages.get(hit.chunk_id)).split())
-        second = Content.assemble((f"  {hit.kind} ", "$secondary"), name_text(label))
+        passage = self.passages.get(hit.chunk_id)
+        label = label_of(hit, passage)
+        after = label.after if hit.signature else name_text(" ".join(preview_text(passage).split()))
+        second = Content.assemble(f"  {label.before}", (label.kind, "$secondary"), f" {after}")
         return [first + Content.styled(score, "$text-muted"), second.truncate(width, ellipsis=True, pad=True)]
 
 
 class RelatedScreen(ModalScreen[Place | None]):
-    """A list of places; choosing one goes there."""
+    """Shows similar code; selecting a place opens it."""
 
-    HELP_TITLE = "Related code"
+    HELP_TITLE = "Similar code"
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,m", "dismiss(None)", "close", tooltip="Go nowhere")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,m", "dismiss(None)", "Cancel", tooltip="Cancel")]
 
     def __init__(self, service: "Service", place: Place) -> None:
         super().__init__()
@@ -58,15 +62,15 @@ class RelatedScreen(ModalScreen[Place | None]):
         self._request = RelatedRequest(place.path, place.line)
 
     def compose(self) -> ComposeResult:
-        """Make the list."""
+        """Yield the list."""
         yield RelatedList()
 
     def on_mount(self) -> None:
-        """Ask, and wait."""
+        """Start the search for similar code."""
         rows = self.query_one(RelatedList)
-        rows.border_title = f"code like {name_text(self._request.path, 50)}:{self._request.line}"
-        rows.border_subtitle = "⏎ goes there · esc closes"
-        rows.say(["Looking…"])
+        rows.border_title = f"Code similar to {name_text(self._request.path, 50)}:{self._request.line}"
+        rows.border_subtitle = "⏎ Open · esc Cancel"
+        rows.say(["Searching…"])
         self.run_worker(partial(self._answer, self._service), thread=True, name="related")
 
     def _answer(self, service: "Service") -> None:
@@ -84,15 +88,15 @@ class RelatedScreen(ModalScreen[Place | None]):
         results, view = message.answer
         if results.related:
             rows.hits, rows.passages = results.related.hits[: len(view.plan.levels)], results.passages
-            # The title already says what the code is similar to.
-            rows.border_subtitle = f"{HOW_FOUND[results.related.how]} · ⏎ goes there · esc closes"
+            # The title already names the code it is similar to.
+            rows.border_subtitle = f"{HOW_FOUND[results.related.how]} · ⏎ Open · esc Cancel"
         if rows.hits:
             rows.show_rows(len(rows.hits), 0)
         else:
-            rows.say(["Nothing like it was found."])
+            rows.say(["No similar code found."])
 
     def on_row_list_selected(self) -> None:
-        """Go to the place under the cursor."""
+        """Open the place under the cursor."""
         rows = self.query_one(RelatedList)
         if rows.highlighted is not None and rows.hits:
             hit = rows.hits[rows.highlighted]

@@ -1,4 +1,4 @@
-"""Making a call again, with the same or with other parameters."""
+"""Replaying a call, with the same or other parameters."""
 
 import json
 from typing import ClassVar
@@ -14,12 +14,12 @@ from keyhole.core.view.text import json_line
 
 
 class ReplayScreen(ModalScreen[dict[str, object] | None]):
-    """A line with the parameters as JSON."""
+    """Asks for the parameters, as JSON."""
 
     HELP_TITLE = "Replay"
     CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "close", tooltip="Do not make the call"),
+        Binding("escape", "dismiss(None)", "Cancel", tooltip="Cancel the replay"),
     ]
 
     def __init__(self, call: Call) -> None:
@@ -27,27 +27,27 @@ class ReplayScreen(ModalScreen[dict[str, object] | None]):
         self._call = call
 
     def compose(self) -> ComposeResult:
-        """Make the box."""
+        """Yield the box."""
         with Vertical(id="replay") as box:
-            box.border_title = f"replay {self._call.tool}"
-            box.border_subtitle = "⏎ asks again · esc closes"
-            yield Static("The parameters, as JSON. Change what you like; the answers are compared.", markup=False)
+            box.border_title = f"Replay {self._call.tool}"
+            box.border_subtitle = "⏎ Replay · esc Cancel"
+            yield Static("Edit the parameters (JSON). The Diff tab then compares both answers.", markup=False)
             line = Input(json_line(self._call.parameters), id="replay-line", compact=True, select_on_focus=False)
             line.cursor_blink = False
             yield line
             yield Static(id="replay-problem", markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the parameters, if they are any."""
+        """Return the parameters if they are a JSON object, or else show the problem."""
         try:
             found = json.loads(event.value)
         except ValueError as error:
-            self._complain(f"this is not JSON: {error}")
+            self._show_problem(f"Invalid JSON: {error}")
             return
         if isinstance(found, dict):
             self.dismiss(found)
         else:
-            self._complain("parameters are an object: {…}")
+            self._show_problem("The parameters must be a JSON object: {…}")
 
-    def _complain(self, problem: str) -> None:
+    def _show_problem(self, problem: str) -> None:
         self.query_one("#replay-problem", Static).update(f"✗ {problem}")

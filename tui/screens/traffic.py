@@ -1,4 +1,4 @@
-"""What agents ask and get, live: every call on this workspace, whatever process serves it."""
+"""The Traffic screen: the calls of agents, live, from all servers on this workspace."""
 
 from dataclasses import replace
 from functools import partial
@@ -30,43 +30,46 @@ from keyhole.tui.widgets.server_box import ServerBox
 if TYPE_CHECKING:
     from keyhole.core.service import Service
 
-_NO_CALLS = "[bold]○ No agent has asked anything yet[/]"
-_TO_DO = {
-    True: ["C      copies what to paste into a client", "s      stops the server"],
-    False: ["s      serves this workspace to agents, here and now", "C      then copies what to paste into a client"],
+_NO_CALLS = "[bold]○ No calls yet[/]"
+_NEXT_STEPS = {
+    True: ["Press C to copy the setup for a client.", "Press s to stop the server."],
+    False: ["Press s to serve this workspace to agents.", "Then press C to copy the setup for a client."],
 }
-_OTHER_SERVERS = ["Servers that agents start themselves show up too:", "keyhole install claude|codex|cursor|vscode"]
-_NONE_ADMITTED = ["[bold]○ No call is admitted by this filter[/]", "", "/ changes it, esc leaves it"]
+_OTHER_SERVERS = [
+    "Calls to servers that clients start themselves appear here too. To set that up, run:",
+    "keyhole install claude|codex|cursor|vscode",
+]
+_NO_MATCHES = ["[bold]○ No calls match this filter[/]", "", "Press / to change it."]
 
 
 class SummaryLine(Line):
-    """Says whether calls come in, and sums up what is shown."""
+    """Shows whether the list is live, and the figures of the shown calls."""
 
     def render(self) -> RenderResult:
         """Draw the line."""
         screen = self.screen
         if not isinstance(screen, TrafficScreen):
             return Content("")
-        return spread(screen.standing(), screen.figures(), self.size.width)
+        return spread(screen.state_text(), screen.figures(), self.size.width)
 
 
 class TrafficScreen(QueryScreen):
-    """The calls, and one of them in detail."""
+    """Shows the calls, and one of them in detail."""
 
     HELP_TITLE = "Traffic"
     CSS_PATH = "../styles/traffic.tcss"
     TABS = TABS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "query", "filter", key_display="/", tooltip="Go to the filter line"),
-        Binding("f", "follow", "follow", tooltip="Follow the newest call, or stay where one is"),
-        Binding("space", "pause", "pause", tooltip="Hold the list still, or let in what has happened since"),
-        Binding("m", "mark", "mark", tooltip="Mark this call, or take the mark from it"),
-        Binding("o", "open", "open", tooltip="Open what was asked in Explore or in Files"),
-        Binding("r", "replay", "replay", tooltip="Make this call again, with the same or other parameters"),
-        Binding("y", "copy", "copy", tooltip="Copy the text of this tab"),
-        Binding("Y", "copy_call", "copy call", show=False, tooltip="Copy the call, as JSON-RPC"),
-        Binding("s", "serve", "server", tooltip="Start or stop the server for agents"),
-        Binding("C", "copy_connect", "connect", tooltip="Copy what to paste into a client"),
+        Binding("slash", "query", "Filter", key_display="/", tooltip="Go to the filter line"),
+        Binding("f", "follow", "Follow", tooltip="Follow the newest call"),
+        Binding("space", "pause", "Pause", tooltip="Pause or resume the list"),
+        Binding("m", "mark", "Mark", tooltip="Mark or unmark this call"),
+        Binding("o", "open", "Open", tooltip="Open this call in Explore or Files"),
+        Binding("r", "replay", "Replay", tooltip="Replay this call with the same or other parameters"),
+        Binding("y", "copy", "Copy", tooltip="Copy the text of this tab"),
+        Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
+        Binding("s", "serve", "Serve", tooltip="Start or stop the server for agents"),
+        Binding("C", "copy_setup", "Copy setup", tooltip="Copy the setup for a client"),
         *TAB_KEYS,
         *(binding for binding in PANE_KEYS if isinstance(binding, Binding) and binding.key != "r"),
     ]
@@ -79,9 +82,9 @@ class TrafficScreen(QueryScreen):
         self._filter_problem = ""
 
     def compose_body(self) -> ComposeResult:
-        """Make the panes."""
+        """Yield the panes."""
         with Horizontal(id="head"):
-            yield QueryLine("a word, tool:read_file client:claude status:error")
+            yield QueryLine("A word, tool:read_file client:claude status:error")
             yield ServerBox(id="server")
         yield Static(id="problem", markup=False)
         yield SummaryLine()
@@ -90,21 +93,21 @@ class TrafficScreen(QueryScreen):
             yield CallView(id="view")
 
     def on_mount(self) -> None:
-        """Follow the calls and the server."""
-        self.query_one("#query").border_title = "filter"
-        self.query_one("#server").border_title = "server"
+        """Watch the calls and the server."""
+        self.query_one("#query").border_title = "Filter"
+        self.query_one("#server").border_title = "Server"
         set_title(self.view, self.tabs())
         self.watch(self.app, "calls_version", self._on_calls)
         self.watch(self.app, "server_state", self._on_server)
         self.query_one(CallList).focus()
 
     def on_screen_resume(self) -> None:
-        """Show what has happened meanwhile."""
+        """Show the calls made since the screen was left."""
         self._show_calls()
 
     @property
     def is_settled(self) -> bool:
-        """Whether everything asked for is on the screen."""
+        """Whether everything requested is on the screen."""
         return self._pane.is_settled and not self._is_replaying
 
     @property
@@ -124,7 +127,7 @@ class TrafficScreen(QueryScreen):
     # Showing
 
     def _on_calls(self, _: int) -> None:
-        # What nobody looks at is drawn when somebody does.
+        # A hidden screen is updated when it is shown again.
         if self.is_current:
             self._show_calls()
 
@@ -144,19 +147,19 @@ class TrafficScreen(QueryScreen):
             calls.show(self.calls.shown, self.calls.marked, follows=self.follows)
         else:
             calls.show((), set(), follows=True)
-            calls.say(_NONE_ADMITTED if self.query_one(QueryLine).value else self._waiting())
+            calls.say(_NO_MATCHES if self.query_one(QueryLine).value else self._waiting())
         if self.follows or calls.highlighted == 0:
             self.calls.see()
         self._show_rest()
 
     def _waiting(self) -> list[str]:
         is_on = self.explorer.server_state.phase == ServerPhase.ON
-        return [_NO_CALLS, "", *_TO_DO[is_on], "", *_OTHER_SERVERS]
+        return [_NO_CALLS, "", *_NEXT_STEPS[is_on], "", *_OTHER_SERVERS]
 
     def _show_rest(self) -> None:
-        """Show what depends on the call under the cursor, and on what is not on the screen."""
+        """Show the call under the cursor, and the number of new calls."""
         new = self.calls.new
-        pill = Content.styled(f" ▲ {count_of(new, 'new call')} · f follows ", "bold $primary reverse")
+        pill = Content.styled(f" ▲ {count_of(new, 'new call')} · f: follow ", "bold $primary reverse")
         set_subtitle(self.query_one(CallList), clickable(pill, "screen.catch_up") if new else Content(""))
         self.query_one(SummaryLine).refresh()
         service = self.explorer.service
@@ -165,26 +168,26 @@ class TrafficScreen(QueryScreen):
         else:
             self._pane.show_nothing()
 
-    def standing(self) -> Content:
-        """Say whether calls come in."""
+    def state_text(self) -> Content:
+        """Return whether the list is live, paused or following, or why the journal cannot be read."""
         if problem := self.explorer.journal_problem:
             return Content.styled(f"✗ {problem}", "$error")
         is_paused = self.calls.is_paused
         live = ("⏸ paused", "bold $warning") if is_paused else ("● live", "bold $success")
-        follows = ("   ▸ follows the newest", "$primary") if self.follows and not is_paused else ""
+        follows = ("   ▸ following", "$primary") if self.follows and not is_paused else ""
         return Content.assemble(live, follows)
 
     def figures(self) -> Content:
-        """Sum up the calls that are shown."""
+        """Return the figures of the shown calls."""
         summary = self.calls.summary
-        marked = f"★ {len(self.calls.marked)} · " if self.calls.marked else ""
+        marked = f"★ {len(self.calls.marked):,} · " if self.calls.marked else ""
         latency = f" · p50 {milliseconds(summary.p50_ms)} · p95 {milliseconds(summary.p95_ms)}" if summary.calls else ""
         return Content.styled(f"{marked}{count_of(summary.calls, 'call')}{latency}", "$text-muted")
 
     # Events
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter as one types."""
+        """Filter while typing."""
         try:
             self.calls.show_only(read_filter(event.value, self.calls.words))
             self._filter_problem = ""
@@ -194,7 +197,7 @@ class TrafficScreen(QueryScreen):
         self._show_calls()
 
     def on_row_list_highlighted(self) -> None:
-        """Show the call under the cursor; who leaves the newest stops following."""
+        """Show the call under the cursor; leaving the newest call stops following."""
         at = self.query_one(CallList).highlighted
         if at:
             self.follows = False
@@ -203,7 +206,7 @@ class TrafficScreen(QueryScreen):
         self._show_rest()
 
     def on_row_list_selected(self) -> None:
-        """Go into the view; who reads must not be led on to the next call."""
+        """Move the focus to the view and stop following, so that the call stays while it is read."""
         self.follows = False
         self._pane.focus()
         self._show_rest()
@@ -217,34 +220,34 @@ class TrafficScreen(QueryScreen):
         self._show_rest()
 
     def action_follow(self) -> None:
-        """Follow the newest call, or stay."""
+        """Follow the newest call, or stop following."""
         self.follows = not self.follows
         self._show_calls()
 
     def action_catch_up(self) -> None:
-        """Go to the newest call and follow from there."""
+        """Go to the newest call and follow."""
         self.follows = True
         self.calls.pause(False)
         self._show_calls()
 
     def action_pause(self) -> None:
-        """Hold the list still, or let in what has happened since."""
+        """Pause or resume the list."""
         self.calls.pause(not self.calls.is_paused)
         self._show_calls()
 
     def action_mark(self) -> None:
-        """Mark this call."""
+        """Mark or unmark this call."""
         if self.call:
             self.calls.toggle_mark(self.call)
             self._show_calls()
 
     def action_copy(self) -> None:
-        """Copy what the tab shows."""
+        """Copy the text of the tab."""
         if self.call:
             self.explorer.copy(self._pane.document.text, "answer" if self.tab == TEXT else self.tab.lower())
 
     def action_copy_call(self) -> None:
-        """Copy the call that gets the same."""
+        """Copy the call as JSON-RPC."""
         if self.call:
             self.explorer.copy(tool_call(self.call.tool, self.call.parameters), "call")
 
@@ -252,18 +255,18 @@ class TrafficScreen(QueryScreen):
         """Start or stop the server."""
         self.explorer.toggle_server()
 
-    def action_copy_connect(self) -> None:
-        """Copy what to paste into a client."""
+    def action_copy_setup(self) -> None:
+        """Copy the setup for a client."""
         state = self.explorer.server_state
         if state.phase == ServerPhase.ON:
-            self.explorer.copy(state.client_setup, "setup of a client")
-            # Who has the right token now need not be told about the wrong ones.
-            self.explorer.server_state = replace(state, problem="", turned_away=0)
+            self.explorer.copy(state.client_setup, "client setup")
+            # The setup contains the right token, which settles the rejected requests.
+            self.explorer.server_state = replace(state, problem="", rejected=0)
         else:
-            self.notify("There is no server to connect to: s starts one.", timeout=3)
+            self.notify("The server is off. Press s to start it.", timeout=3)
 
     def action_open(self) -> None:
-        """Open what was asked on the screen that can show it."""
+        """Open the call on the screen that can show it."""
         call = self.call
         if call is None:
             return
@@ -278,12 +281,12 @@ class TrafficScreen(QueryScreen):
 
     def _open_search(self, call: Call) -> None:
         search = search_of(call)
-        self.explorer.ask(search)
+        self.explorer.open_search(search)
         if not is_same_request(search, call):
-            self.notify("The search line cannot say exactly this; it says what comes nearest.", severity="warning")
+            self.notify("Some arguments can't be shown here; opened the closest search.", severity="warning")
 
     def action_replay(self) -> None:
-        """Make this call again."""
+        """Replay this call."""
         from keyhole.tui.screens.replay import ReplayScreen
 
         call, tools, service = self.call, self.explorer.tools, self.explorer.service
@@ -291,22 +294,22 @@ class TrafficScreen(QueryScreen):
             return
         self.follows = False
 
-        def ask_again(arguments: dict[str, object] | None) -> None:
+        def start_replay(arguments: dict[str, object] | None) -> None:
             if arguments is not None:
                 self._is_replaying = True
                 self.run_worker(partial(self._replay, service, call, arguments), thread=True, name="replay")
 
-        self.app.push_screen(ReplayScreen(call), ask_again)
+        self.app.push_screen(ReplayScreen(call), start_replay)
 
     def _replay(self, service: "Service", call: Call, arguments: dict[str, object]) -> None:
-        """Ask through the server's own tools, as that client, in a worker."""
+        """Call the tool as the same client, in a worker."""
         tools = self.explorer.tools
         if tools is not None:
             text = tools.call(service, call.client, call.tool, arguments)
             self.post_message(Replayed(call.id, json_line(arguments), text))
 
     def on_replayed(self, message: Replayed) -> None:
-        """Compare the answers."""
+        """Show the difference between both answers."""
         self._is_replaying = False
         self.replay = Replay(message.call_id, message.arguments, message.text)
         self.action_show_tab(DIFF)

@@ -1,4 +1,4 @@
-"""Why a file is where it is among the results, or why it is not there."""
+"""Explaining the rank of a file in the results, or why it is missing."""
 
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class WhyScreen(ModalScreen[None]):
-    """Explains the place of one file; another path can be typed."""
+    """Explains the rank of one file; typing another path explains that one."""
 
-    HELP_TITLE = "Why"
+    HELP_TITLE = "Explain ranking"
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close")]
 
     def __init__(self, service: "Service", request: SearchRequest, place: str, paths: list[str]) -> None:
         super().__init__()
@@ -36,21 +36,21 @@ class WhyScreen(ModalScreen[None]):
         self._number = 0
 
     def compose(self) -> ComposeResult:
-        """Make the box: a path, and what is said of it."""
+        """Yield the box: a path, and its explanation."""
         with Vertical(id="why") as box:
-            box.border_title = "why this rank, why not that file"
-            box.border_subtitle = "type another path[:line] · esc closes"
+            box.border_title = "Explain ranking"
+            box.border_subtitle = "Type another path[:line] · esc Close"
             line = Input(self._place, suggester=SuggestFromList(self._paths), id="why-path", compact=True)
             line.cursor_blink = False
             yield line
             yield LineView(id="why-text")
 
     def on_mount(self) -> None:
-        """Explain the result one came from."""
+        """Explain the selected result."""
         self._ask(self._place)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Explain what is typed, as it is typed."""
+        """Explain the typed path."""
         self._ask(event.value)
 
     def on_explained(self, message: Explained) -> None:

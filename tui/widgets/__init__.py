@@ -1,1 +1,1 @@
-"""The parts a screen is made of."""
+"""The widgets of the screens."""

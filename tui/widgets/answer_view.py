@@ -1,4 +1,4 @@
-"""The right pane of Explore: the file behind a result, the exact text an agent gets, JSON, or a comparison."""
+"""The right pane of Explore: the file of a result, the exact text an agent gets, JSON, or a comparison."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -29,24 +29,25 @@ PREVIEW, TEXT, JSON, DIFF = TABS = ("Preview", "Text", "JSON", "Diff")
 
 @dataclass(frozen=True, slots=True)
 class ViewKey:
-    """What is to be shown: a late text for anything else is dropped."""
+    """What to show; texts that arrive late for another key are ignored."""
 
     tab: str
     number: int
     row: "Row | None" = None
     versus: Variant | None = None
-    # The client through whose limits the text is seen; nothing of it means as it was sent.
+    # The client the text is viewed as; None shows it as sent.
     lens: "Lens | None" = None
 
 
 class AnswerView(LineView):
-    """Shows one side of an answer: at once when it is there, or as soon as a worker has made it."""
+    """Shows an answer on one of the tabs, immediately or once a worker has made the text."""
 
     @dataclass
     class Seen(Message):
-        """A text is shown, as a client would deliver it."""
+        """A text is shown: `delivery` is what a client delivers of it, `note` what to know about it."""
 
-        delivery: "Delivery | None"
+        delivery: "Delivery | None" = None
+        note: str = ""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__(id=id)
@@ -55,16 +56,16 @@ class AnswerView(LineView):
 
     @property
     def is_settled(self) -> bool:
-        """Whether what was asked for is shown."""
+        """Whether everything requested is shown."""
         return self._wanted is None
 
     def show_overview(self, status: Status | None) -> None:
-        """Show how to search, and what there is to search."""
+        """Show how to search, and what is indexed."""
         self._wanted = self._shown = None
         self._show_document(Document(overview(status)), "")
 
     def show_answer(self, service: "Service", answer: "Answer", key: ViewKey) -> None:
-        """Show one side of an answer."""
+        """Show an answer on one of the tabs."""
         if key in (self._wanted, self._shown):
             return
         if key.tab == TEXT:
@@ -78,8 +79,8 @@ class AnswerView(LineView):
             self.run_worker(partial(self._load, service, key, answer), thread=True, name="view")
 
     def _load(self, service: "Service", key: ViewKey, answer: "Answer") -> None:
-        """Make the text for a tab, in a worker."""
-        from keyhole.tui.answer import as_json, compare
+        """Make the text of a tab, in a worker."""
+        from keyhole.tui.answer import as_json, compare, json_note
         from keyhole.tui.messages import Loaded
 
         try:
@@ -87,15 +88,16 @@ class AnswerView(LineView):
                 self.post_message(Loaded(key, read_text(service, key.row.hit.path)))
             elif key.versus:
                 compared = compare(service, answer, key.versus)
-                note = f"{answer.request.detail_level} → {key.versus}: {compared.difference} · v compares with another"
+                note = f"{answer.request.detail_level} → {key.versus}: {compared.difference} · v: compare with another"
                 self.post_message(Loaded(key, compared.text, note=note))
             else:
-                self.post_message(Loaded(key, as_json(service, answer).text))
+                view = as_json(service, answer)
+                self.post_message(Loaded(key, view.text, note=json_note(answer, view)))
         except KeyholeError as error:
             self.post_message(Loaded(key, f"✗ {problem_text(error)}\n", is_error=True))
 
     def on_loaded(self, message: "Loaded") -> None:
-        """Show a text that a worker made, if it is still wanted."""
+        """Show a text that a worker made, unless another one was requested since."""
         message.stop()
         key = message.key
         if key != self._wanted or not isinstance(key, ViewKey):
@@ -103,6 +105,7 @@ class AnswerView(LineView):
         self._wanted, self._shown = None, key
         if message.is_error:
             self._show_document(Document(message.text), "")
+            self.post_message(self.Seen())
         elif key.row:
             self._show_source(key.row, message.text)
         elif key.versus:
@@ -110,17 +113,17 @@ class AnswerView(LineView):
         else:
             from keyhole.core.view.budget.tokens import estimate_tokens
 
-            self._show_text(message.text, key, estimate_tokens(message.text))
+            self._show_text(message.text, key, estimate_tokens(message.text), message.note)
 
-    def _show_text(self, text: str, key: ViewKey, tokens: int) -> None:
-        """Show what an agent gets, or what its client leaves of that."""
+    def _show_text(self, text: str, key: ViewKey, tokens: int, note: str = "") -> None:
+        """Show what an agent gets, or what its client delivers of that."""
         delivery = key.lens.see(text) if key.lens else None
         seen = delivery.text if delivery else text
         lexer = "json" if key.tab == JSON and seen == text else ""
-        whose = "exactly what an agent gets" if seen == text else "what is left of it"
+        whose = "exactly what an agent gets" if seen == text else "as the client delivers it"
         cost = f"{count_of(tokens, 'token')} · {count_of(len(text), 'character')}"
         self._show_document(Document(seen, lexer), f"{cost} · {whose}")
-        self.post_message(self.Seen(delivery))
+        self.post_message(self.Seen(delivery, note))
 
     def _show_source(self, row: "Row", text: str) -> None:
         from keyhole.tui.source_colours import lexer_of
@@ -131,6 +134,6 @@ class AnswerView(LineView):
 
     def _show_document(self, document: Document, subtitle: str, *, line: int = 1) -> None:
         set_subtitle(self, Content(subtitle))
-        # The same text again, after files changed: whoever reads it must not lose the place.
+        # The text can be the same after files changed; then the scroll position stays.
         if self.document != document:
             self.show(document, line=line)

@@ -1,4 +1,4 @@
-"""The first and the last line of a screen, and other lines that are drawn whole."""
+"""The top line and the footer of a screen, and helpers to draw lines and frames."""
 
 from collections.abc import Iterable
 
@@ -13,19 +13,19 @@ from keyhole.core.view.text import name_text
 from keyhole.tui.index_state import IndexState
 from keyhole.tui.server_state import ServerState
 
-# The actions that are shown at the end of the last line, whatever else there is no room for.
+# The actions that are always shown at the end of the footer.
 _ALWAYS = ("command_palette", "help")
-# The name of the program, and something of the workspace's.
+# Room for the program's name and the start of the workspace's.
 _LEAST_LEFT = 20
 
 
 def clickable(content: Content, action: str) -> Content:
-    """Make a text do something when it is clicked."""
+    """Return a text that runs an action when clicked."""
     return content.stylize(Style.from_meta({"@click": action}))
 
 
 def chooser(name: str, value: str, action: str) -> Content:
-    """Write a value that can be changed to both sides: `detail ◂ compact ▸`."""
+    """Return a value with arrows that change it: `Detail ◂ compact ▸`."""
     return Content.assemble(
         f"{name} ",
         clickable(Content("◂"), f"screen.{action}(-1)"),
@@ -34,35 +34,35 @@ def chooser(name: str, value: str, action: str) -> Content:
     )
 
 
-def tab_names(tabs: Iterable[str], chosen: str) -> Content:
-    """Write the names of tabs, the chosen one in front."""
+def tab_names(tabs: Iterable[str], selected: str) -> Content:
+    """Return the names of the tabs, with the selected one highlighted."""
     names = []
     for tab in tabs:
-        style = "bold $primary underline" if tab == chosen else "$text-muted"
+        style = "bold $primary underline" if tab == selected else "$text-muted"
         names.append(clickable(Content.styled(tab, style), f"screen.show_tab('{tab}')"))
     return Content(" │ ").join(names)
 
 
 def set_title(widget: Widget, title: Content) -> None:
-    """Write into the frame of a widget, which is drawn anew only when that changes something."""
+    """Set the title in a widget's frame; an unchanged title causes no redraw."""
     if widget.border_title != title.markup:
         widget.border_title = title
 
 
 def set_subtitle(widget: Widget, subtitle: Content) -> None:
-    """Write into the lower frame of a widget, in the same way."""
+    """Set the subtitle in a widget's frame; an unchanged subtitle causes no redraw."""
     if widget.border_subtitle != subtitle.markup:
         widget.border_subtitle = subtitle
 
 
 def spread(left: Content, right: Content, width: int) -> Content:
-    """Put two texts at the ends of a line; when there is no room for both, the right one goes."""
+    """Return a line with a text at each end; when both do not fit, the right one is dropped."""
     room = width - left.cell_length - right.cell_length
     return left + Content(" " * room) + right if room >= 0 else left.truncate(width, ellipsis=True)
 
 
 class Line(Widget):
-    """One line, drawn whole; what can be clicked keeps its own colours."""
+    """A widget of one line; clickable parts keep their own colours."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,10 +70,10 @@ class Line(Widget):
 
 
 class TopBar(Line):
-    """Says where one is, what the index is doing, and which screens there are."""
+    """Shows the workspace, the state of the index, and the screens."""
 
     def on_mount(self) -> None:
-        """Follow the index."""
+        """Watch the index and the server."""
         self.watch(self.app, "index_state", self._refresh)
         self.watch(self.app, "server_state", self._refresh)
 
@@ -89,30 +89,30 @@ class TopBar(Line):
         screens = self._screens()
         if left.cell_length + server.short.cell_length + screens.cell_length + 6 <= self.size.width:
             left += Content("   ") + server.short
-        # Where one can go is worth more than the end of how the index stands.
+        # The screens matter more than the end of the index state.
         room = self.size.width - screens.cell_length - 1
         return spread(left.truncate(max(room, _LEAST_LEFT), ellipsis=True), screens, self.size.width)
 
     def _screens(self) -> Content:
         parts = []
-        for binding in self._jumps():
+        for binding in self._screen_bindings():
             is_here = binding.action.endswith(f"'{self.app.current_mode}')")
             style = "bold $primary underline" if is_here else "$text-muted"
             name = Content.styled(f"{binding.key} {binding.description}", style)
             parts.append(clickable(name, binding.action))
         return Content("   ").join(parts) + Content(" ")
 
-    def _jumps(self) -> list[Binding]:
-        """Return the bindings that lead to screens."""
+    def _screen_bindings(self) -> list[Binding]:
+        """Return the bindings that open screens."""
         bindings = [found[0] for found in self.app._bindings.key_to_bindings.values()]  # noqa: SLF001
         return [binding for binding in bindings if binding.action.startswith("app.switch_mode")]
 
 
 class KeyBar(Line):
-    """Shows what can be done here: the bindings that are in force, as many as there is room for."""
+    """Shows the active bindings, as many as there is room for."""
 
     def on_mount(self) -> None:
-        """Follow the focus, which changes what keys do."""
+        """Watch the focus, which changes what keys do."""
         self.screen.bindings_updated_signal.subscribe(self, self._changed)
 
     def _changed(self, _: Screen[object]) -> None:
@@ -121,7 +121,7 @@ class KeyBar(Line):
     def render(self) -> RenderResult:
         """Draw the line."""
         bindings = self._shown()
-        # Whoever finds no room for the rest must still find these.
+        # Help and palette list the commands that do not fit here, so those two are always shown.
         first = [next((found for found in bindings if found.action == action), None) for action in _ALWAYS]
         end = Content("").join(_item(found.description, self._keys([found])) for found in first if found)
         line = Content(" ")
@@ -133,27 +133,27 @@ class KeyBar(Line):
         return spread(line, end, self.size.width) if end else line
 
     def _shown(self) -> list[Binding]:
-        """List the bindings that do something here."""
+        """Return the bindings that do something here."""
         active = self.screen.active_bindings.values()
         enabled = [found.binding for found in active if found.enabled and found.binding.show]
         return [binding for binding in enabled if not self._is_typed(binding)]
 
     def _grouped(self, bindings: Iterable[Binding]) -> list[tuple[str, dict[str, str]]]:
-        """Put the keys together that do the same to both sides, such as `d` and `D`."""
+        """Group the keys that have the same label, such as `d` and `D`."""
         groups: dict[str, list[Binding]] = {}
         for binding in bindings:
             groups.setdefault(binding.description, []).append(binding)
         return [(description, self._keys(group)) for description, group in groups.items()]
 
     def _keys(self, bindings: Iterable[Binding]) -> dict[str, str]:
-        """Name each key as people know it, with its name in Textual."""
+        """Return each key's display name with its name in Textual."""
         keys: dict[str, str] = {}
         for binding in bindings:
             keys.setdefault(self.app.get_key_display(binding), binding.key)
         return keys
 
     def _is_typed(self, binding: Binding) -> bool:
-        """Whether the key would only write a letter into the line that has the focus."""
+        """Return whether the key would only type a character into the focused line."""
         focused = self.screen.focused
         if focused is None or binding.priority:
             return False
@@ -161,7 +161,7 @@ class KeyBar(Line):
         return focused.check_consume_key(binding.key, _CHARACTERS.get(binding.key, letter))
 
 
-# Keys that Textual names in words although they write a character.
+# Keys that type a character but have a longer name in Textual.
 _CHARACTERS = {
     "slash": "/",
     "question_mark": "?",
@@ -174,7 +174,7 @@ _CHARACTERS = {
 
 
 def _item(description: str, keys: dict[str, str]) -> Content:
-    """Write one thing to do: each of its keys can be clicked."""
+    """Return the keys and the label of a command; each key can be clicked."""
     names = [clickable(Content.styled(name, "bold $primary"), _press(key)) for name, key in keys.items()]
     label = clickable(Content.styled(f" {description}  ", "$text-muted"), _press(next(iter(keys.values()))))
     return Content.styled("/", "$text-muted").join(names) + label

@@ -1,4 +1,4 @@
-"""One call in detail: what was asked, the exact answer, how long it took, and what a replay changes."""
+"""One call in detail: its arguments, the exact answer, its timing, and the difference to a replay."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -21,28 +21,24 @@ if TYPE_CHECKING:
     from keyhole.tui.call_log import Summary
 
 ARGUMENTS, TEXT, TIMING, DIFF = TABS = ("Arguments", "Text", "Timing", "Diff")
-_NO_CALL = """What stands here of a call:
-
-  what was asked,
-  the exact answer,
-  how long it took,
-  and what a replay changes.
+_NO_CALL = """Select a call to see its arguments, the exact
+answer, its timing, and the difference to a replay.
 """
-_NO_REPLAY = """r replays this call, with the same or other
-parameters, and compares the answers.
+_NO_REPLAY = """Press r to replay this call with the same or other
+parameters, and compare the answers.
 """
-_NO_ANSWER = "There is no answer yet.\n"
-_CANCELLED = """There is no answer: the client gave up,
+_NO_ANSWER = "No answer yet.\n"
+_CANCELLED = """No answer: the client cancelled the call,
 or the server was stopped.
 """
-_LOST = """There is no answer: the server that had
-this call is gone.
+_LOST = """No answer: the server that handled this call
+is no longer running.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A call that was made again: what was asked, and what came."""
+    """A replayed call: its arguments and its answer."""
 
     call_id: int
     arguments: str
@@ -51,7 +47,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class CallKey:
-    """What is to be shown: a late text for anything else is dropped. A call that ends is another one."""
+    """What to show; texts that arrive late for another key are ignored. A call gets a new key when it ends."""
 
     tab: str
     call_id: int
@@ -60,7 +56,7 @@ class CallKey:
 
 
 class CallView(LineView):
-    """Shows one side of a call."""
+    """Shows a call on one of the tabs."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__(id=id)
@@ -69,16 +65,16 @@ class CallView(LineView):
 
     @property
     def is_settled(self) -> bool:
-        """Whether what was asked for is shown."""
+        """Whether everything requested is shown."""
         return self._wanted is None
 
     def show_nothing(self) -> None:
-        """Say what would be here."""
+        """Show what this pane is for."""
         self._wanted = self._shown = None
         self._put(Document(_NO_CALL), "")
 
     def show_call(self, service: "Service", call: Call, summary: "Summary", tab: str, replay: Replay | None) -> None:
-        """Show one side of a call: at once, or as soon as a worker has read it."""
+        """Show a call on one of the tabs, immediately or once a worker has read it."""
         replay = replay if replay and replay.call_id == call.id and tab == DIFF else None
         key = CallKey(tab, call.id, call.change, replay)
         if key in (self._wanted, self._shown):
@@ -100,7 +96,7 @@ class CallView(LineView):
         try:
             whole = reader.whole(key.call_id)
             if whole is None:
-                self.post_message(Loaded(key, "✗ The journal no longer has this call.\n", is_error=True))
+                self.post_message(Loaded(key, "✗ This call is no longer in the journal.\n", is_error=True))
             elif key.tab == TIMING:
                 self.post_message(Loaded(key, timing_text(whole, summary)))
             elif key.replay:
@@ -119,7 +115,7 @@ class CallView(LineView):
             reader.close()
 
     def on_loaded(self, message: Loaded) -> None:
-        """Show what a worker has read, if it is still wanted."""
+        """Show what a worker has read, unless something else was requested since."""
         message.stop()
         if message.key == self._wanted and isinstance(message.key, CallKey):
             self._wanted, self._shown = None, message.key

@@ -1,4 +1,4 @@
-"""The tree of files: what is indexed, and what is passed over and why."""
+"""The tree of files: indexed ones, and skipped ones with the reason."""
 
 from rich.text import Text
 from textual.content import Content
@@ -13,27 +13,27 @@ Entry = Folder | IndexedFile | Skip
 
 
 class FileTree(Tree[Entry]):
-    """Folders, filled when they are opened."""
+    """Shows folders and files; a folder is filled when it is opened."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__("", id=id)
         self.show_root = False
         self.guide_depth = 2
-        self.border_title = "files"
+        self.border_title = "Files"
 
     def show(self, inventory: Inventory) -> None:
-        """Build the tree anew, with the folders open that were open, and the cursor where it was."""
+        """Rebuild the tree; open folders stay open, and the cursor stays where it was."""
         was_open = {node.data.path for node in _all_nodes(self.root) if node.is_expanded and node.data}
         was_on = self.cursor_node.data.path if self.cursor_node and self.cursor_node.data else ""
         self.clear()
         self.root.data = build_tree(inventory)
         _fill(self.root, was_open)
-        self.border_subtitle = Content(f"{len(inventory.files):,} indexed · {len(inventory.skips):,} passed over")
+        self.border_subtitle = Content(f"{len(inventory.files):,} indexed · {len(inventory.skips):,} skipped")
         if was_on:
             self.reveal(was_on)
 
     def reveal(self, path: str) -> None:
-        """Open the folders down to a path, and put the cursor on it; a path the tree does not have changes nothing."""
+        """Open the folders down to a path and put the cursor on it; an unknown path changes nothing."""
         node = self.root
         while node.data is None or node.data.path != path:
             if not node.children:
@@ -43,7 +43,7 @@ class FileTree(Tree[Entry]):
                 return
             node.expand()
             node = inside[0]
-        # A line that was not there a moment ago has a number once it is drawn.
+        # A new line gets its number when it is drawn.
         self.call_after_refresh(self._put_cursor_on, node)
 
     def _put_cursor_on(self, node: TreeNode[Entry]) -> None:
@@ -61,7 +61,7 @@ def _leads_to(here: str, path: str) -> bool:
 
 
 def _fill(node: TreeNode[Entry], was_open: set[str]) -> None:
-    """Put what a folder holds below its node: folders, files, then what is passed over."""
+    """Add the entries of a folder to its node: folders, files, then skipped ones."""
     folder = node.data
     if not isinstance(folder, Folder):
         return

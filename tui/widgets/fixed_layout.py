@@ -1,4 +1,4 @@
-"""Scrolling views of a fixed place on the screen: what they hold changes, and the layout does not."""
+"""Scrolling views with a fixed place on the screen, whatever they contain."""
 
 from textual.geometry import Size
 from textual.reactive import Reactive
@@ -6,12 +6,12 @@ from textual.scroll_view import ScrollView
 
 
 class FixedLayoutView(ScrollView):
-    """Takes content of another size without a new layout of the whole screen, which would cost more than to draw it."""
+    """Changes its content size without a new layout of the screen, which would take longer than drawing the content."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
 
     def set_content_size(self, width: int, height: int) -> None:
-        """Say how large the content is now."""
+        """Set the size of the content."""
         if self.virtual_size != Size(width, height):
             self.virtual_size = Size(width, height)
             self._scroll_update(self.virtual_size)

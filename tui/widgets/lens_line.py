@@ -1,4 +1,4 @@
-"""What a client makes of the text that is shown, on a line of its own."""
+"""A line about the shown text: what a client delivers of it, and why JSON holds fewer results."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,28 +11,33 @@ if TYPE_CHECKING:
 
 
 class LensLine(Static):
-    """Hidden as long as the text is shown as it was sent."""
+    """Shows the notes on a text; hidden when there are none."""
 
     def __init__(self) -> None:
         super().__init__(id="lens", markup=False)
         self._seen: tuple[Lens, Delivery] | None = None
         self._costs: Mapping[str, int] | None = None
+        self._note = ""
 
-    def show(self, lens: "Lens | None", delivery: "Delivery | None") -> None:
-        """Say what a client makes of a text."""
+    def show(self, lens: "Lens | None", delivery: "Delivery | None", note: str = "") -> None:
+        """Show a note on a text, and what a client delivers of it."""
         self._seen = (lens, delivery) if lens and delivery else None
+        self._note = note
         self._write()
 
     def show_costs(self, costs: Mapping[str, int] | None) -> None:
-        """Say too what our own tools cost it."""
+        """Show also what Keyhole's tool definitions cost the client."""
         self._costs = costs
         self._write()
 
     def _write(self) -> None:
+        lines = [f"○ {self._note}"] if self._note else []
         if self._seen:
             from keyhole.tui.lens import lens_text
 
             lens, delivery = self._seen
-            self.update(lens_text(lens, delivery, self._costs))
-            self.set_class(bool(delivery.overflow), "-cut")
-        self.set_class(bool(self._seen), "-shown")
+            lines.append(lens_text(lens, delivery, self._costs))
+            self.set_class(bool(delivery.overflow), "-overflow")
+        if lines:
+            self.update("\n".join(lines))
+        self.set_class(bool(lines), "-shown")

@@ -1,4 +1,4 @@
-"""A viewer of text of any length: only the lines on screen are coloured and rendered."""
+"""A viewer for text of any length: only the lines on the screen are coloured and rendered."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,15 +14,15 @@ from keyhole.core.view.text import visible
 from keyhole.tui.widgets.fixed_layout import FixedLayoutView
 
 _TAB = 4
-# Nobody scrolls further to the right, and a wider canvas costs memory.
+# Nobody scrolls further to the right, and a wider canvas takes memory.
 _WIDEST = 10_000
-# How much of what stands before a line is shown with it.
+# The part of the view's height that shows the lines before the target line.
 _ABOVE = 0.2
 
 
 @dataclass(frozen=True)
 class Document:
-    """A text and how to show it: coloured by a lexer, with line numbers, with some lines marked."""
+    """A text and how to show it: its lexer, line numbers, and marked lines."""
 
     text: str = ""
     lexer: str = ""
@@ -37,21 +37,21 @@ class Document:
 
     @cached_property
     def longest(self) -> int:
-        """About how many cells the longest line takes."""
+        """The approximate width of the longest line, in cells."""
         longest = max(self.lines, key=len, default="")
         return min(_WIDEST, len(longest.expandtabs(_TAB)) + longest.count("\x1b") * 4)
 
 
 class LineView(FixedLayoutView, can_focus=True):
-    """Shows a document, and scrolls it."""
+    """Shows a document."""
 
-    HELP_TITLE = "In the view"
+    HELP_TITLE = "View"
     COMPONENT_CLASSES: ClassVar[set[str]] = {"line-view--number", "line-view--marked", "line-view--marked-number"}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll_down", "down", show=False, tooltip="Scroll down a line"),
-        Binding("k", "scroll_up", "up", show=False, tooltip="Scroll up a line"),
-        Binding("g", "scroll_home", "top", show=False, tooltip="Go to the first line"),
-        Binding("G", "scroll_end", "end", show=False, tooltip="Go to the last line"),
+        Binding("j", "scroll_down", "Scroll down", show=False, tooltip="Scroll down one line"),
+        Binding("k", "scroll_up", "Scroll up", show=False, tooltip="Scroll up one line"),
+        Binding("g", "scroll_home", "Go top", show=False, tooltip="Go to the first line"),
+        Binding("G", "scroll_end", "Go end", show=False, tooltip="Go to the last line"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
@@ -61,7 +61,7 @@ class LineView(FixedLayoutView, can_focus=True):
         self._strips: dict[int, Strip] = {}
 
     def show(self, document: Document, *, line: int = 1) -> None:
-        """Show a document, with a line of it in view."""
+        """Show a document, scrolled to a line."""
         if (document.text, document.lexer) != (self.document.text, self.document.lexer):
             self._contents.clear()
         self.document = document
@@ -71,13 +71,13 @@ class LineView(FixedLayoutView, can_focus=True):
         self.refresh()
 
     def go_to(self, line: int) -> None:
-        """Scroll until a line is in the upper part of the view."""
+        """Scroll so that a line is in the upper part of the view."""
         height = self.scrollable_content_region.height
         above = int(height * _ABOVE) if line > 1 else 0
         self.scroll_to(0, max(0, line - 1 - above), animate=False, immediate=True, force=True)
 
     def notify_style_update(self) -> None:
-        """Forget what was rendered in other colours."""
+        """Drop the lines rendered in other colours."""
         super().notify_style_update()
         self._contents.clear()
         self._strips.clear()
@@ -127,8 +127,8 @@ class LineView(FixedLayoutView, can_focus=True):
         return self._contents[number]
 
     def _colour_around(self, number: int) -> None:
-        """Colour a screenful at a time: below the line, or above it when what is below is known already."""
-        from keyhole.tui.source_colours import coloured  # not before there is something to colour
+        """Colour one screen of lines: from the line down, or up to it when the next line is coloured already."""
+        from keyhole.tui.source_colours import coloured  # a slow import, not needed for plain text
 
         height = max(1, self.scrollable_content_region.height)
         start = max(0, number - height + 1) if number + 1 in self._contents else number

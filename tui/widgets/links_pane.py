@@ -1,9 +1,10 @@
-"""The links of the file that is open: a list to walk through."""
+"""The pane with the links of the open file."""
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 
 
 class LinksPane(RowList):
-    """Outgoing, broken, external and incoming links; one is followed with the keyboard."""
+    """Lists outgoing, broken, external and incoming links; Enter follows one."""
 
-    HELP_TITLE = "In the links"
+    HELP_TITLE = "Links"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "Follow", tooltip="Follow the link")]
 
     @dataclass
     class Followed(Message):
@@ -33,14 +35,14 @@ class LinksPane(RowList):
 
     @dataclass
     class NotFollowed(Message):
-        """A link leads nowhere in the workspace; `address` is where it leads else."""
+        """A link has no target in the workspace; `address` is set for an external link."""
 
         problem: str
         address: str
 
     @dataclass
     class MoreWanted(Message):
-        """The next page of a category is wanted."""
+        """The user asked for the next page of a category."""
 
         request: LinksRequest
 
@@ -52,14 +54,14 @@ class LinksPane(RowList):
 
     @property
     def is_settled(self) -> bool:
-        """Whether everything asked for is on the screen."""
+        """Whether everything requested is on the screen."""
         return self._wanted is None
 
-    def ask(self, service: "Service", request: LinksRequest) -> None:
-        """Show the links of a file once they are known; a late answer to an earlier question is dropped."""
+    def load(self, service: "Service", request: LinksRequest) -> None:
+        """Load and show the links of a file; late answers to earlier requests are ignored."""
         self._wanted, self.path = request, request.path
-        self.border_title = "links"
-        self.border_subtitle = "⏎ follows · < back · > forward · l closes"
+        self.border_title = "Links"
+        self.border_subtitle = "⏎ Follow · < Back · > Forward · l Close"
         self.run_worker(partial(self._answer, service, request), thread=True, name="links")
 
     def _answer(self, service: "Service", request: LinksRequest) -> None:
@@ -69,7 +71,7 @@ class LinksPane(RowList):
             self.post_message(RelationAnswered(request, error))
 
     def on_relation_answered(self, message: RelationAnswered) -> None:
-        """Show what was asked for last."""
+        """Show the answer to the last request."""
         if message.request != self._wanted or not isinstance(message.request, LinksRequest):
             return
         self._wanted = None
@@ -78,17 +80,17 @@ class LinksPane(RowList):
         else:
             results, view = message.answer
             rows = link_rows(results.links, view, message.request.category)
-            self.rows = rows or [LinkRow("no links from this file or to it", is_title=True)]
+            self.rows = rows or [LinkRow("No links from or to this file", is_title=True)]
         titles = [Content(row.text) for row in self.rows if row.is_title and len(self.rows) > 1]
-        self.border_title = Content(" · ").join([Content("links"), *titles])
+        self.border_title = Content(" · ").join([Content("Links"), *titles])
         self.show_rows(len(self.rows), 1 if len(self.rows) > 1 else None)
 
     def can_highlight(self, number: int) -> bool:
-        """Pass over titles."""
+        """Return whether a row is not a title."""
         return not self.rows[number].is_title
 
     def draw(self, number: int, width: int) -> list[Content]:
-        """Write a row on one line."""
+        """Return a row on one line."""
         row = self.rows[number]
         if row.is_title:
             return [Content.styled(row.text, "bold $secondary").truncate(width, ellipsis=True, pad=True)]
@@ -97,7 +99,7 @@ class LinksPane(RowList):
         return [line.truncate(width, ellipsis=True, pad=True)]
 
     def on_row_list_selected(self) -> None:
-        """Follow the link under the cursor, or go to the next page."""
+        """Follow the link under the cursor, or load the next page."""
         row = self.rows[self.highlighted] if self.highlighted is not None and self.rows else None
         if row is None:
             return

@@ -1,4 +1,4 @@
-"""The line in which one searches."""
+"""The search line."""
 
 from typing import ClassVar
 
@@ -11,17 +11,17 @@ from keyhole.tui.query_syntax import QuerySuggester
 
 
 class QueryLine(Input):
-    """Takes words and filters, and completes filters."""
+    """An input for words and filters, which completes filters."""
 
-    HELP_TITLE = "In the search line"
+    HELP_TITLE = "Search line"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "results", tooltip="Go to the results"),
-        Binding("tab", "complete", "complete", tooltip="Take the completion, or go to the results"),
-        Binding("down", "screen.move(1)", "next result", show=False, tooltip="Look at the next result"),
-        Binding("up", "screen.move(-1)", "previous result", show=False, tooltip="Look at the result before"),
+        Binding("enter", "submit", "Show results", tooltip="Go to the results"),
+        Binding("tab", "complete", "Complete", tooltip="Complete the filter, or go to the results"),
+        Binding("down", "screen.move(1)", "Next result", show=False, tooltip="Preview the next result"),
+        Binding("up", "screen.move(-1)", "Previous result", show=False, tooltip="Preview the previous result"),
     ]
 
-    # The line keeps its place whatever is in it; a new layout at each letter would cost more than the letter.
+    # The line never changes its size, so a new layout after each letter would be wasted.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
 
     def __init__(self, placeholder: str) -> None:
@@ -30,7 +30,7 @@ class QueryLine(Input):
         self.cursor_blink = False
 
     async def action_complete(self) -> None:
-        """Take the completion that is offered, or leave the line."""
+        """Accept the suggested completion, or go to the results."""
         if self._suggestion:
             self.action_cursor_right()
         else:

@@ -1,4 +1,4 @@
-"""The list of results: one page, each with its score and what it costs; what was cut stands below a line."""
+"""The list of results: one page, each with its score and cost; results that were left out follow below a line."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class ResultList(RowList):
-    """One page of results."""
+    """Shows one page of results."""
 
-    HELP_TITLE = "In the results"
+    HELP_TITLE = "Results"
     lines_each: ClassVar[int] = 2
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__(id=id)
-        # None is the line below which what was cut stands.
+        # None is the line above the results that were left out.
         self._rows: list[Row | None] = []
-        self._cut: tuple[Row, ...] = ()
+        self._left_out: tuple[Row, ...] = ()
 
     @property
     def row(self) -> "Row | None":
@@ -35,12 +35,12 @@ class ResultList(RowList):
         """The results in the list, in order."""
         return [row for row in self._rows if row]
 
-    def show(self, answer: "Answer", *, with_cut: bool, place: tuple[str, int] | None = None) -> None:
-        """Show a page, the cursor on the result at a place or else on the first."""
-        self._cut = answer.cut
+    def show(self, answer: "Answer", *, with_left_out: bool, place: tuple[str, int] | None = None) -> None:
+        """Show a page, with the cursor on the result at a place, or else on the first."""
+        self._left_out = answer.cut
         self._rows = list(answer.shown)
-        if answer.cut:
-            self._rows += [None, *(answer.cut if with_cut else ())]
+        if self._left_out:
+            self._rows += [None, *(self._left_out if with_left_out else ())]
         places = [row.place if row else None for row in self._rows]
         self.show_rows(len(self._rows), places.index(place) if place and place in places else 0)
 
@@ -50,31 +50,33 @@ class ResultList(RowList):
         super().say(lines)
 
     def can_highlight(self, number: int) -> bool:
-        """Pass over the line between what is shown and what was cut."""
+        """Return whether a row is a result, not the line above those left out."""
         return self._rows[number] is not None
 
     def draw(self, number: int, width: int) -> list[Content]:
-        """Write a result on two lines: place, score and cost, then what it is."""
+        """Return a result on two lines: place, score and cost, then its signature."""
         row = self._rows[number]
         if row is None:
-            return self._cut_line(has_cut=number + 1 < len(self._rows))
+            return self._left_out_line(is_open=number + 1 < len(self._rows))
         return [_place_line(row, width), _label_line(row, width)]
 
-    def _cut_line(self, *, has_cut: bool) -> list[Content]:
-        tokens = sum(row.tokens for row in self._cut)
-        way = "c hides them" if has_cut else "c shows them"
-        text = f"─── cut here: {count_of(len(self._cut), 'result')}, {tokens:,} tok ───"
-        return [Content.styled(text, "$warning"), Content.styled(f"    {way} · + a larger budget", "$text-muted")]
+    def _left_out_line(self, *, is_open: bool) -> list[Content]:
+        tokens = sum(row.tokens for row in self._left_out)
+        key = "c: hide" if is_open else "c: show"
+        text = f"─── Left out: {count_of(len(self._left_out), 'result')}, {count_of(tokens, 'token')} ───"
+        return [Content.styled(text, "$warning"), Content.styled(f"    {key} · +: raise the budget", "$text-muted")]
 
 
 def _place_line(row: "Row", width: int) -> Content:
-    hit, is_cut = row.hit, row.is_cut
+    hit, is_left_out = row.hit, row.is_cut
     cost = f"{row.tokens:>6,} tok"
-    figures = Content.assemble((f"  {hit.score:.2f}", "$text-muted"), (cost, "$text-muted" if is_cut else "$warning"))
+    figures = Content.assemble(
+        (f"  {hit.score:.2f}", "$text-muted"), (cost, "$text-muted" if is_left_out else "$warning")
+    )
     folder, _, name = name_text(hit.path).rpartition("/")
     place = Content.assemble(
         (f"{folder}/" if folder else "", "$text-muted"),
-        (name, "$text-muted" if is_cut else "bold"),
+        (name, "$text-muted" if is_left_out else "bold"),
         (f":{hit.line}", "$text-muted"),
     )
     return _fit(place, width - figures.cell_length) + figures
@@ -82,7 +84,7 @@ def _place_line(row: "Row", width: int) -> Content:
 
 def _label_line(row: "Row", width: int) -> Content:
     dim = "$text-muted" if row.is_cut else "$foreground"
-    note = f" ↓ {row.level}" if row.is_lowered else ""
+    note = " left out" if row.is_cut else f" shortened: {row.level}" if row.is_lowered else ""
     label = Content.assemble(
         (f"  {row.label.before}", dim), (row.label.kind, "$secondary"), (f" {row.label.after}", dim)
     )
@@ -90,18 +92,28 @@ def _label_line(row: "Row", width: int) -> Content:
 
 
 def _fit(content: Content, width: int) -> Content:
-    """Shorten a path at its start, where it tells least."""
+    """Shorten a path at its start, its least useful part."""
     if content.cell_length <= width:
         return content.pad_right(width - content.cell_length)
     return Content("…") + content[len(content) - width + 1 :]
 
 
+def nothing_left_out_text(answer: "Answer") -> str:
+    """Return what `c` says about a page from which no result was left out."""
+    shortened = sum(row.is_lowered for row in answer.rows)
+    if shortened:
+        return f"Nothing was left out. Shortened: {count_of(shortened, 'result')}."
+    if answer.next_offset is not None:
+        return "Nothing was shortened or left out. More pages: press n."
+    return "Complete: nothing was shortened or left out."
+
+
 def paging(answer: "Answer | None", page: int) -> Content:
-    """Say which page this is, with the way to the others."""
+    """Return the number of the page, and arrows to the other pages."""
     if answer is None or not answer.rows:
         return Content("")
     return Content.assemble(
-        f"page {page} · {count_of(answer.result.total, 'result')}  ",
+        f"Page {page:,} · {count_of(answer.result.total, 'result')}  ",
         clickable(Content.styled("◂ p", _can(page > 1)), "screen.previous_page"),
         "  ",
         clickable(Content.styled("n ▸", _can(answer.next_offset is not None)), "screen.next_page"),

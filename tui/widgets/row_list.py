@@ -1,4 +1,4 @@
-"""A list to move a cursor through: rows of a fixed height, of which only those on the screen are drawn."""
+"""A list with a cursor: rows of a fixed height, of which only those on the screen are drawn."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import ClassVar
@@ -13,35 +13,35 @@ from textual.strip import Strip
 
 from keyhole.tui.widgets.fixed_layout import FixedLayoutView
 
-# A cell of air on each side.
-_AIR = 1
-# Beyond this, what was drawn long ago is forgotten.
+# Empty cells on each side of a row.
+_PADDING = 1
+# With more drawn rows than this, the cache is cleared.
 _MOST_DRAWN = 500
 _NOTICE = "notice"
 
 
 class RowList(FixedLayoutView, can_focus=True):
-    """Shows rows; who derives from it says what a row looks like."""
+    """Shows rows; subclasses draw them."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select", "read", tooltip="Go into the view"),
-        Binding("j,down", "move(1)", "next", show=False, tooltip="Next one"),
-        Binding("k,up", "move(-1)", "previous", show=False, tooltip="Previous one"),
-        Binding("pagedown", "move_page(1)", "page down", show=False, tooltip="A screenful down"),
-        Binding("pageup", "move_page(-1)", "page up", show=False, tooltip="A screenful up"),
-        Binding("home", "move_to(0)", "first", show=False, tooltip="The first one"),
-        Binding("end", "move_to(-1)", "last", show=False, tooltip="The last one"),
+        Binding("enter", "select", "Read", tooltip="Go to the view"),
+        Binding("j,down", "move(1)", "Next", show=False, tooltip="Go to the next row"),
+        Binding("k,up", "move(-1)", "Previous", show=False, tooltip="Go to the previous row"),
+        Binding("pagedown", "move_page(1)", "Page down", show=False, tooltip="Move down one screen"),
+        Binding("pageup", "move_page(-1)", "Page up", show=False, tooltip="Move up one screen"),
+        Binding("home", "move_to(0)", "Go first", show=False, tooltip="Go to the first row"),
+        Binding("end", "move_to(-1)", "Go last", show=False, tooltip="Go to the last row"),
     ]
     lines_each: ClassVar[int] = 1
 
     highlighted: reactive[int | None] = reactive(None)
 
     class Highlighted(Message):
-        """The cursor is on another row."""
+        """The cursor moved to another row."""
 
     class Selected(Message):
-        """A row was chosen."""
+        """A row was selected."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__(id=id)
@@ -50,19 +50,19 @@ class RowList(FixedLayoutView, can_focus=True):
         self._strips: dict[tuple[Hashable, bool, int], list[Strip]] = {}
 
     def draw(self, number: int, width: int) -> list[Content]:
-        """Write the lines of a row."""
+        """Return the lines of a row."""
         raise NotImplementedError
 
     def key_of(self, number: int) -> Hashable:
-        """Tell rows apart; a list whose keys say all that is drawn keeps what it has drawn when rows move."""
+        """Return the cache key of a row; if it covers all that is drawn, moved rows need not be drawn again."""
         return number
 
-    def can_highlight(self, number: int) -> bool:  # noqa: ARG002  # some lists have rows to pass over
-        """Tell whether the cursor may be on a row."""
+    def can_highlight(self, number: int) -> bool:  # noqa: ARG002  # for subclasses
+        """Return whether the cursor may be on a row."""
         return True
 
     def show_rows(self, count: int, highlighted: int | None, *, keeps_drawn: bool = False) -> None:
-        """Draw so many rows anew, with the cursor on one of them."""
+        """Show a number of rows, with the cursor on one of them."""
         self._count, self._notice = count, ()
         self._forget(keeps_drawn=keeps_drawn and len(self._strips) < _MOST_DRAWN)
         if highlighted == self.highlighted:
@@ -70,7 +70,7 @@ class RowList(FixedLayoutView, can_focus=True):
         self.highlighted = highlighted
 
     def say(self, lines: Iterable[str]) -> None:
-        """Show a text instead of rows, with markup."""
+        """Show lines of text with markup instead of rows."""
         self._count, self._notice = 0, tuple(lines)
         self._forget()
         self.highlighted = None
@@ -84,12 +84,12 @@ class RowList(FixedLayoutView, can_focus=True):
         self.refresh()
 
     def notify_style_update(self) -> None:
-        """Forget what was drawn in other colours."""
+        """Drop the rows drawn in other colours."""
         super().notify_style_update()
         self._strips.clear()
 
     def on_resize(self) -> None:
-        """Draw in the new width."""
+        """Draw again in the new width."""
         self._forget()
         self._follow_cursor()
 
@@ -105,31 +105,31 @@ class RowList(FixedLayoutView, can_focus=True):
 
     def _row(self, number: int, width: int) -> list[Strip]:
         is_cursor = number == self.highlighted
-        # A scrollbar that appears takes a cell from each row.
+        # The width is part of the key because a scrollbar takes a cell from each row.
         key = self.key_of(number), is_cursor, width
         if key not in self._strips:
             self._strips[key] = [self._strip(line, width, is_cursor=is_cursor) for line in self.draw(number, width - 2)]
         return self._strips[key]
 
     def _notice_strips(self) -> list[Strip]:
-        width = max(2 + _AIR, self.scrollable_content_region.width)
+        width = max(2 + _PADDING, self.scrollable_content_region.width)
         key = _NOTICE, False, width
         if key not in self._strips:
-            wrapped = [part for line in self._notice for part in Content.from_markup(line).wrap(width - 2 * _AIR)]
+            wrapped = [part for line in self._notice for part in Content.from_markup(line).wrap(width - 2 * _PADDING)]
             self._strips[key] = [self._strip(line, width, is_cursor=False) for line in wrapped]
         return self._strips[key]
 
     def _strip(self, line: Content, width: int, *, is_cursor: bool) -> Strip:
         style = self.get_visual_style("row-list--cursor") if is_cursor else self.visual_style
         pieces = line.render(style, end="", parse_style=self.app.stylesheet.parse_style)
-        air = Segment(" " * _AIR, style.rich_style)
-        segments = [air, *(Segment(text, piece.rich_style) for text, piece in pieces)]
+        padding = Segment(" " * _PADDING, style.rich_style)
+        segments = [padding, *(Segment(text, piece.rich_style) for text, piece in pieces)]
         return Strip(segments).adjust_cell_length(width, style.rich_style)
 
     # The cursor
 
     def watch_highlighted(self, before: int | None, now: int | None) -> None:
-        """Show the cursor where it is, and tell."""
+        """Redraw the rows the cursor left and reached, and post a message."""
         for number in (before, now):
             if number is not None:
                 self.refresh_lines(number * self.lines_each, self.lines_each)
@@ -147,14 +147,14 @@ class RowList(FixedLayoutView, can_focus=True):
             self.scroll_to(0, top + self.lines_each - height, animate=False)
 
     def action_move(self, step: int) -> None:
-        """Move the cursor, around the ends."""
+        """Move the cursor; after the last row comes the first."""
         numbers = [number for number in range(self._count) if self.can_highlight(number)]
         if numbers:
             here = numbers.index(self.highlighted) if self.highlighted in numbers else -1 if step > 0 else 0
             self.highlighted = numbers[(here + step) % len(numbers)]
 
     def action_move_page(self, step: int) -> None:
-        """Move the cursor by what fits on the screen, to the end at most."""
+        """Move the cursor by one screen, at most to the end."""
         rows = max(1, self.scrollable_content_region.height // self.lines_each)
         self._go_near((self.highlighted or 0) + step * rows, -step)
 
@@ -170,12 +170,12 @@ class RowList(FixedLayoutView, can_focus=True):
             self.highlighted = number
 
     def action_select(self) -> None:
-        """Choose the row under the cursor."""
+        """Select the row under the cursor."""
         if self.highlighted is not None:
             self.post_message(self.Selected())
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on a row, or choose the one it is on."""
+        """Move the cursor to the clicked row, or select it if the cursor is there already."""
         offset = event.get_content_offset(self)
         if offset is None:
             return

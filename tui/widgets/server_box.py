@@ -1,4 +1,4 @@
-"""How the server beside the explorer stands."""
+"""The box that shows the state of the server."""
 
 from textual.app import RenderResult
 from textual.reactive import reactive
@@ -8,7 +8,7 @@ from keyhole.tui.server_state import ServerState
 
 
 class ServerBox(Widget):
-    """One line in a frame."""
+    """Shows the server's state on one line in a frame."""
 
     state: reactive[ServerState] = reactive(ServerState())
 

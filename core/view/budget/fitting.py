@@ -1,6 +1,6 @@
-"""Fitting results into a budget: lower the detail of the tail first, then leave results out from the end.
+"""Fit results into a budget: first shorten the tail, then leave results out from the end.
 
-Nothing is guessed: sizes are measured on the rendered text, the frame around the results included.
+Nothing is guessed: sizes are measured on the rendered text, including the frame around the results.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,13 +9,13 @@ from functools import partial
 
 from keyhole.core.view.budget.sizes import Budget, Size, largest, measure
 
-# The best results keep the detail that was asked for as long as they fit together.
+# The best results keep the detail that was asked for, as long as they fit together.
 HEAD = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The level of each result that is shown, and the levels that were asked for; `reason` is what cut, if any."""
+    """The level of each shown result, and the levels asked for; `reason` names the limit that took something."""
 
     levels: tuple[str, ...]
     asked: tuple[str, ...]
@@ -23,12 +23,12 @@ class Plan:
 
     @property
     def lowered_from(self) -> int:
-        """The first result that is shown at a lower level than was asked for; their number if there is none."""
+        """The number of the first shortened result; the number of results if none is."""
         pairs = zip(self.levels, self.asked, strict=True)
         return next((number for number, (level, asked) in enumerate(pairs) if level != asked), len(self.levels))
 
 
-# A result's levels, from the one asked for down. The last resort is one that fits into any budget.
+# A result's levels, from the one asked for down. The last one is so short that it fits any budget.
 Ladder = Sequence[str]
 _LAST = -1
 
@@ -51,7 +51,7 @@ class Fitting:
         self._depths = range(1, max((len(ladder) for ladder in ladders), default=1) - 1)
 
     def plan(self) -> Plan:
-        """Keep as many results as possible, and of those as much as possible."""
+        """Return the plan that shows as many results as possible, each in as much detail as possible."""
         everything = len(self._ladders)
         if not everything or self._fits(everything, everything, 0, None):
             return self._plan(everything, everything, 0, None)
@@ -65,7 +65,7 @@ class Fitting:
         )
 
     def _all_with_head(self, head: int, reason: str) -> Plan | None:
-        """Show all results, the head in full and the tail at the highest level that fits."""
+        """Show all results: the head in full, the tail at the highest level that fits."""
         everything = len(self._ladders)
         for depth in self._depths:
             fits = partial(self._fits, everything, depth=depth, reason=reason)
@@ -74,7 +74,7 @@ class Fitting:
         return None
 
     def _all_lowered(self, head: int, reason: str) -> Plan | None:
-        """Show all results, with less than the head in full."""
+        """Show all results, even if only part of the head is in full."""
         everything = len(self._ladders)
         for whole in range(head - 1, -1, -1):
             for depth in self._depths:
@@ -83,7 +83,7 @@ class Fitting:
         return None
 
     def _some(self, whole: int, fewest: int, reason: str) -> Plan | None:
-        """Show as many results as fit, some in full and the others at the lowest level."""
+        """Show as many results as fit: some in full, the others at the lowest level."""
         lowest = max(self._depths, default=0)
         kept = largest(0, len(self._ladders), lambda n: self._fits(n, min(whole, n), lowest, reason))
         return self._plan(kept, whole, lowest, reason) if kept >= fewest else None
@@ -102,15 +102,15 @@ class Fitting:
 
     def _fits(self, kept: int, whole: int, depth: int, reason: str | None) -> bool:
         results = self._total(whole, 0) + (self._total(kept, depth) - self._total(whole, depth))
-        # The frame is measured only when the results leave room for one.
+        # The frame is costly to write, so it is measured only if the results alone fit.
         return self._budget.admits(results) and self._budget.admits(
             results + measure(self._frame(self._plan(kept, whole, depth, reason)))
         )
 
     def _total(self, count: int, depth: int) -> Size:
-        """Measure the first results together at a depth of their ladders."""
+        """Return the size of the first `count` results at one depth of their ladders."""
         sums = self._sums.setdefault(depth, [Size(0, 0)])
-        # Beyond the budget nothing fits, however much more it is.
+        # Results past the end of the budget need not be measured: they can't fit.
         while len(sums) <= count and self._budget.admits(sums[-1]):
             number = len(sums) - 1
             sums.append(sums[-1] + self._size_of(number, self._level(number, depth)))

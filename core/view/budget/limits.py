@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from keyhole.core.errors import QueryError
 from keyhole.core.notes import Note, NoteKind
 
-# What a client takes, and the share of it that a view uses: room for what the client adds itself.
+# What a client accepts, and the share that a view uses, which leaves room for what the client adds.
 CHARACTER_LIMIT = 100_000
 MARGIN = 0.8
 EFFECTIVE_CHARACTERS = int(CHARACTER_LIMIT * MARGIN)
-# No character takes more bytes than four, so this limits nothing; a map or a read sets one of its own.
+# A character takes at most four bytes, so this limits nothing by itself; maps and reads set their own limit.
 EFFECTIVE_BYTES = 4 * EFFECTIVE_CHARACTERS
 
-# What an index counts with.
+# The largest number that SQLite stores.
 LARGEST = 2**63 - 1
 
-# Tokens as docs/tokens.md estimates them; the newest models may count a quarter more, which the default leaves
-# room for in a client that takes 25,000.
+# Tokens as docs/tokens.md estimates them. The newest models may count a quarter more; the default leaves room for
+# that in a client that accepts 25,000.
 MIN_TOKENS = 1_000
 DEFAULT_TOKENS = 20_000
 MAX_TOKENS = 25_000
@@ -24,7 +24,7 @@ MAX_TOKENS = 25_000
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many results a page has when nothing is said, and at most."""
+    """The default and the maximum number of results on a page."""
 
     default: int
     maximum: int
@@ -47,37 +47,37 @@ LIMITS = {
 def clamp_limit(
     view: str, asked: int | None, default: int | None = None, *, name: str = "limit"
 ) -> tuple[int, list[Note]]:
-    """Return the results on a page, and what to say when that is not what was asked for."""
+    """Return the number of results on a page, with a note if it differs from what was asked for."""
     limit = LIMITS[view]
     if asked is None:
         return min(default or limit.default, limit.maximum), []
     if asked < 1:
         raise QueryError(f"{name} must be from 1 to {limit.maximum}, not {asked}")
     if asked > limit.maximum:
-        text = f"{name}={asked} is over the maximum; {name}={limit.maximum} is used"
+        text = f"{name}={asked} is over the maximum, using {name}={limit.maximum}"
         return limit.maximum, [Note(NoteKind.LIMIT_LOWERED, text)]
     return asked, []
 
 
 def clamp_tokens(asked: int | None) -> tuple[int, list[Note]]:
-    """Return the token budget, and what to say when that is not what was asked for."""
+    """Return the token budget, with a note if it differs from what was asked for."""
     if asked is None:
         return DEFAULT_TOKENS, []
     if asked < MIN_TOKENS:
         raise QueryError(f"max_tokens must be from {MIN_TOKENS:,} to {MAX_TOKENS:,}, not {asked:,}")
     if asked > MAX_TOKENS:
-        text = f"max_tokens={asked} is over the maximum; max_tokens={MAX_TOKENS} is used"
+        text = f"max_tokens={asked} is over the maximum, using max_tokens={MAX_TOKENS}"
         return MAX_TOKENS, [Note(NoteKind.BUDGET_LOWERED, text)]
     return asked, []
 
 
 def check_offset(offset: int) -> None:
-    """Refuse an offset that means nothing; one beyond the end is answered."""
+    """Reject an invalid offset; one past the end is fine and gets an answer."""
     check_least("offset", offset, 0)
 
 
 def check_least(name: str, value: int, least: int) -> None:
-    """Refuse a number that means nothing, or that the index cannot even be asked about."""
+    """Reject a number that is too small, or too large for the index."""
     if value < least:
         raise QueryError(f"{name} must be {least} or more, not {value}")
     if value > LARGEST:

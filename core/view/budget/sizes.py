@@ -1,4 +1,4 @@
-"""Sizes of texts, and budgets to hold them against. Nothing is guessed: sizes are measured on the rendered text."""
+"""Sizes of texts, and budgets to compare them with. Nothing is guessed: sizes are measured on the rendered text."""
 
 from bisect import bisect_right
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS, EFFECTIVE_BYTES, EFFECTIVE_CHARACTERS
 from keyhole.core.view.budget.tokens import MILLI, most_weight, token_weight
 
-# Of a character in UTF-8.
+# The most bytes that a character takes in UTF-8.
 _MOST_BYTES = 4
 
 
@@ -39,22 +39,22 @@ def measure(text: str) -> Size:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What an answer may cost; whichever limit bites first."""
+    """What an answer may cost; the first limit reached counts."""
 
     tokens: int = DEFAULT_TOKENS
     chars: int = EFFECTIVE_CHARACTERS
     bytes: int = EFFECTIVE_BYTES
 
     def admits(self, size: Size) -> bool:
-        """Tell whether a text of this size may be sent."""
+        """Return whether a text of this size fits."""
         return size.tokens <= self.tokens and size.chars <= self.chars and size.bytes <= self.bytes
 
     def surely_admits(self, text: str) -> bool:
-        """Tell whether a text is so short that it need not be measured."""
+        """Return whether a text is so short that it fits without measuring."""
         return self.admits(Size(len(text), most_weight(text), len(text) * _MOST_BYTES))
 
     def broken_by(self, size: Size) -> str:
-        """Name the limit that a size breaks; one of bytes counts as one of characters."""
+        """Return the `reason` for a size that does not fit; bytes count as characters."""
         return "token_limit" if size.tokens > self.tokens else "character_limit"
 
     def limit_text(self, reason: str | None) -> str:
@@ -86,13 +86,13 @@ class TruncationInfo:
     next: str
 
 
-# Pieces are weighed many at a time first, and one at a time only where the budget ends.
+# Pieces are measured in large groups first, and one by one only near the end of the budget.
 _STRIDES = (4_096, 512, 64, 8, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """How many pieces fit, what they cost together, and which limit the next one breaks."""
+    """How many pieces fit, their size together, and the limit that the next one breaks."""
 
     count: int
     size: Size
@@ -100,7 +100,7 @@ class Filled:
 
 
 def fill(budget: Budget, count: int, size_of: Callable[[int, int], Size]) -> Filled:
-    """Take the first pieces that fit together; `size_of` measures the pieces from one to before another."""
+    """Return how many of the first pieces fit together; `size_of` measures the pieces from a number up to another."""
     filled, too_many = Filled(0, Size(0, 0)), count + 1
     for stride in _STRIDES:
         while (end := min(filled.count + stride, count)) > filled.count and end < too_many:
@@ -113,5 +113,5 @@ def fill(budget: Budget, count: int, size_of: Callable[[int, int], Size]) -> Fil
 
 
 def largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """Find the largest number that fits, where every smaller one does too; `low` is taken to fit."""
+    """Return the largest number that fits, if every smaller one does; `low` is assumed to fit."""
     return low + bisect_right(range(low + 1, high + 1), False, key=lambda number: not fits(number))

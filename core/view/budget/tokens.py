@@ -4,8 +4,8 @@ A text is counted in a few terms, such as its words, its letters and its runs of
 weight fitted on real code by bench/tokens.py. docs/tokens.md says how near that comes to real tokenizers.
 
 Weights are whole thousandths of a token, and no term reaches over a line end, so a text weighs exactly what its lines
-weigh together: whoever fits a page into a budget may weigh its lines one by one. No weight is negative, so adding
-text before or behind never makes the whole lighter.
+weigh together, and a page can be fitted into a budget line by line. No weight is negative, so adding text never
+makes the whole lighter.
 """
 
 from collections.abc import Container, Iterator, Mapping
@@ -13,14 +13,14 @@ from string import ascii_letters, ascii_uppercase, digits
 from types import MappingProxyType
 
 MILLI = 1_000
-# It counts more for code than OpenAI's tokenizers do, so what fits a budget by it mostly fits theirs as well.
+# It counts more tokens for code than OpenAI's tokenizers do, so what fits by this count mostly fits by theirs.
 DEFAULT_TOKENIZER = "claude"
 
 _ASCII = bytes(range(0x80))
 _LETTERS, _CAPITALS, _DIGITS = (text.encode() for text in (ascii_letters, ascii_uppercase, digits))
 _SPACES = b" \r"
 _PUNCTUATION = _ASCII.translate(None, _LETTERS + _DIGITS + _SPACES + b"\t\n")
-# What people draw rules with: eighty in a row are a token or two.
+# Characters that people draw lines with: eighty in a row are a token or two.
 _RULES = b"-=*#~"
 
 _RUNS = {
@@ -43,7 +43,7 @@ _CHARACTERS = {
 }
 # Tokenizers join a line end to punctuation before it, but not to a word.
 _LINE_ENDS_AFTER_WORDS = "line ends after words"
-# Beyond ASCII the first byte of a character in UTF-8 tells its script well enough.
+# Beyond ASCII, the first byte of a character in UTF-8 is enough to guess its script.
 _OTHER_CHARACTERS = {
     "accented letters": bytes(range(0xC2, 0xCA)),
     "Greek and Cyrillic": bytes(range(0xCA, 0xD6)),
@@ -119,20 +119,20 @@ def token_weight(text: str, tokenizer: str = DEFAULT_TOKENIZER) -> int:
 
 
 def most_weight(text: str) -> int:
-    """Say what a text of so many characters weighs at most, without looking at what it says."""
+    """Return the most that a text of this length can weigh, without counting its terms."""
     return len(text) * (_HEAVIEST_ASCII if text.isascii() else _HEAVIEST)
 
 
 def count_terms(text: str, asked: Container[str] = TERMS) -> Iterator[tuple[str, int]]:
-    """Count each term that is asked for and can occur in a text."""
-    # A lone surrogate cannot be shown, but it can be weighed.
+    """Yield each of the `asked` terms that can occur in a text, with its count."""
+    # A lone surrogate can't be encoded normally, but it has to be counted.
     encoded = text.encode("utf-8", "surrogatepass")
-    # Deleting bytes, or blanking them out and splitting, is faster than a regular expression that finds the pieces.
+    # Deleting bytes, or blanking them out and splitting, is faster than a regular expression.
     for term, mask in _RUN_MASKS.items():
         if term in asked and (term != "runs of tabs" or b"\t" in encoded):
             yield term, len(encoded.translate(mask).split())
     yield _LINE_ENDS_AFTER_WORDS, encoded.translate(_WORDS_AND_LINE_ENDS).count(b"x\n")
-    # Each kind is deleted once it is counted, which leaves less to look through for the next.
+    # Each kind is deleted once counted, so the next one has less to scan.
     for term, members in (_CHARACTERS if text.isascii() else _ALL_CHARACTERS).items():
         rest = encoded.translate(None, members)
         yield term, len(encoded) - len(rest)
@@ -140,19 +140,19 @@ def count_terms(text: str, asked: Container[str] = TERMS) -> Iterator[tuple[str,
 
 
 def _mask(members: bytes, kept: bytes = b"") -> bytes:
-    """Make a table that turns members into x and all other bytes but the kept ones into blanks."""
+    """Return a table that turns members into x, and all other bytes except the kept ones into blanks."""
     return bytes(byte if byte in kept else b"x"[0] if byte in members else b" "[0] for byte in range(256))
 
 
 _RUN_MASKS = {term: _mask(members) for term, members in _RUNS.items()}
 _WORDS_AND_LINE_ENDS = _mask(_LETTERS + _DIGITS, kept=b"\n")
 
-# A term of no weight need not be counted.
+# A term without weight need not be counted.
 _HEAVY = {name: {term: weight for term, weight in weights.items() if weight} for name, weights in TOKENIZERS.items()}
 
 
 def _heaviest(weights: Mapping[str, int], term_members: Mapping[str, bytes], byte: int) -> int:
-    """Weigh a character that stands alone, so that it begins every run it can be in."""
+    """Return the weight of a single character on its own, which starts every run it can be in."""
     return sum(weights[term] for term, members in term_members.items() if byte in members)
 
 

@@ -1,4 +1,4 @@
-"""One search hit at each level of detail, as text and as facts for JSON."""
+"""One search hit at each level of detail, as text and as JSON facts."""
 
 from collections.abc import Iterator
 
@@ -20,19 +20,19 @@ _PREVIEW_LINES = 2
 
 
 def ladders(detail: Detail, count: int) -> list[Ladder]:
-    """Give each result its levels, from the one asked for down."""
+    """Return the levels of each result, from the one asked for down."""
     if detail == Detail.AUTO:
         return [_LEVELS if number < HEAD else _below(Detail.MINIMAL) for number in range(count)]
     return [_below(detail)] * count
 
 
 def needs_source(hit: Hit, shown: Shown) -> bool:
-    """Tell whether a hit is shown with anything that only its file has."""
+    """Return whether showing a hit needs text from its file."""
     return shown.format == Format.JSON or shown.detail in (Detail.RICH, Detail.AUTO) or not hit.signature
 
 
 def hit_text(hit: Hit, passage: Passage | None, level: str) -> str:
-    """Render a hit as whole lines."""
+    """Return a hit as whole lines."""
     if level == LOCATION:
         return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
     label = name_text(hit.signature) if level != Detail.MINIMAL else _declared_name(hit)
@@ -45,7 +45,7 @@ def hit_text(hit: Hit, passage: Passage | None, level: str) -> str:
 
 
 def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object]:
-    """Give the same as plain data; each level has all of the one below."""
+    """Return a hit as JSON facts; each level includes the ones below it."""
     place = {"start_line": hit.start_line, "end_line": hit.end_line}
     if level == LOCATION:
         return {"file_path": name_text(hit.path, _LONGEST_PATH_ALONE), **place, "score": hit.score}
@@ -74,7 +74,7 @@ def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object
 
 
 def hit_place(hit: Hit) -> str:
-    """Say where a hit is and what it is."""
+    """Return the place and the kind of a hit."""
     return f"{name_text(hit.path)}:{hit.line}:[{hit.kind}]"
 
 
@@ -87,7 +87,7 @@ def _declared_name(hit: Hit) -> str:
 
 
 def first_line(passage: Passage | None) -> str:
-    """Say in the words of its source what a hit without a signature is."""
+    """Return a line of source to show for a hit without a signature."""
     lines = passage.text.split("\n") if passage else []
     return next((shorten(line, _LONGEST_LINE) for line in lines if line.strip()), "")
 
@@ -110,7 +110,7 @@ def _source(hit: Hit, passage: Passage) -> str:
 
 
 def preview_text(passage: Passage | None) -> str:
-    """Give the first lines of a hit's source."""
+    """Return the first lines of a hit's source."""
     lines = [line.rstrip() for line in passage.text.split("\n") if line.strip()] if passage else []
     preview = "\n".join(lines[:_PREVIEW_LINES])
     return preview if len(preview) <= _LONGEST_PREVIEW else f"{preview[: _LONGEST_PREVIEW - 3]}..."

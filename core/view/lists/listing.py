@@ -1,4 +1,4 @@
-"""A page of any list: fitted into its budget, with its banner, as text or as JSON."""
+"""A page of any list, fitted into its budget, with its banner, as text or as JSON."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -94,7 +94,7 @@ class _Writer:
         return Fitting(ladders, self.size_of, self._frame, self._shown.budget).plan()
 
     def draft(self) -> Draft:
-        """Write the whole view."""
+        """Return the whole view, as text or JSON."""
         results = [self._piece(number, level)[0] for number, level in enumerate(self.plan.levels)]
         if self._is_json:
             return self._json(self.plan, [result.removesuffix(",\n") for result in results])
@@ -129,17 +129,17 @@ class _Writer:
 
     @cached_property
     def _at_minimal(self) -> int:
-        """Count the results of this page that detail minimal would show."""
+        """How many results of this page would fit at detail_level=minimal."""
         if self._shown.detail == Detail.MINIMAL or self._shown.has_clamped_limit:
             return 0
         return len(_Writer(self._listing, replace(self._shown, detail=Detail.MINIMAL)).plan.levels)
 
     def size_of(self, number: int, level: str) -> Size:
-        """Measure one result."""
+        """Return the size of one result."""
         return self._piece(number, level)[1]
 
     def _piece(self, number: int, level: str) -> tuple[str, Size]:
-        """Write and measure one result, once."""
+        """Return one result and its size; each is written only once."""
         if (number, level) not in self._pieces:
             text = self._rendered(number, level)
             self._pieces[number, level] = text, measure(text)
@@ -151,7 +151,7 @@ class _Writer:
         return self._listing.text_of(number, level)
 
     def _frame(self, plan: Plan) -> str:
-        """Write everything but the results, at its longest."""
+        """Return everything but the results, at its longest."""
         return self._json(plan, []).with_info(self.truncation(plan, WIDEST)) if self._is_json else self._head(plan)
 
     def _head(self, plan: Plan) -> str:

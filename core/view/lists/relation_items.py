@@ -1,4 +1,4 @@
-"""Links, linked files and nodes of the tree: each as a line of text and as facts for JSON."""
+"""Links, linked files and nodes of the tree, each as a line of text and as JSON facts."""
 
 from dataclasses import asdict
 
@@ -10,21 +10,21 @@ from keyhole.core.types import Detail
 from keyhole.core.view.text import count_of, name_text
 
 LOCATION = "location"
-# Every one is a line; the last resort is one that fits into any budget.
+# Each is one line; the last level is so short that it fits any budget.
 LEVELS = (str(Detail.MINIMAL), LOCATION)
 _LONGEST_PATH_ALONE = 100
 _LONGEST_TARGET = 120
 
 
 def outgoing_text(link: Link, level: str) -> str:
-    """Write a link of a file: its line, what it says and where it leads."""
+    """Return a link seen from its file: its line, its text and its target."""
     if level == LOCATION:
         return f"{link.line}: {name_text(link.written, _LONGEST_PATH_ALONE)}\n"
     return f"{link.line}: {_written(link)}{_place(link)}\n"
 
 
 def incoming_text(link: Link, level: str) -> str:
-    """Write a link as seen from where it leads: where it stands and what it says."""
+    """Return a link seen from its target: its place and its text."""
     if level == LOCATION:
         return f"{name_text(link.path, _LONGEST_PATH_ALONE)}:{link.line}\n"
     broken = f" ✗ {link.reason}" if link.is_broken else ""
@@ -32,7 +32,7 @@ def incoming_text(link: Link, level: str) -> str:
 
 
 def link_facts(link: Link, level: str) -> dict[str, object]:
-    """Give a link as plain data."""
+    """Return a link as JSON facts."""
     if level == LOCATION:
         return {"file_path": name_text(link.path, _LONGEST_PATH_ALONE), "line": link.line}
     facts: dict[str, object] = {
@@ -48,21 +48,21 @@ def link_facts(link: Link, level: str) -> dict[str, object]:
 
 
 def linked_file_text(file: LinkedFile, level: str) -> str:
-    """Write a file and how many of its links answer."""
+    """Return a file and how many of its links match."""
     if level == LOCATION:
         return f"{name_text(file.path, _LONGEST_PATH_ALONE)}\n"
     return f"{name_text(file.path)} ({count_of(file.links, 'link')})\n"
 
 
 def linked_file_facts(file: LinkedFile, level: str) -> dict[str, object]:
-    """Give the same as plain data."""
+    """Return the same as JSON facts."""
     if level == LOCATION:
         return {"file_path": name_text(file.path, _LONGEST_PATH_ALONE)}
     return {"file_path": name_text(file.path), "language": file.language, "links": file.links}
 
 
 def node_text(node: TreeNode, level: str, *, is_nested: bool) -> str:
-    """Write a folder, file or symbol; what is below another is indented."""
+    """Return a folder, file or symbol, indented by its depth."""
     indent = "  " * min(node.depth - 1, 20) if is_nested else ""
     if level == LOCATION:
         return f"{indent}{name_text(node.name, _LONGEST_PATH_ALONE)}\n"
@@ -75,7 +75,7 @@ def node_text(node: TreeNode, level: str, *, is_nested: bool) -> str:
 
 
 def node_facts(node: TreeNode, level: str) -> dict[str, object]:
-    """Give the same as plain data."""
+    """Return the same as JSON facts."""
     if level == LOCATION:
         return {"kind": node.kind, "name": name_text(node.name, _LONGEST_PATH_ALONE), "depth": node.depth}
     facts = {**asdict(node), "path": name_text(node.path), "name": name_text(node.name)}

@@ -1,4 +1,4 @@
-"""Answers about links, the tree and related code: gathered from the index, and written as pages of a list."""
+"""Answers about links, the tree and related code: found in the index and written as pages of a list."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +23,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.engine import Engine
+from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
 from keyhole.core.search.passages import load_passages
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
@@ -53,8 +54,8 @@ Item = TypeVar("Item")
 _LONGEST_PROJECT = 30
 _LONGEST_PATH_IN_NOTE = 40
 HOW_FOUND = {
-    FoundBy.VECTORS: "by meaning: the nearest vectors",
-    FoundBy.WORDS: "by shared words: this index has no vectors (index.model)",
+    FoundBy.VECTORS: "by meaning",
+    FoundBy.WORDS: "by shared words, since this index has no vectors",
 }
 _TITLES = {
     Category.INTERNAL: "Outgoing, internal",
@@ -65,7 +66,7 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class RelationQuery:
-    """A request within its limits, its paths made relative to the root; `key` is its mark in cursors."""
+    """A checked request, with paths relative to the root; `key` identifies it in cursors."""
 
     request: RelationRequest
     wanted: Slice
@@ -76,18 +77,18 @@ class RelationQuery:
 
     @property
     def tool(self) -> str:
-        """The name that agents know the view by."""
+        """The name of the MCP tool."""
         return TOOLS[type(self.request)]
 
     @property
     def subject(self) -> str:
-        """What is asked about, in a few words for the log."""
+        """What the request is about, in a few words for the log."""
         return " ".join(map(str, filter(None, _subject_of(self.request))))
 
 
 @dataclass(frozen=True, slots=True)
 class RelationSources:
-    """What answers are gathered from."""
+    """Where results come from."""
 
     engine: Engine
     root: Path
@@ -100,7 +101,7 @@ def _one_line_each(_: Detail, count: int) -> list[Ladder]:
 
 @dataclass(frozen=True, slots=True)
 class RelationResults:
-    """What a request found: results that can be written, and the files that they rest on; some may have changed."""
+    """What a request found: its results, the files they depend on, and which of those have changed since."""
 
     count: int
     total: int
@@ -111,7 +112,7 @@ class RelationResults:
     notes: tuple[Note, ...] = ()
     sections: tuple[Section, ...] = ()
     ladders: Callable[[Detail, int], list[Ladder]] = _one_line_each
-    # What the results are made of, for who shows them in another way: the links by where they lead, or related code.
+    # The results as data, for front ends that draw them themselves: links by category, or related code.
     links: Mapping[Category, Found[Link]] = field(default_factory=dict)
     related: RelatedCode | None = None
     passages: Mapping[int, Passage] = field(default_factory=dict)
@@ -119,7 +120,7 @@ class RelationResults:
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What an answer tells besides: the project, its index, and when it was asked for."""
+    """Further facts of an answer: the project, its index, and when the request started."""
 
     project: str
     index: IndexVersion
@@ -137,19 +138,19 @@ TOOLS: dict[type[object], str] = {
 
 
 def parse_relation_request(request: RelationRequest, relative: Callable[[str], str], workspace: str) -> RelationQuery:
-    """Bring a request within its limits."""
+    """Check a request and apply the limits."""
     check_offset(request.offset)
     view = TOOLS[type(request)]
     if isinstance(request, TreeRequest):
         check_least("max_depth", request.max_depth, 1)
         if request.symbols and request.relation != Relation.DESCENDANTS:
-            raise QueryError("symbols goes with relation=descendants; the children of a file are its symbols already")
+            raise QueryError("symbols needs relation=descendants. The children of a file already are its symbols")
         view = "get_tree descendants" if request.relation == Relation.DESCENDANTS else view
     if isinstance(request, RelatedRequest):
         check_least("line", request.line, 1)
     is_several = isinstance(request, LinksRequest) and request.category is None
     if is_several and (request.offset or request.cursor):
-        raise QueryError("offset and cursor go with category: internal, external or incoming")
+        raise QueryError("offset and cursor need a category: internal, external or incoming")
     limit, limit_notes = clamp_limit(view, request.limit)
     tokens, token_notes = clamp_tokens(request.max_tokens)
     detail = request.detail_level if isinstance(request, RelatedRequest) else Detail.MINIMAL
@@ -161,23 +162,23 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
 
 
 def _subject_of(request: RelationRequest) -> tuple[object, ...]:
-    """Return what a request asks for, but not how much of it or how it is shown."""
+    """Return what a request asks for, without how much of it or how it is shown."""
     hidden = {"limit", "offset", "cursor", "max_tokens", "format", "detail_level"}
     names = [name for kind in type(request).__mro__ for name in getattr(kind, "__slots__", ())]
     return tuple(getattr(request, name) for name in sorted(names) if name not in hidden)
 
 
 def find_relations(sources: RelationSources, query: RelationQuery) -> RelationResults:
-    """Find what is asked for in the index."""
+    """Return what the index has for a request."""
     return _FINDERS[type(query.request)](sources, query)
 
 
 def relation_view(results: RelationResults, query: RelationQuery, context: AnswerContext) -> ListView:
-    """Write a page of what was found."""
+    """Return a page of results."""
     if query.generation is not None:
         check_generation(query.generation, context.index.generation)
     missing = context.index.pending
-    building = f"the index is being built: {missing:,} files are still missing"
+    building = f"the index is being built; remaining files: {missing:,}"
     listing = Listing(
         page=Page(query.wanted.offset, query.wanted.limit, results.total),
         count=results.count,
@@ -227,9 +228,9 @@ def _find_tree(sources: RelationSources, query: RelationQuery) -> RelationResult
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
     results = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
     first = nodes.items[0] if nodes.items else None
-    # Where the line of its file is on the page before, a symbol does not say where it is.
+    # The line of its file is on the previous page, so a note has to say which file the symbol is in.
     if first and first.start_line and first.path != request.path:
-        return replace(results, notes=(Note(NoteKind.INSIDE_FILE, f"goes on inside {name_text(first.path)}"),))
+        return replace(results, notes=(Note(NoteKind.INSIDE_FILE, f"continues inside {name_text(first.path)}"),))
     return results
 
 
@@ -258,11 +259,12 @@ def _find_related(sources: RelationSources, query: RelationQuery) -> RelationRes
 
 
 def _related_notes(related: RelatedCode) -> Iterator[Note]:
-    # Two, and a path that leaves room, since a long note is cut.
-    like = f"code like {name_text(related.path, _LONGEST_PATH_IN_NOTE)}:{related.line}, {HOW_FOUND[related.how]}"
+    # Two notes and a short path, because a long note is clipped.
+    path = name_text(related.path, _LONGEST_PATH_IN_NOTE)
+    like = f"code similar to {path}:{related.line}, found {HOW_FOUND[related.how]}"
     yield Note(NoteKind.LIKE_WHAT, like)
     if related.is_cut:
-        yield Note(NoteKind.NEAREST_ONLY, f"only the nearest {related.total} are told")
+        yield Note(NoteKind.NEAREST_ONLY, f"only the {related.total:,} most similar are listed")
 
 
 _FINDERS: dict[type[object], Callable[[RelationSources, RelationQuery], RelationResults]] = {
@@ -317,7 +319,7 @@ def _lines(
     facts_of: Callable[[Item, str], Mapping[str, object]],
     paths: set[str],
 ) -> RelationResults:
-    """Gather results that are a line each."""
+    """Return results that are one line each."""
     return RelationResults(
         count=len(found.items),
         total=found.total,
@@ -328,14 +330,15 @@ def _lines(
 
 
 def _check_known(engine: Engine, path: str) -> None:
-    """Refuse a path that nothing is known of, rather than say that nothing links to it."""
+    """Reject a path that the index doesn't know, instead of saying that nothing links to it."""
     if not engine.store.knows(path):
-        raise PathError(f"{path} is not in the index", ErrorKind.UNKNOWN_PATH)
+        suggestion = path_suggestion(engine.store, path, with_folders=True)
+        raise PathError(f"{path} is not in the index", ErrorKind.UNKNOWN_PATH, suggestion=suggestion)
 
 
 def _with_relative(request: RelationRequest, relative: Callable[[str], str]) -> RelationRequest:
     if isinstance(request, BrokenLinksRequest):
-        return request  # its path is a filter
+        return request  # Its path is a filter.
     names = ("has_links_to", "linked_from") if isinstance(request, LinkSearchRequest) else ("path",)
     given = {name: value for name in names if (value := getattr(request, name)).strip("./")}
     changes: dict[str, Any] = {name: relative(value) for name, value in given.items()}

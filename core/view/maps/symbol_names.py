@@ -1,4 +1,4 @@
-"""How a request names a symbol of a file, and how a view names one so that a request finds it."""
+"""How requests name a symbol of a file, and how views name one so that a request finds it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ _LINES_LISTED = 5
 
 
 class SymbolNames:
-    """Finds the symbols of one file by dotted name, by name, or by the line that they start on."""
+    """Finds the symbols of one file by dotted name, by name, or by first line."""
 
     def __init__(self, outline: Outline) -> None:
         by_dotted: dict[str, list[Symbol]] = {}
@@ -25,7 +25,7 @@ class SymbolNames:
         self._tables: Sequence[Mapping[str, list[Symbol]]] = (by_dotted, by_name, by_line)
 
     def find(self, reference: str, path: str) -> tuple[Symbol, list[Note]]:
-        """Return the symbol that is meant, and what to say when there are several."""
+        """Return the symbol that a reference names, with a note if several match."""
         found = self._matches(reference)
         if not found:
             shown = name_text(path)
@@ -33,11 +33,11 @@ class SymbolNames:
         if len(found) == 1:
             return found[0], []
         lines = ", ".join(str(symbol.start_line) for symbol in found[1 : _LINES_LISTED + 1])
-        text = f"{len(found):,} symbols are called that; the first is shown, symbol=LINE shows others, such as {lines}"
+        text = f"{len(found):,} symbols have this name, showing the first; for others use symbol=LINE: {lines}"
         return found[0], [Note(NoteKind.SAME_NAME, text)]
 
     def reference(self, symbol: Symbol) -> str:
-        """Name a symbol so that `find` returns it; empty when only its lines can."""
+        """Return a reference that finds this symbol; empty if there is none."""
         name = dotted_name(symbol)
         is_plain = name.isprintable() and " " not in name and len(name) <= _LONGEST_REFERENCE
         for candidate in ([name] if is_plain else []) + [str(symbol.start_line)]:
@@ -50,5 +50,5 @@ class SymbolNames:
 
 
 def dotted_name(symbol: Symbol) -> str:
-    """Name a symbol with all that enclose it."""
+    """Return a symbol's name with the names of everything around it."""
     return f"{symbol.parent}.{symbol.name}" if symbol.parent else symbol.name

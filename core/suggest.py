@@ -1,0 +1,101 @@
+"""Suggestions for a name or a path that does not exist: the closest ones that do."""
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from heapq import nlargest, nsmallest
+
+_MOST = 3
+_MOST_LISTED = 20
+# Two names that are less alike are different names, not spellings of one.
+_LEAST_RATIO = 0.6
+# A name that is this much less alike than the best one is not suggested beside it.
+_CLOSE_TO_BEST = 0.15
+# difflib takes about 30 µs per name, so with many paths only the likeliest names are compared.
+_MOST_COMPARED = 500
+_MOST_PAIRS = 12
+_LONGEST_NAME = 100
+
+
+def suggest_name(given: str, names: Iterable[str]) -> str:
+    """Return a sentence with the names closest to an unknown one, or with the first names if none is close."""
+    known = list(names)
+    if close := close_names(given, known):
+        return did_you_mean(close)
+    return f"Choose from: {', '.join(known[:_MOST_LISTED])}" if known else ""
+
+
+def close_names(given: str, names: Iterable[str]) -> list[str]:
+    """Return the names that an unknown one may be a misspelling of, the closest first."""
+    given = given[:_LONGEST_NAME].casefold()
+    ratios = [(_ratio(given, name.casefold()), name) for name in names]
+    best = max((ratio for ratio, _ in ratios), default=0.0)
+    lowest = max(_LEAST_RATIO, best - _CLOSE_TO_BEST)
+    return [name for ratio, name in sorted(ratios, key=lambda pair: -pair[0]) if ratio >= lowest][:_MOST]
+
+
+def suggest_paths(given: str, paths: Iterable[str], *, with_folders: bool = False) -> list[str]:
+    """Return the paths that a missing one may stand for: the same name in another folder first, then close names."""
+    given = given.replace("\\", "/").removeprefix("./").strip("/").casefold()
+    folder, _, name = given.rpartition("/")
+    stem, extension = _split_extension(name)
+    if not stem:
+        return []
+    folders = set(folder.split("/"))
+    same: list[str] = []
+    by_stem: dict[str, list[str]] = {}
+    # A folder is rarely meant by a name with an extension.
+    for path in _with_parents(paths) if with_folders and not extension else paths:
+        own_name = path.rpartition("/")[2].casefold()
+        if own_name == name:
+            same.append(path)
+        else:
+            by_stem.setdefault(_split_extension(own_name)[0], []).append(path)
+
+    def distance(path: str) -> tuple[bool, int, int, str]:
+        parts = path.casefold().split("/")
+        return not parts[-1].endswith(extension), -len(folders.intersection(parts[:-1])), len(parts), path
+
+    found = nsmallest(_MOST, same, key=distance)
+    for close in _close_stems(stem, by_stem):
+        found += nsmallest(_MOST - len(found), by_stem[close], key=distance)
+    return found
+
+
+def did_you_mean(names: list[str]) -> str:
+    """Return the question that suggests some names, or an empty text for none."""
+    *first, last = names or [""]
+    return f"Did you mean {', '.join(first)}{' or ' if first else ''}{last}?" if names else ""
+
+
+def _ratio(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _split_extension(name: str) -> tuple[str, str]:
+    """Split a name before its last dot; a name that starts with its only dot has no extension."""
+    stem, dot, extension = name.rpartition(".")
+    return (stem, dot + extension) if stem else (name, "")
+
+
+def _close_stems(stem: str, stems: Iterable[str]) -> list[str]:
+    """Return the stems most like one, best first."""
+    pairs = [stem[start : start + 2] for start in range(min(len(stem) - 1, _MOST_PAIRS))]
+    # The ratio of two texts cannot reach the least one if their lengths differ by more than this.
+    shortest = len(stem) * _LEAST_RATIO / (2 - _LEAST_RATIO)
+    longest = len(stem) * (2 - _LEAST_RATIO) / _LEAST_RATIO
+    fitting = [other for other in stems if shortest <= len(other) <= longest]
+    likely = nlargest(_MOST_COMPARED, fitting, key=lambda other: len([1 for pair in pairs if pair in other]))
+    ratios = sorted(((_ratio(stem, other), other) for other in likely), key=lambda pair: (-pair[0], pair[1]))
+    return [other for ratio, other in ratios[:_MOST] if ratio >= _LEAST_RATIO]
+
+
+def _with_parents(paths: Iterable[str]) -> list[str]:
+    """Return paths with all folders that they are in."""
+    files = list(paths)
+    folders: set[str] = set()
+    for folder in {path.rpartition("/")[0] for path in files}:
+        above = folder
+        while above and above not in folders:
+            folders.add(above)
+            above = above.rpartition("/")[0]
+    return [*files, *folders]
