@@ -1,4 +1,4 @@
-"""Chunks tile their file, stay within the limit, and name what they define."""
+"""Chunks cover their file exactly, stay within the limit, and name what they define."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def check_chunks(text: str, chunks: tuple[Chunk, ...]) -> None:
         position += len(chunk.text)
         assert chunk.end_line == text.count("\n", 0, position - 1) + 1
         is_last = position == len(text)
-        # A chunk ends with a line, unless that line alone is too long.
+        # A chunk ends at a line end, unless that line alone is too long.
         assert is_last or chunk.text.endswith("\n") or len(lines[chunk.end_line - 1].encode()) > CHUNK_SIZE
 
 

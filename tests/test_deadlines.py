@@ -1,4 +1,4 @@
-"""No call takes for ever: deadlines, clients that give up, and what is left usable afterwards."""
+"""Every call ends: deadlines, cancelled calls, and a server that still works afterwards."""
 
 import asyncio
 import threading
@@ -115,7 +115,7 @@ async def test_work_that_never_looks_at_the_time_is_not_waited_for(
 
 
 def until_told(ended: threading.Event, started: threading.Event) -> Callable[[Any], None]:
-    """Work for as long as somebody waits, as every loop over files does."""
+    """Work until the deadline or a cancellation, as every loop over files does."""
 
     def work(_: Any) -> None:
         started.set()
@@ -138,7 +138,7 @@ async def test_work_ends_when_the_client_gives_up(service: Service, monkeypatch:
         assert not ended.is_set()
         call.cancel()
         assert await asyncio.to_thread(ended.wait, 10)
-        # The same server answers the next one.
+        # The same server answers the next call.
         assert not (await client.call_tool_mcp("read_file", {"path": "module_1.py"})).is_error
 
 

@@ -1,4 +1,4 @@
-"""Discovery: what is found, what is passed over, and the reason that is recorded."""
+"""Discovery: what is found, what is skipped, and the recorded reason."""
 
 import os
 import random
@@ -178,7 +178,7 @@ def test_unreadable_files_and_folders_are_recorded(tmp_path: Path, monkeypatch: 
             raise PermissionError(13, "Permission denied")
         return scandir(path)
 
-    # The tests may run as root, whom no mode keeps out.
+    # The tests may run as root, who can read every file.
     monkeypatch.setattr(os, "scandir", refuse)
     assert found(tmp_path) == ["open.py"]
     assert skipped(tmp_path)["locked"].detail == "Permission denied"
@@ -227,7 +227,7 @@ def test_a_workspace_must_be_a_folder(tmp_path: Path) -> None:
         open_workspace(tmp_path / "missing")
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is what the rules are compared with")
+@pytest.mark.skipif(shutil.which("git") is None, reason="compares the rules with git")
 @pytest.mark.parametrize("seed", range(30))
 def test_ignore_rules_agree_with_git(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)

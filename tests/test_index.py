@@ -1,4 +1,4 @@
-"""The index follows the files: what changed is taken in, and nothing else is touched."""
+"""The index follows the files: a run indexes what changed, and nothing else."""
 
 import itertools
 import os
@@ -44,7 +44,7 @@ TICKS = itertools.count()
 def put(root: Path, path: str, text: str = "x = 1\n") -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text)
-    # Older than any clock tick, as the files of a real workspace are, and another time at each write.
+    # Older than the clock's resolution, like files of a real workspace, and a different time at each write.
     os.utime(root / path, ns=(10**18, 10**18 + next(TICKS)))
 
 
@@ -243,7 +243,7 @@ def test_an_index_of_a_newer_keyhole_is_left_alone(root: Path) -> None:
 
 
 def assert_equals_fresh(root: Path, dump_index: Dump, **changes: object) -> None:
-    """Compare the index with one that is built from nothing."""
+    """Compare the index with one that is built from scratch."""
     fresh = root.parent / "fresh"
     shutil.rmtree(fresh, ignore_errors=True)
     run(root, folder=fresh, **changes)

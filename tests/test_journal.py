@@ -1,4 +1,4 @@
-"""The journal: exact, bounded, shared by many processes, and never in the way of an answer."""
+"""The journal: exact, limited in size, shared by many processes, and never delaying an answer."""
 
 import json
 import signal
@@ -43,7 +43,7 @@ def write_calls(journal: Journal, count: int, response: str = "answer\n", at: fl
         call = started(at=at, number=number)
         journal.started(call)
         journal.ended(call, ended(response))
-        # What waits is bounded; a test wants all of it.
+        # The queue is limited, but a test needs every call.
         if number % 50 == 0:
             assert journal.flush()
     assert journal.flush()
@@ -57,7 +57,7 @@ def all_calls(folder: Path) -> list[Call]:
 
 
 def follow(reader: JournalReader, calls: dict[int, Call], mark: Mark | None) -> Mark:
-    """Do what the explorer does."""
+    """Poll as the explorer does."""
     while True:
         changes = reader.poll(mark)
         if changes.is_reset:
@@ -209,7 +209,7 @@ def test_a_call_that_is_pending_for_long_is_lost(tmp_path: Path) -> None:
     assert is_lost(all_calls(tmp_path)[0])
 
 
-# Bounds
+# Limits
 
 
 def test_the_size_is_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_the_size_is_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
     calls = all_calls(tmp_path)
     assert 10 < len(calls) < 150
     assert [call.id for call in calls] == list(range(501 - len(calls), 501))
-    # Between two looks at the size, and in the log beside it, there may be some more.
+    # Between two size checks, and in the log file, it may be a little larger.
     assert sum(path.stat().st_size for path in tmp_path.glob("journal.db*")) < 9_000_000
     db = apsw.Connection(str(tmp_path / JOURNAL_FILE))
     assert db.execute("SELECT count(*) FROM answer").get == len(calls)
@@ -291,7 +291,7 @@ def test_rows_of_an_older_journal_have_the_words_of_today(tmp_path: Path) -> Non
     assert [call.status for call in all_calls(tmp_path)] == [row[3] for row in old]
 
 
-# What can go wrong costs the record, not the answer
+# A failure loses the record, never the answer
 
 
 def test_only_the_owner_can_read_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The MCP server through a real client in memory: what agents are told, what errors say, and what is never served."""
+"""The MCP server through a real in-memory client: the tool texts, the errors, and what is never served."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from keyhole.mcp_server.tool_errors import ReadableErrors
 pytestmark = pytest.mark.anyio
 
 
-# What agents are told
+# Tool texts
 
 
 async def test_tools_are_told_from_the_table(server: FastMCP) -> None:

@@ -1,4 +1,4 @@
-"""Reading one file: encodings, content that is passed over, and what is swapped in after the walk."""
+"""Reading one file: encodings, skipped content, and files that are replaced after the walk."""
 
 import os
 from pathlib import Path

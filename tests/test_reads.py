@@ -48,7 +48,7 @@ def facts(view: View) -> list[dict[str, Any]]:
 
 
 def body(view: View) -> str:
-    """Return what follows the heading of the only file."""
+    """Return the text after the heading of the only file."""
     return re.split(r"^── .* ──\n", view.text, maxsplit=1, flags=re.MULTILINE)[1]
 
 
@@ -56,7 +56,7 @@ def numbered(count: int) -> str:
     return "".join(f"line {number}\n" for number in range(1, count + 1))
 
 
-# The same bytes, always
+# Goldens
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -70,7 +70,7 @@ def test_a_read_as_json(check_golden: Check) -> None:
     check_golden("reads/window.json", view.text)
 
 
-# A window
+# Line windows
 
 
 def test_five_hundred_lines_unless_another_number_is_asked_for(service: Service) -> None:
@@ -159,7 +159,7 @@ def test_front_matter_stays_at_the_top(service: Service) -> None:
     assert body(view).startswith(front)
 
 
-# A line that no budget holds
+# Lines too long for any budget
 
 
 @pytest.mark.parametrize("form", list(Format))

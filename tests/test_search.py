@@ -78,7 +78,7 @@ def service(built: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def own(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
-    """Give the test a workspace of its own, to change, without vectors."""
+    """Return a new workspace without vectors, which the test may change."""
     shutil.copytree(built / "project", tmp_path / "project")
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("KEYHOLE_INDEX_MODEL", "none")

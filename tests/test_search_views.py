@@ -1,4 +1,4 @@
-"""Views of real searches: pages to the end, ways in the banner, cursors, limits and what is told about them."""
+"""Views of real searches: pages to the end, steps in the banner, cursors, limits and their notes."""
 
 import json
 import re
@@ -31,7 +31,7 @@ from keyhole.core.view.usage import observed, utilisation
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
-    """Index a workspace in which many files answer the same query."""
+    """Index a workspace in which many files match the same query."""
     base = tmp_path_factory.mktemp("views")
     for number in range(40):
         lines = "".join(f"    total += weigh({step}, total)\n" for step in range(number + 3))
@@ -40,7 +40,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
         path.write_text(f'def weigh_{number}(total):\n    """Weigh part {number}."""\n{lines}    return total\n')
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KEYHOLE_CACHE_DIR", str(base / "cache"))
-        patch.setenv("KEYHOLE_INDEX_MODEL", "none")  # words alone have true totals
+        patch.setenv("KEYHOLE_INDEX_MODEL", "none")  # only search by words has exact totals
         service = Service.open(base / "project")
     service.index()
     return service

@@ -1,4 +1,4 @@
-"""What is misspelled gets a suggestion: paths, tools, parameters, filters, values, clients and settings."""
+"""A misspelled path, tool, parameter, filter, value, client or setting gets a suggestion."""
 
 import os
 import random
@@ -214,7 +214,7 @@ def test_people_at_a_shell_are_told_the_closest_name(base: Path, arguments: list
     assert message in done.stderr
 
 
-# What no error shows
+# No Python syntax in errors
 
 
 @pytest.mark.parametrize("pattern", ["a{1001}", "[[:foo:]]", "(a{1000}){1000}"])

@@ -1,4 +1,4 @@
-"""One table of a TOML file changes; everything else stays as it is."""
+"""One table of a TOML file changes; everything else stays the same."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The calls as the explorer keeps them, without a screen."""
+"""The explorer's list of calls, without a screen."""
 
 import pytest
 from agents import CLIENTS, NOON
@@ -42,7 +42,7 @@ def test_it_holds_the_newest_however_they_come(numbers: list[int], most: int) ->
     for number in numbers:
         log.apply(batch(made(number)))
     newest = sorted(set(numbers), reverse=True)[:most]
-    # A call that was dropped may end later; it must not push out a newer one.
+    # A call that was dropped may end later; it must not replace a newer one.
     assert ids(log) == newest
 
 
