@@ -6,9 +6,9 @@ from heapq import nlargest, nsmallest
 
 _MOST = 3
 _MOST_LISTED = 20
-# Two names that are less alike are different names, not spellings of one.
+# Below this ratio, two names are too different for one to be a misspelling of the other.
 _LEAST_RATIO = 0.6
-# A name that is this much less alike than the best one is not suggested beside it.
+# A name is not suggested if its ratio is this much lower than the best one.
 _CLOSE_TO_BEST = 0.15
 # difflib takes about 30 µs per name, so with many paths only the likeliest names are compared.
 _MOST_COMPARED = 500
@@ -17,7 +17,7 @@ _LONGEST_NAME = 100
 
 
 def suggest_name(given: str, names: Iterable[str]) -> str:
-    """Return a sentence with the names closest to an unknown one, or with the first names if none is close."""
+    """Return a sentence that suggests the closest names, or lists the first names if none is close."""
     known = list(names)
     if close := close_names(given, known):
         return did_you_mean(close)
@@ -25,7 +25,7 @@ def suggest_name(given: str, names: Iterable[str]) -> str:
 
 
 def close_names(given: str, names: Iterable[str]) -> list[str]:
-    """Return the names that an unknown one may be a misspelling of, the closest first."""
+    """Return the names closest to a misspelled one, closest first."""
     given = given[:_LONGEST_NAME].casefold()
     ratios = [(_ratio(given, name.casefold()), name) for name in names]
     best = max((ratio for ratio, _ in ratios), default=0.0)
@@ -34,7 +34,7 @@ def close_names(given: str, names: Iterable[str]) -> list[str]:
 
 
 def suggest_paths(given: str, paths: Iterable[str], *, with_folders: bool = False) -> list[str]:
-    """Return the paths that a missing one may stand for: the same name in another folder first, then close names."""
+    """Return up to three paths similar to a missing one: the same name in another folder first, then close names."""
     given = given.replace("\\", "/").removeprefix("./").strip("/").casefold()
     folder, _, name = given.rpartition("/")
     stem, extension = _split_extension(name)
@@ -43,7 +43,7 @@ def suggest_paths(given: str, paths: Iterable[str], *, with_folders: bool = Fals
     folders = set(folder.split("/"))
     same: list[str] = []
     by_stem: dict[str, list[str]] = {}
-    # A folder is rarely meant by a name with an extension.
+    # A name with an extension is rarely meant as a folder.
     for path in _with_parents(paths) if with_folders and not extension else paths:
         own_name = path.rpartition("/")[2].casefold()
         if own_name == name:
@@ -56,13 +56,14 @@ def suggest_paths(given: str, paths: Iterable[str], *, with_folders: bool = Fals
         return not parts[-1].endswith(extension), -len(folders.intersection(parts[:-1])), len(parts), path
 
     found = nsmallest(_MOST, same, key=distance)
-    for close in _close_stems(stem, by_stem):
+    # Beside the same name, only names that are nearly the same are worth suggesting.
+    for close in _close_stems(stem, by_stem, best=1.0 if same else 0.0):
         found += nsmallest(_MOST - len(found), by_stem[close], key=distance)
     return found
 
 
 def did_you_mean(names: list[str]) -> str:
-    """Return the question that suggests some names, or an empty text for none."""
+    """Return the question that suggests names, or an empty string if there are none."""
     *first, last = names or [""]
     return f"Did you mean {', '.join(first)}{' or ' if first else ''}{last}?" if names else ""
 
@@ -77,20 +78,22 @@ def _split_extension(name: str) -> tuple[str, str]:
     return (stem, dot + extension) if stem else (name, "")
 
 
-def _close_stems(stem: str, stems: Iterable[str]) -> list[str]:
-    """Return the stems most like one, best first."""
+def _close_stems(stem: str, stems: Iterable[str], *, best: float) -> list[str]:
+    """Return the stems most similar to one, best first; `best` is the highest ratio found elsewhere."""
     pairs = [stem[start : start + 2] for start in range(min(len(stem) - 1, _MOST_PAIRS))]
-    # The ratio of two texts cannot reach the least one if their lengths differ by more than this.
+    # Names outside these lengths cannot reach the lowest ratio.
     shortest = len(stem) * _LEAST_RATIO / (2 - _LEAST_RATIO)
     longest = len(stem) * (2 - _LEAST_RATIO) / _LEAST_RATIO
     fitting = [other for other in stems if shortest <= len(other) <= longest]
     likely = nlargest(_MOST_COMPARED, fitting, key=lambda other: len([1 for pair in pairs if pair in other]))
     ratios = sorted(((_ratio(stem, other), other) for other in likely), key=lambda pair: (-pair[0], pair[1]))
-    return [other for ratio, other in ratios[:_MOST] if ratio >= _LEAST_RATIO]
+    best = max([best, *(ratio for ratio, _ in ratios[:1])])
+    lowest = max(_LEAST_RATIO, best - _CLOSE_TO_BEST)
+    return [other for ratio, other in ratios[:_MOST] if ratio >= lowest]
 
 
 def _with_parents(paths: Iterable[str]) -> list[str]:
-    """Return paths with all folders that they are in."""
+    """Return paths and all folders that contain them."""
     files = list(paths)
     folders: set[str] = set()
     for folder in {path.rpartition("/")[0] for path in files}:

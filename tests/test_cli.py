@@ -132,7 +132,7 @@ def test_without_a_command_there_is_an_overview_with_a_sample(workspace: Path) -
         (["status", "/"], "refusing to index /"),
         (["map", ".env"], ".env is not served: secret"),
         (["map", "../other.py"], "outside the workspace"),
-        (["map", "src"], "not a file in the workspace"),
+        (["map", "src"], "src is a folder, not a file; keyhole tree"),
         (["map", "/etc/passwd"], "outside the workspace"),
         (["map", "a\x1b[31m.py"], "a\\x1b[31m.py is not a file"),
         (["mapp", "a"], "No such command 'mapp'"),

@@ -29,7 +29,16 @@ from keyhole.core.suggest import suggest_name, suggest_paths
 from keyhole.core.types import MapRequest, ReadRequest, SearchRequest
 from keyhole.tui.query_syntax import read_query
 
-PATHS = ["src/auth.py", "lib/auth.py", "src/oauth.py", "src/main.py", "src/net/client.py", "docs/auth.md", "README.md"]
+PATHS = [
+    "src/auth.py",
+    "lib/auth.py",
+    "src/oauth.py",
+    "src/main.py",
+    "src/net/client.py",
+    "src/mainly.py",
+    "docs/auth.md",
+    "README.md",
+]
 
 
 # Paths
@@ -43,6 +52,8 @@ PATHS = ["src/auth.py", "lib/auth.py", "src/oauth.py", "src/main.py", "src/net/c
         ("./lib/atuh.py", ["lib/auth.py", "src/auth.py", "docs/auth.md"]),
         ("src\\net\\client.py", ["src/net/client.py"]),
         ("readme", ["README.md"]),
+        ("src/aut.py", ["src/auth.py", "lib/auth.py", "docs/auth.md"]),
+        ("main.py", ["src/main.py"]),
         ("map.py", []),
         ("", []),
         ("x" * 5_000, []),

@@ -101,7 +101,7 @@ def _known_kind(store: SearchStore, kind: str) -> str:
 
 
 def path_suggestion(store: FactStore, path: str, *, with_folders: bool = False) -> str:
-    """Return a question that names the indexed paths closest to one that is not indexed, if any are close."""
+    """Return the question that suggests indexed paths similar to one that is not indexed; empty if none is close."""
     return did_you_mean(suggest_paths(path, store.paths(), with_folders=with_folders))
 
 

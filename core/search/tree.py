@@ -143,9 +143,9 @@ class Tree:
 
     def _symbols_of(self, shown: list[_Part]) -> dict[str, list[SymbolEntry]]:
         """Read the symbols on the page; only the first and the last file can be there in part."""
-        asked = [(path, self._max_depth - self._depth(path), max(0, start - 1), end - 1) for path, start, end in shown]
-        found = self._store.symbols_of_files([(path, depth) for path, depth, *_ in asked[1:-1]])
-        for path, depth, start, end in {asked[0], asked[-1]} if asked else ():
+        ranges = [(path, self._max_depth - self._depth(path), max(0, start - 1), end - 1) for path, start, end in shown]
+        found = self._store.symbols_of_files([(path, depth) for path, depth, *_ in ranges[1:-1]])
+        for path, depth, start, end in {ranges[0], ranges[-1]} if ranges else ():
             found[path] = self._store.symbols_of_file(path, depth, Slice(end - start, start))
         return found
 

@@ -41,17 +41,16 @@ class PathGuard:
         if must_exist and not is_file and self._is_indexed(inside.as_posix()):
             raise PathError(f"{printable(path)} was deleted since it was indexed", ErrorKind.DELETED_FILE)
         if inside.name in ("", "..") or (must_exist and not is_file):
+            is_folder = os.path.isdir(self._root / inside)  # noqa: PTH112
             raise PathError(
-                f"{printable(path)} is not a file in the workspace",
+                f"{printable(path)} is {'a folder, not a file' if is_folder else 'not a file in the workspace'}",
                 ErrorKind.NOT_A_FILE,
-                suggestion=did_you_mean(self.similar(inside.as_posix())),
+                suggestion="" if is_folder else did_you_mean(self._similar(inside.as_posix())),
             )
         return inside.as_posix()
 
-    def similar(self, path: str) -> list[str]:
+    def _similar(self, path: str) -> list[str]:
         """Return the indexed files that a missing path may stand for, if they are still there."""
-        if os.path.isdir(self._root / path):  # noqa: PTH112
-            return []
         found = suggest_paths(path, self._indexed_paths())
         return [printable(path) for path in found if os.path.isfile(self._root / path)]  # noqa: PTH113
 
