@@ -62,7 +62,7 @@ def test_index_then_status(workspace: Path, check_golden: Callable[[str, str], N
     after = keyhole("status", "--skipped", cwd=workspace)
     runs = [before, first, stale, second, third, after]
     assert [(run.returncode, run.stderr) for run in runs] == [(0, "")] * 6
-    assert third.stdout.startswith("0 changed, 2 current\n")
+    assert third.stdout.startswith("0 changed, 2 unchanged\n")
     text = "".join(f"$ {' '.join(run.args[3:])}\n{run.stdout}\n" for run in runs)
     check_golden("cli/index-and-status.txt", masked(text).replace(str(workspace), "WORKSPACE"))
 

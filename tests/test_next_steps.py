@@ -65,3 +65,8 @@ def test_an_error_is_worded_with_its_step_and_its_facts() -> None:
     error = KeyholeError("no room", ErrorKind.FULL_DISK, path="a.db")
     assert error.worded({ErrorKind.FULL_DISK: "make room beside {path}"}) == "no room; make room beside a.db"
     assert error.worded({}) == str(error) == "no room"
+
+
+def test_people_in_the_explorer_are_not_pointed_to_commands() -> None:
+    for step in EXPLORER_STEPS.values():
+        assert not set(re.findall(r"keyhole (\w+)", step)) & set(cli.commands), step

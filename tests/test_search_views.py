@@ -124,7 +124,7 @@ def test_a_stale_cursor_is_refused(service: Service) -> None:
 
 @given(st.text(max_size=60))
 def test_a_made_up_cursor_is_refused(text: str) -> None:
-    with pytest.raises(CursorError, match="not a cursor that keyhole gave out"):
+    with pytest.raises(CursorError, match="not a cursor from keyhole"):
         read_cursor(text, request_key("any"))
 
 

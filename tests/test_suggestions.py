@@ -185,8 +185,8 @@ async def test_agents_are_told_the_closest_name(
         ("backoff mdoe:regex", "unknown filter 'mdoe:'. Did you mean mode:?"),
         ("backoff pth:src", "unknown filter 'pth:'. Did you mean path:?"),
         ("backoff test:no", "unknown filter 'test:'. Did you mean tests:?"),
-        ("backoff mode:hybird", "mode:hybird is not a mode. Did you mean hybrid?"),
-        ("backoff mode:zzz", "mode:zzz is not a mode. Choose from: auto, hybrid"),
+        ("backoff mode:hybird", "unknown mode 'hybird'. Did you mean hybrid?"),
+        ("backoff mode:zzz", "unknown mode 'zzz'. Choose from: auto, hybrid"),
     ],
 )
 def test_the_search_line_suggests_the_closest_filter(line: str, message: str) -> None:

@@ -198,7 +198,7 @@ def test_left_out_and_shortened_are_told_apart(acme: Service, monkeypatch: pytes
         shortened = [row for row in answer.rows if row.is_lowered]
         assert shortened
         assert not answer.cut
-        assert lines_of(results_of(pilot)).count(" shortened: ") == len(shortened)
+        assert lines_of(results_of(pilot)).count(" shortened") == len(shortened)
         assert " left out" not in lines_of(results_of(pilot))
         assert said == [
             "Complete: nothing was shortened or left out.",
@@ -248,12 +248,17 @@ def test_the_json_tab_says_why_it_has_fewer_results(acme: Service, monkeypatch: 
     drive(make_app(acme), steps)
 
 
-def test_the_gauge_says_what_an_answer_lacks(acme: Service) -> None:
+def test_the_gauge_says_what_an_answer_lacks(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MIN_TOKENS", 100)
+
     async def steps(pilot: Pilot[None]) -> None:
         gauge = explore(pilot).query_one(Gauge)
         await ask(pilot, "backoff")
         assert "✓ complete" in str(gauge.render())
         explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=1_500)
+        await ask(pilot, WIDE_QUERY)
+        assert "◆ 95%  ▲ shortened" in str(gauge.render())
+        explore(pilot).search_state = SearchState(max_tokens=200)
         await ask(pilot, WIDE_QUERY)
         assert "▲ left out" in str(gauge.render())
 

@@ -123,7 +123,7 @@ STATES = {
         watched("slash", *"status:gone"), lambda pilot: traffic(pilot).query_one("#problem").display
     ),
     "traffic-text": State(watched(*"jjjjj", "]"), lambda pilot: text_of(pilot) == "Results 1-35 of 35.\n"),
-    "traffic-timing": State(watched(*"jjjj", "]", "]"), lambda pilot: "3 of 50 results" in text_of(pilot)),
+    "traffic-timing": State(watched(*"jjjj", "]", "]"), lambda pilot: "47 of 50 results" in text_of(pilot)),
     "traffic-marked": State(watched("j", "m", "j", "j", "m"), lambda pilot: traffic(pilot).calls.marked == {40, 38}),
     "traffic-replay": State(
         watched("j", "j", "j", "r"), lambda pilot: pilot.app.screen.query_one(Input).value.startswith("{")
@@ -191,7 +191,9 @@ def test_a_call_that_was_given_up(service: Service, snap_compare: Compare) -> No
         await watch(pilot, 42)
         await press(pilot, "]")
 
-    check(make_app(service), snap_compare, State(steps, lambda pilot: "the client gave up" in text_of(pilot)))
+    check(
+        make_app(service), snap_compare, State(steps, lambda pilot: "the client cancelled the call" in text_of(pilot))
+    )
 
 
 def test_a_pause(service: Service, snap_compare: Compare) -> None:

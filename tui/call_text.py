@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _BAR = 15
 _CONTEXT = 2
+# What answers of these tools consist of; those of all others are lists of results.
+_UNITS = {"map_file": "symbol", "read_file": "line", "read_files": "line"}
 _FILTERS = {"language": "lang", "path": "path", "kind": "kind", "mode": "mode", "limit": "limit"}
 
 
@@ -50,15 +52,15 @@ def timing_text(whole: "WholeCall", all_shown: "Summary") -> str:
         lines += ["", f"{'budget':<12}{bar} {call.utilisation:.0%} of {count_of(call.budget, 'token')}"]
     facts = whole.truncation
     if facts.get("reason"):
-        lines += _missing_lines(facts)
+        lines += _missing_lines(facts, _UNITS.get(call.tool, "result"))
     return "\n".join(lines) + "\n"
 
 
-def _missing_lines(facts: "Mapping[str, object]") -> list[str]:
-    """Return what the budget took from an answer, results left out or shortened, and how to get it."""
+def _missing_lines(facts: "Mapping[str, object]", unit: str) -> list[str]:
+    """Return how much the budget left out of an answer, or that it was shortened, and how to get the rest."""
     count, returned = int(str(facts["original_count"])), int(str(facts["returned_count"]))
     label, amount = ("left out", f"{count - returned:,}") if returned < count else ("shortened", "some")
-    return [f"{label:<12}{amount} of {count_of(count, 'result')}", f"{'next':<12}{facts['next'] or 'none'}"]
+    return [f"{label:<12}{amount} of {count_of(count, unit)}", f"{'next':<12}{facts['next'] or 'none'}"]
 
 
 def _response_size(call: Call) -> str:

@@ -261,7 +261,9 @@ class Explorer(App[None]):
     def on_watching_failed(self, message: "WatchingFailed") -> None:
         """Show that changes are noticed only after pressing r."""
         log.warning("not watching: %s", message.reason)
-        self.index_state = replace(self.index_state, is_watching=False, text="not watching: press r to check files")
+        self.index_state = replace(
+            self.index_state, is_watching=False, text="not watching files: press esc, then r to check"
+        )
 
     # Services for the screens
 

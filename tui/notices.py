@@ -22,7 +22,7 @@ Add filters to the same line:
 def waiting_lines(state: IndexState) -> list[str]:
     """Return the lines shown before the first search: what to do, or what to wait for."""
     if state.phase == Phase.FAILED:
-        return ["[bold]✗ The index can't be used[/]", "", state.text, "", "Press r to try again."]
+        return ["[bold]✗ The index can't be used[/]", "", state.text, "", "Press esc, then r to try again."]
     if state.is_first_run:
         return [
             "[bold]◌ Indexing this folder for the first time[/]",
@@ -35,7 +35,7 @@ def waiting_lines(state: IndexState) -> list[str]:
             "[bold]○ Nothing to index here[/]",
             "",
             "Every file here is skipped.",
-            "Press 2 to see which files are skipped and why.",
+            "Press esc, then 2 to see why.",
         ]
     return ["[bold]Search as your agent does[/]", "", "Results, their cost and what is left out", "appear as you type."]
 
@@ -44,11 +44,7 @@ def nothing_found_lines(result: SearchResult) -> list[str]:
     """Return the lines shown when nothing was found, with what to try."""
     # The note on the chosen mode explains results, and there are none.
     notes = [f"· {note.text}" for note in result.notes if note.kind != NoteKind.MODE_CHOSEN]
-    tips = [
-        "· Partial words don't match. Try mode:symbol or /regex/.",
-        "· Try fewer words or fewer filters.",
-    ]
-    return ["[bold]○ Nothing found[/]", "", *notes, *tips]
+    return ["[bold]○ Nothing found[/]", "", *notes, "· Partial words don't match. Try mode:symbol or /regex/."]
 
 
 def overview(status: Status | None) -> str:

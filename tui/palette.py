@@ -1,4 +1,4 @@
-"""The commands of the palette: those of the keys, the most used first, quitting last."""
+"""The commands of the palette: one for each key, the most used first, quitting last."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -51,7 +51,7 @@ class ServerState:
                 return state, state
             case ServerPhase.ON:
                 return (
-                    Content.assemble(("● on  ", "bold $success"), self.address) + _quiet("  Press C to copy the setup"),
+                    Content.assemble(("● on  ", "bold $success"), self.address) + _quiet("  C: copy the setup"),
                     Content.assemble(("● ", "bold $success"), self._place) + _quiet("  C: copy setup"),
                 )
             case ServerPhase.FAILED:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from keyhole.core.cli.options import force_option, json_option, path_argument
-from keyhole.core.cli.output import exit_with_nothing, print_json, print_text, say, update_index
+from keyhole.core.cli.output import exit_with_nothing, print_json, print_text, update_index
 
 
 @click.command(hidden=True)
@@ -57,7 +57,7 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
         return
     print_text(status_text(status, list_skips=skipped))
     if status.stale or status.pending:
-        say("Run `keyhole index` to update the index.")
+        print_text("\nRun `keyhole index` to update the index.\n")
 
 
 @click.command()

@@ -67,12 +67,7 @@ class FilesScreen(LinkNavigationScreen):
         Binding("f,slash", "find", "Find file", key_display="f", tooltip="Find a file by name"),
         Binding("s", "symbol", "Find symbol", tooltip="Find a symbol in this file"),
         *TAB_KEYS,
-        Binding(
-            "d",
-            "level(1)",
-            "Set detail",
-            tooltip="Switch to the next map level (auto, full, compact, minimal, outline, ends)",
-        ),
+        Binding("d", "level(1)", "Set detail", tooltip="Switch to the next map level"),
         Binding("D", "level(-1)", "Set detail", tooltip="Switch to the previous map level"),
         *BUDGET_KEYS,
         Binding("e", "edit", "Edit", tooltip="Open the file in $EDITOR"),
@@ -275,8 +270,9 @@ class FilesScreen(LinkNavigationScreen):
 
 def _cost(view: View) -> str:
     info = view.truncation
-    shortened = "▲ shortened · " if info.reason else ""
-    return f"{shortened}{info.estimated_tokens:,} / {info.limit_tokens:,} tokens"
+    left_out = info.original_count - info.returned_count
+    missing = f"{count_of(left_out, 'symbol')} left out" if left_out else "shortened"
+    return f"{f'▲ {missing} · ' if info.reason else ''}{info.estimated_tokens:,} / {info.limit_tokens:,} tokens"
 
 
 def _walk(symbol: Symbol, depth: int) -> list[tuple[Symbol, int]]:

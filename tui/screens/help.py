@@ -31,7 +31,7 @@ def sections(screen: Screen[object]) -> list[Section]:
 
 def commands(screen: Screen[object]) -> Iterator[tuple[str, Binding]]:
     """Yield the palette's commands, each action once with its first key; most used first, quitting last."""
-    # The palette is open already, and `quit` does the same as `interrupt`.
+    # The palette is open already, and `interrupt` would be a second way to quit.
     seen = {"command_palette", "interrupt"}
     for active in _by_use(screen):
         if active.enabled and active.binding.action not in seen:

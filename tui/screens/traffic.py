@@ -39,7 +39,7 @@ _OTHER_SERVERS = [
     "Calls to servers that clients start themselves appear here too. To set that up, run:",
     "keyhole install claude|codex|cursor|vscode",
 ]
-_NO_MATCHES = ["[bold]○ No calls match this filter[/]", "", "Press / to change it."]
+_NO_MATCHES = ["[bold]○ No calls match this filter[/]", "", "Change or clear the filter to see more."]
 
 
 class SummaryLine(Line):

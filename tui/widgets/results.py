@@ -12,6 +12,9 @@ from keyhole.tui.widgets.row_list import RowList
 if TYPE_CHECKING:
     from keyhole.tui.answer import Answer, Row
 
+# From this width on there is room for the level of a shortened result.
+_WITH_LEVEL = 60
+
 
 class ResultList(RowList):
     """Shows one page of results."""
@@ -84,7 +87,9 @@ def _place_line(row: "Row", width: int) -> Content:
 
 def _label_line(row: "Row", width: int) -> Content:
     dim = "$text-muted" if row.is_cut else "$foreground"
-    note = " left out" if row.is_cut else f" shortened: {row.level}" if row.is_lowered else ""
+    # A narrow list needs the room for the signature.
+    shortened = f" shortened: {row.level}" if width >= _WITH_LEVEL else " shortened"
+    note = " left out" if row.is_cut else shortened if row.is_lowered else ""
     label = Content.assemble(
         (f"  {row.label.before}", dim), (row.label.kind, "$secondary"), (f" {row.label.after}", dim)
     )
