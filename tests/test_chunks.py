@@ -63,7 +63,7 @@ def test_any_text_is_tiled(text: str, extension: str) -> None:
 @given(
     line=st.sampled_from(["x", "é", "漢", "👩", " ", "a b"]), count=st.integers(1, 30_000), tail=st.text(max_size=20)
 )
-def test_a_giant_line_is_cut_at_a_character(line: str, count: int, tail: str) -> None:
+def test_a_giant_line_is_split_at_a_character(line: str, count: int, tail: str) -> None:
     text = (line * count + tail).encode("utf-8", "replace").decode()
     check_chunks(text, cut_chunks(text.encode(), None, ()))
 
@@ -73,7 +73,7 @@ def test_deep_nesting_does_not_overflow_the_stack() -> None:
         check_chunks(text, analysed(path, text).chunks)
 
 
-def test_a_class_is_cut_between_its_methods() -> None:
+def test_a_class_is_split_between_its_methods() -> None:
     methods = [f"    def method_{i}(self):\n" + f"        return {i} + {'1' * 400}\n" * 2 for i in range(5)]
     text = "import os\n\n\nclass Big:\n    '''Doc.'''\n\n" + "\n".join(methods) + "\n\ndef after():\n    return 1\n"
     chunks = analysed("a.py", text).chunks

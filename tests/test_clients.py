@@ -57,7 +57,7 @@ def test_every_figure_has_a_source_and_a_date() -> None:
     assert {"claude", "codex", "cursor", "vscode", "raw"} <= profiles().keys()
 
 
-def test_budgets_are_ones_that_can_be_asked_for() -> None:
+def test_client_budgets_are_within_the_limits() -> None:
     for profile in profiles().values():
         if profile.max_tokens:
             assert MIN_TOKENS <= profile.max_tokens.value <= MAX_TOKENS
@@ -147,7 +147,7 @@ def test_our_tools_declare_enough_for_claude_code() -> None:
     assert deliver(answer, claude, declared_chars=50_000).overflow == Overflow.SPILL
 
 
-def test_the_middle_is_cut_at_whole_characters() -> None:
+def test_the_middle_is_removed_at_whole_characters() -> None:
     answer = "start\n" + "🙂" * 20_000 + "\nend"
     delivery = deliver(answer, profiles()["codex"])
     assert delivery.text.startswith("start\n🙂")
@@ -156,7 +156,7 @@ def test_the_middle_is_cut_at_whole_characters() -> None:
     assert "�" not in delivery.text
 
 
-def test_descriptions_are_cut() -> None:
+def test_descriptions_are_truncated() -> None:
     assert len(truncate_description("x" * 5_000, profiles()["claude"])) == 2_048
     assert len(truncate_description("x" * 5_000, profiles()["raw"])) == 5_000
 

@@ -57,7 +57,7 @@ def test_a_deadline() -> None:
     check_time()
 
 
-def test_sqlite_stops_at_it_and_goes_on_afterwards(service: Service) -> None:
+def test_sqlite_stops_at_the_deadline_and_works_afterwards(service: Service) -> None:
     with Store(service.folder / INDEX_FILE) as store:
         with within(Deadline(0.05)), pytest.raises(DeadlineError):
             store.query(ENDLESS)
@@ -142,7 +142,7 @@ async def test_work_ends_when_the_client_gives_up(service: Service, monkeypatch:
         assert not (await client.call_tool_mcp("read_file", {"path": "module_1.py"})).is_error
 
 
-def test_who_waits_for_others_is_told_so(service: Service) -> None:
+def test_a_call_that_waits_for_others_gets_a_busy_error(service: Service) -> None:
     held, release = threading.Event(), threading.Event()
 
     def hold() -> None:

@@ -117,7 +117,7 @@ async def test_the_port_is_free_again(service: Service) -> None:
     await again.stop()
 
 
-async def test_a_port_that_is_taken_is_said(service: Service) -> None:
+async def test_a_taken_port_is_reported(service: Service) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(PortError, match=f"cannot listen on 127.0.0.1:{port} "):

@@ -51,7 +51,7 @@ def test_an_ignored_folder_is_pruned_and_recorded_once(tmp_path: Path) -> None:
     assert skipped(tmp_path)["node_modules"].is_dir
 
 
-def test_a_pattern_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+def test_an_invalid_pattern_is_ignored(tmp_path: Path) -> None:
     put(tmp_path, ".gitignore", "!\n/\n*.log\n")
     put(tmp_path, "a.log")
     assert skipped(tmp_path)["a.log"].detail == "*.log (.gitignore:3)"

@@ -167,7 +167,7 @@ def test_two_indexers_at_once(root: Path, script: Path, tmp_path: Path, dump_ind
     assert dump_index(folder / INDEX_FILE) == dump_index(tmp_path / "fresh" / INDEX_FILE)
 
 
-def test_who_does_not_want_to_wait_is_told(root: Path, tmp_path: Path) -> None:
+def test_a_run_that_does_not_wait_gets_a_busy_error(root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     with writer_lock(folder, wait=False), pytest.raises(LockedStoreError, match="another process is indexing"):
         update_index(Request(root, folder, 1_000_000, wait=False))

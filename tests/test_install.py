@@ -315,7 +315,7 @@ def test_what_is_not_a_file_stays_as_it_is(home: Path, capsys: pytest.CaptureFix
         assert message in capsys.readouterr().err
 
 
-def test_a_file_that_changes_meanwhile_is_not_overwritten(home: Path) -> None:
+def test_a_file_that_changes_during_the_run_is_not_overwritten(home: Path) -> None:
     path = path_of(home, "claude")
     path.write_text("{}")
     file = ConfigFile(path)

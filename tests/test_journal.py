@@ -93,7 +93,7 @@ def test_who_follows_knows_every_call(tmp_path_factory: pytest.TempPathFactory, 
     assert reader.poll(mark) == Changes((), mark)
 
 
-def test_a_mark_means_the_same_whoever_asked_before(tmp_path: Path) -> None:
+def test_a_mark_gives_the_same_changes_every_time(tmp_path: Path) -> None:
     journal, reader = journal_in(tmp_path), JournalReader(tmp_path)
     write_calls(journal, 1)
     first = reader.poll().mark
@@ -300,7 +300,7 @@ def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_full_disk_costs_the_record(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_loses_only_the_record(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     journal = journal_in(tmp_path)
     write_calls(journal, 1)
     assert journal._db is not None
@@ -311,7 +311,7 @@ def test_a_full_disk_costs_the_record(tmp_path: Path, caplog: pytest.LogCaptureF
     assert [call.status for call in all_calls(tmp_path)] == ["complete", "complete"]
 
 
-def test_a_folder_that_cannot_be_made_costs_the_record(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_loses_only_the_record(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     write_calls(journal_in(tmp_path / "file"), 3)
 
@@ -330,7 +330,7 @@ def test_a_writer_that_cannot_keep_up_drops_calls(tmp_path: Path, caplog: pytest
 
 
 @pytest.mark.parametrize("damage", [b"not a database" * 1_000, b"SQLite format 3\0" + b"\xff" * 8_000])
-def test_a_damaged_journal_is_begun_anew(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_journal_is_replaced(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / JOURNAL_FILE).write_bytes(damage)
     with pytest.raises(StoreError, match=r"cannot read|is not a journal"):
         JournalReader(tmp_path).poll()
@@ -349,7 +349,7 @@ def test_a_journal_of_a_newer_keyhole_is_left_alone(tmp_path: Path) -> None:
         JournalReader(tmp_path).poll()
 
 
-def test_clear_deletes_it_and_who_has_it_open_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clear_deletes_the_journal_and_open_writers_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "work").mkdir()
     service = Service.open(tmp_path / "work")

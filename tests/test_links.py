@@ -124,7 +124,7 @@ def test_two_notes_of_one_name_are_not_guessed_between(tmp_path: Path) -> None:
     assert leads(service, "b/y.md") == ["1 x -> c/x.md"]
 
 
-def test_what_a_search_takes_in_is_resolved_too(tmp_path: Path) -> None:
+def test_links_of_files_that_a_search_indexes_are_resolved(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     put(root, NOTES)
     service = open_service(root)

@@ -154,7 +154,7 @@ def test_names_are_cut_shorter_before_fewer_than_ten_are_shown(service: Service)
     assert len(listed(service.map_view(MapRequest(path, max_tokens=1_000)))) >= 20
 
 
-def test_symbols_left_out_for_the_budget_are_a_cut(service: Service) -> None:
+def test_symbols_left_out_for_the_budget_count_as_truncated(service: Service) -> None:
     classes = "".join(f"class Holder{number}:\n{functions(12, indent='    ')}" for number in range(20))
     view = service.map_view(MapRequest(write(service, "holders.py", classes), max_tokens=1_000))
     assert view.truncation.detail_applied == MapLevel.OUTLINE
@@ -277,7 +277,7 @@ def test_a_file_too_large_to_be_indexed_is_mapped(service: Service) -> None:
     assert service.map_view(MapRequest(path)).truncation.returned_count == 2
 
 
-def test_what_cannot_be_parsed_is_said(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_parsed_has_a_reason(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(service, "a.py", functions(2))
     monkeypatch.setattr(analyse, "MAPPED_BYTES", 10)
     assert "No symbols: files over 10 bytes are not parsed.\n" in service.map_view(MapRequest(path)).text
@@ -336,7 +336,7 @@ def test_nonsense_is_an_error(service: Service, changes: dict[str, Any], message
         service.map_view(replace(MapRequest("a.py"), **changes))
 
 
-def test_a_budget_over_the_maximum_is_clamped_and_said(service: Service) -> None:
+def test_a_budget_over_the_maximum_is_lowered_with_a_note(service: Service) -> None:
     view = service.map_view(MapRequest(write(service, "a.py", functions(1)), max_tokens=99_999))
     assert "\nNote: max_tokens=99999 is over the maximum, using max_tokens=25000.\n" in view.text
 
@@ -358,7 +358,7 @@ def test_symbols_each_that_do_not_fit_are_blamed_on_the_budget(service: Service)
     assert view.truncation.estimated_tokens > 900
 
 
-def test_what_the_budget_did_to_a_map_is_told(service: Service) -> None:
+def test_what_the_budget_did_to_a_map_is_observed(service: Service) -> None:
     path = write(service, "many.py", functions(3_000))
     with observed() as seen:
         service.map_view(MapRequest(path))

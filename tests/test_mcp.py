@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 # Tool texts
 
 
-async def test_tools_are_told_from_the_table(server: FastMCP) -> None:
+async def test_tools_are_described_by_the_table(server: FastMCP) -> None:
     async with Client(server) as client:
         tools = await client.list_tools()
     assert [tool.name for tool in tools] == list(tool_texts.TOOLS)

@@ -92,7 +92,7 @@ async def test_a_slow_index_is_not_waited_for(base: Path, tmp_path: Path, monkey
     assert "one.py:1" in text
 
 
-async def test_without_any_index_yet_one_is_told_to_ask_again(
+async def test_a_search_without_any_index_says_to_try_again(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(base / "none"))

@@ -135,7 +135,7 @@ def test_a_mistake_of_the_caller_costs_no_reader(service: Service) -> None:
         assert same is engine
 
 
-def test_connections_send_at_once() -> None:
+def test_connections_send_without_delay() -> None:
     """Without this, the second part of an answer waits for the client to acknowledge the first."""
     listener, _ = listen("127.0.0.1", 0)
     with listener, socket.create_connection(listener.getsockname()):

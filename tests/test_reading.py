@@ -92,7 +92,7 @@ def test_binary_content(content: bytes) -> None:
         ("a.dta", b"\0\1\2", SkipReason.BINARY),
     ],
 )
-def test_content_that_is_passed_over(tmp_path: Path, path: str, content: str | bytes, reason: SkipReason) -> None:
+def test_content_that_is_skipped(tmp_path: Path, path: str, content: str | bytes, reason: SkipReason) -> None:
     put(tmp_path, path, content)
     answer = read_source(tmp_path, path, max_bytes=LIMIT)
     assert isinstance(answer, Skip)

@@ -98,7 +98,7 @@ def test_the_ways_out_of_an_end_and_of_a_result_too_large_work(service: Service)
     assert "".join((service.root / "src/part_39.py").read_text().splitlines(keepends=True)[2:9]) in read.text
 
 
-def test_a_cursor_goes_on_where_the_answer_ended(service: Service) -> None:
+def test_a_cursor_continues_where_the_answer_ended(service: Service) -> None:
     request = SearchRequest("weigh total", limit=7, format=Format.JSON)
     first = json.loads(service.search_view(request).text)
     second = service.search_view(replace(request, cursor=first["pagination"]["cursor"]))
@@ -153,7 +153,7 @@ def test_nonsense_is_an_error(service: Service, request_: SearchRequest, message
         service.search_view(request_)
 
 
-def test_what_is_clamped_is_said(service: Service) -> None:
+def test_lowered_values_have_a_note(service: Service) -> None:
     view = service.search_view(SearchRequest("weigh", limit=51, max_tokens=99_999))
     assert "Note: limit=51 is over the maximum, using limit=50.\n" in view.text
     assert "Note: max_tokens=99999 is over the maximum, using max_tokens=25000.\n" in view.text

@@ -70,7 +70,7 @@ def test_a_long_pause_is_bounded() -> None:
     assert ids(log) == list(range(499, 489, -1))
 
 
-def test_a_journal_that_was_cleared_takes_its_calls_along() -> None:
+def test_clearing_the_journal_removes_its_calls() -> None:
     log = CallLog()
     log.apply(batch(made(1), made(2)))
     log.apply(batch(made(1, change=9), is_reset=True))

@@ -157,7 +157,7 @@ def test_who_reads_is_not_led_away_and_sees_how_many_are_new(agents_service: Ser
     drive(make_app(agents_service), steps)
 
 
-def test_a_pause_holds_everything_and_its_end_lets_it_in(agents_service: Service) -> None:
+def test_a_pause_holds_new_calls_until_it_ends(agents_service: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await watch(pilot)
         await press(pilot, "space")

@@ -112,7 +112,7 @@ CUTS = {
 
 @pytest.mark.parametrize("name", CUTS)
 @pytest.mark.parametrize("form", list(Format))
-def test_what_the_budget_cuts(name: str, form: Format, check_golden: Check) -> None:
+def test_what_the_budget_removes(name: str, form: Format, check_golden: Check) -> None:
     count, tokens, detail = CUTS[name]
     result = make_result(tuple(make_hit(number) for number in range(count)), total=count + 7, limit=count)
     result = replace(result, passages=dict.fromkeys(range(count), LONG))
@@ -143,7 +143,7 @@ def test_json_has_exactly_the_fields_of_its_level() -> None:
     assert answer["results"][5]["content"] == PASSAGES[6].text
 
 
-def test_a_preview_is_cut_at_two_hundred_characters() -> None:
+def test_a_preview_ends_at_two_hundred_characters() -> None:
     long = replace(PASSAGE, text="\n\n" + "x" * 300 + "\ny\n")
     result = replace(make_result((make_hit(1),)), passages={1: long})
     (found,) = json.loads(search_view(result, Shown(Detail.MINIMAL, Format.JSON)).text)["results"]
