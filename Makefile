@@ -1,4 +1,4 @@
-# `make run` and `make test` set everything up by themselves; nothing else is needed.
+# `make run` and `make test` install everything they need first.
 VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
@@ -8,13 +8,13 @@ PATH_ARG ?= .
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
 
-# One process per core, and no more than eight. Each file of tests stays in one of them, so that what takes long to
-# set up (a wheel, the official clients, an indexed workspace) is set up once. They run in the order of their names:
-# pytest-xdist would take files with few tests last, and some of those take longest.
+# One process per core, at most eight. All tests of a file run in one process, so that slow setup (a wheel, the official
+# clients, an indexed workspace) happens once. Files run in the order of their names: pytest-xdist would run files with
+# few tests last, and some of those take longest.
 test: $(READY) lint
 	$(VENV)/bin/pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-# What takes too long for every change, half an hour or so: more examples of every property, and the server under load.
+# Too slow for every change, about half an hour: more examples of every property, and the server under load.
 test-long: $(READY)
 	$(VENV)/bin/python bench/long.py
 
@@ -25,7 +25,7 @@ lint: $(READY)
 	$(VENV)/bin/mypy tests bench
 	$(VENV)/bin/lint-imports
 
-# The official MCP clients against our server; `make test` runs them too, where npm is there.
+# Run the official MCP clients against our server; `make test` does so too if npm is installed.
 conformance: $(READY)
 	$(VENV)/bin/pytest tests/test_mcp_official.py -rs
 
@@ -33,7 +33,7 @@ format: $(READY)
 	$(VENV)/bin/ruff format
 	$(VENV)/bin/ruff check --fix
 
-# Each prints a table and stores a dated record.
+# Each benchmark prints a table and stores a dated record.
 bench: $(READY)
 	$(VENV)/bin/python bench/index.py --record
 	$(VENV)/bin/python bench/quality.py --ablation --record
@@ -47,7 +47,7 @@ bench: $(READY)
 	$(VENV)/bin/python bench/tokens.py --record
 	$(VENV)/bin/python bench/tui.py --record
 
-# The pictures of the README, from the explorer as it is now.
+# Take the README's pictures from the current explorer.
 screenshots: $(READY)
 	$(VENV)/bin/python tests/screenshots.py
 

@@ -1,8 +1,8 @@
-"""The open-source projects the quality of search is measured on, fetched once at pinned versions.
+"""Fetch the open-source projects that search quality is measured on, once, at pinned versions.
 
     .venv/bin/python bench/corpus.py
 
-Each comes by its package name through the ordinary client of its registry: pip, npm or apt.
+Each project is fetched by package name with the usual client of its registry: pip, npm or apt.
 """
 
 import shutil
@@ -21,7 +21,7 @@ QUERIES = HERE / "quality" / "queries.toml"
 
 
 class Answer(TypedDict):
-    """A place that answers a query; lines count from 1 and include both ends."""
+    """A line range that answers a query; lines count from 1, and both ends are included."""
 
     path: str
     start_line: int
@@ -65,7 +65,7 @@ def fetch_project(project: dict[str, str]) -> Path:
 
 
 def _unpack_new(fetch: Callable[[str, str, Path], None], package: str, release: str, target: Path) -> None:
-    """Fetch into a folder beside the target, so that an interrupted run leaves no half of one."""
+    """Fetch into a folder next to the target, so that an interrupted run leaves no incomplete target."""
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -74,7 +74,7 @@ def _unpack_new(fetch: Callable[[str, str, Path], None], package: str, release: 
 
 
 def _fetch_npm(package: str, release: str, target: Path) -> None:
-    """Unpack a package as npm publishes it."""
+    """Unpack an npm package."""
     _run("npm", "pack", "--silent", f"{package}@{release}", cwd=target)
     with tarfile.open(_only(target, "*.tgz")) as packed:
         packed.extractall(target, filter="data")
@@ -87,7 +87,7 @@ def _fetch_debian_package(package: str, release: str, target: Path) -> None:
 
 
 def _fetch_debian_source(package: str, release: str, target: Path) -> None:
-    """Unpack what upstream released, without Debian's own files, into the folder "upstream"."""
+    """Unpack the upstream release, without Debian's own files, into the folder "upstream"."""
     options = source_lists(target / "apt")
     _run("apt-get", *options, "--quiet", "--quiet", "update", cwd=target)
     _run("apt-get", *options, "--quiet", "--quiet", "--download-only", "source", f"{package}={release}", cwd=target)
@@ -96,7 +96,7 @@ def _fetch_debian_source(package: str, release: str, target: Path) -> None:
 
 
 def source_lists(folder: Path) -> list[str]:
-    """Copy the machine's own apt sources as sources of source packages; returns the options to use them."""
+    """Copy this machine's apt sources as sources of source packages; return the apt options that use them."""
     for name in ("parts", "lists/partial", "cache/archives/partial"):
         (folder / name).mkdir(parents=True)
     for path in _apt_sources():
@@ -107,7 +107,7 @@ def source_lists(folder: Path) -> list[str]:
 
 
 def _apt_sources() -> list[Path]:
-    """Find the files in which this machine names its package sources."""
+    """Return the files that list this machine's package sources."""
     command = ["apt-config", "shell", "LIST", "Dir::Etc::SourceList/f", "PARTS", "Dir::Etc::SourceParts/d"]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     places = dict(line.split("=", 1) for line in output.splitlines())
@@ -117,7 +117,7 @@ def _apt_sources() -> list[Path]:
 
 
 def _as_source(line: str) -> str:
-    """Turn a line that names binary packages into one that names source packages."""
+    """Turn a line for binary packages into one for source packages."""
     if line.startswith("Types:"):
         return "Types: deb-src"
     return f"deb-src {line.removeprefix('deb ')}" if line.startswith("deb ") else line

@@ -1,10 +1,10 @@
-"""Our ignore rules against git and against pathspec: who agrees with git, and what a walk costs with each.
+"""Compare our ignore rules and pathspec: which agrees with git, and how long a walk takes with each.
 
     .venv/bin/python bench/ignore_rules.py [--tree FOLDER] [--rules FOLDER] [--record]
 
-Both run in turns on the same tree. Without --tree it takes the source distribution of Django 5.2, fetched once with
-pip. Agreement needs --rules, a folder with real .gitignore files at any depth: for each of them it makes files with
-names that its patterns speak of, and asks git which of them are ignored.
+Both run alternately on the same tree. The default tree is the source distribution of Django 5.2, fetched once with pip.
+Agreement is measured only with --rules, a folder with real .gitignore files at any depth: for each of them, the
+benchmark creates files with names that its patterns may match, and asks git which of them are ignored.
 """
 
 import argparse
@@ -37,20 +37,20 @@ WILDCARD = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]|\*\*|\*|\?", re.DOTALL)
 
 
 class PathspecList:
-    """What PatternList does, done by pathspec with its RE2 backend."""
+    """A replacement for PatternList that uses pathspec with its RE2 backend."""
 
     def __init__(self, lines: list[str]) -> None:
         with warnings.catch_warnings(action="ignore"):
             self._spec = GitIgnoreSpec([_pattern(line) for line in lines], backend="re2")
 
     def last_match(self, path: str, *, is_dir: bool) -> tuple[int, bool] | None:
-        """Return the line that decides about a path, and whether it ignores it."""
+        """Return the line that decides about a path, and whether the path is ignored."""
         found = self._spec.check_file(f"{path}/" if is_dir else path)
         return None if found.index is None or found.include is None else (found.index, found.include)
 
 
 def _pattern(line: str) -> GitIgnoreSpecPattern:
-    """Compile one line; one that pathspec refuses matches nothing instead of ending the run."""
+    """Compile one line; a line that pathspec rejects matches nothing, instead of ending the run."""
     with suppress(GitIgnorePatternError, re.error):
         return GitIgnoreSpecPattern(line)
     return GitIgnoreSpecPattern("")
@@ -60,7 +60,7 @@ MATCHERS = {"ours": PatternList, "pathspec": PathspecList}
 
 
 def main() -> None:
-    """Measure, print a table, and store a record when asked."""
+    """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--tree", type=Path, help="the folder to walk")
     options.add_argument("--rules", type=Path, help="a folder with .gitignore files")
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def walk_times(tree: Path) -> dict[str, float]:
-    """Walk a tree with nothing known of it, in turns with each matcher."""
+    """Time a first walk of a tree, alternately with each matcher."""
     times: dict[str, list[float]] = {name: [] for name in MATCHERS}
     for _ in range(TURNS):
         for name in MATCHERS:
@@ -96,7 +96,7 @@ def walk_times(tree: Path) -> dict[str, float]:
 
 @contextmanager
 def matching_by(name: str) -> Iterator[None]:
-    """Have rule files compiled by one of the matchers."""
+    """Compile rule files with one of the matchers."""
     with mock.patch.object(ignore, "PatternList", MATCHERS[name]):
         ignore.load_default_rules.cache_clear()
         ignore.load_default_rules()
@@ -105,7 +105,7 @@ def matching_by(name: str) -> Iterator[None]:
 
 
 def agreement(rules: Path) -> dict[str, float]:
-    """Count the rule files, and the paths, about which a matcher says something else than git."""
+    """Count the rule files and the paths for which a matcher disagrees with git."""
     files = sorted(path for path in rules.rglob("*gitignore") if path.is_file())
     wrong_files, wrong_paths, paths = dict.fromkeys(MATCHERS, 0), dict.fromkeys(MATCHERS, 0), 0
     for number, path in enumerate(files):
@@ -131,7 +131,7 @@ def agreement(rules: Path) -> dict[str, float]:
 
 
 def make_tree(root: Path, rules: str, chance: random.Random) -> int:
-    """Make files whose names the patterns speak of, and others beside them."""
+    """Create files with names that the patterns may match, and others next to them."""
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     wanted = set(NAMES)
     for line in rules.splitlines():
@@ -141,7 +141,7 @@ def make_tree(root: Path, rules: str, chance: random.Random) -> int:
             wanted |= {f"{name}/deep/a", f"sub/{name.partition('/')[0]}/{chance.choice(NAMES)}"}
     made = 0
     for path in sorted(wanted, key=lambda path: (chance.random(), path)):
-        # A name that is a file already is no folder, and one that is too long is no name.
+        # A name may already be taken by a file, or be too long.
         with suppress(OSError, ValueError):
             if ".git" not in path.split("/"):
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def make_tree(root: Path, rules: str, chance: random.Random) -> int:
 
 
 def filled(wildcard: str, chance: random.Random) -> str:
-    """Write what a wildcard might stand for."""
+    """Replace wildcards with text that they may match."""
     if wildcard.startswith("\\"):
         return wildcard[1]
     if wildcard.startswith("["):
@@ -160,14 +160,14 @@ def filled(wildcard: str, chance: random.Random) -> str:
 
 
 def kept_by_git(root: Path) -> set[str]:
-    """List what git does not ignore."""
+    """Return the paths that git does not ignore."""
     command = ["git", "-c", "core.excludesFile=", "ls-files", "--others", "--exclude-standard", "-z"]
     listed = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode()
     return set(filter(None, listed.split("\0")))
 
 
 def kept_by_rules(root: Path, rules: RuleFile) -> set[str]:
-    """List what a rule file does not ignore, going down as a walk does."""
+    """Return the paths that a rule file does not ignore, folder by folder as in a walk."""
     kept, pending = set[str](), [root]
     while pending:
         for entry in pending.pop().iterdir():

@@ -1,8 +1,8 @@
-"""How fast the index is built and kept current, against floors measured in the same run.
+"""Measure how fast the index is built and updated, compared with lower bounds measured in the same run.
 
     .venv/bin/python bench/index.py [--tree FOLDER] [--record]
 
-Without --tree it takes the source distribution of Django 5.2, fetched once with pip.
+The default tree is the source distribution of Django 5.2, fetched once with pip.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from keyhole.core.types import SourceFile
 MAX_BYTES = 1_000_000
 ROUNDS = 40
 COLD_TURNS = 5
-# The first is what was asked for, where the parser ran at 7.3 MB/s; the second is the same for any machine.
+# The first is the required speed, on a machine where the parser runs at 7.3 MB/s; the second holds for any machine.
 TARGETS = {
     "cold index, one worker, MB/s": (">=", 2.5),
     "cold index, share of the parser's speed, per core": (">=", 2.5 / 7.3),
@@ -45,7 +45,7 @@ TARGETS = {
 
 
 def main() -> None:
-    """Measure, print a table, and store a record when asked."""
+    """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--tree", type=Path, help="the folder to index")
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
@@ -62,11 +62,11 @@ def main() -> None:
 
 
 def measure(tree: Path, scratch: Path) -> dict[str, float]:
-    """Run everything once, one thing at a time."""
+    """Run all measurements, one at a time."""
     candidates = scan(tree, max_bytes=MAX_BYTES).candidates
     megabytes = sum(candidate.size for candidate in candidates) / 1e6
     figures = {"files": float(len(candidates)), "source, MB": megabytes}
-    # Whatever else runs on the machine only adds time: so there are turns, and the fastest counts.
+    # Other load on the machine only adds time, so each measurement is repeated and the fastest counts.
     speeds, turns = [], list[dict[str, tuple[float, float]]]()
     for turn in range(COLD_TURNS):
         speeds.append(parser_speed(tree))
@@ -111,7 +111,7 @@ def large_file() -> float:
 
 
 def parser_speed(tree: Path) -> float:
-    """Parse every Python file, and nothing else; MB per second of CPU."""
+    """Only parse every Python file; return MB per CPU second."""
     sources = [path.read_bytes() for path in tree.rglob("*.py")]
     started = time.process_time()
     for source in sources:
@@ -120,7 +120,7 @@ def parser_speed(tree: Path) -> float:
 
 
 def cold(tree: Path, folder: Path, *, workers: int, model: str = NONE) -> tuple[float, float]:
-    """Build an index from nothing in a process of its own; seconds, and peak MB of all its processes."""
+    """Build an index from scratch in a separate process; return seconds, and peak MB of all its processes."""
     started = time.perf_counter()
     code = (
         "from pathlib import Path; from keyhole.core.index.model import open_embedder\n"
@@ -142,7 +142,7 @@ def cold(tree: Path, folder: Path, *, workers: int, model: str = NONE) -> tuple[
 
 
 def watch_memory(pid: int, peak: list[float], stop: threading.Event) -> None:
-    """Keep the largest sum of resident memory of a process and its children."""
+    """Record the peak resident memory of a process and its children."""
     while not stop.wait(0.05):
         try:
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -153,7 +153,7 @@ def watch_memory(pid: int, peak: list[float], stop: threading.Event) -> None:
 
 
 def stages(tree: Path, scratch: Path) -> dict[str, float]:
-    """Split the time of a cold run with one worker by what it is spent on."""
+    """Split the time of a cold run with one worker by step."""
     spent: dict[str, float] = {}
     replaced = [
         timed(spent, "read", preparing, "read_source"),
@@ -173,7 +173,7 @@ def stages(tree: Path, scratch: Path) -> dict[str, float]:
 
 
 def timed(spent: dict[str, float], name: str, owner: object, attribute: str) -> Callable[[], None]:
-    """Count the time spent in a function; return what puts it back."""
+    """Add up the time spent in a function; return a function that restores the original."""
     original = getattr(owner, attribute)
 
     def wrapper(*args: object, **kwargs: object) -> object:
@@ -188,7 +188,7 @@ def timed(spent: dict[str, float], name: str, owner: object, attribute: str) -> 
 
 
 def keeping_current(tree: Path, scratch: Path) -> dict[str, float]:
-    """Measure the no-change run and the one-file change, turn by turn with their floors."""
+    """Measure the no-change run and the one-file change, alternating with their lower bounds."""
     request = Request(tree, scratch / "one0", MAX_BYTES)
     target = max((path for path in tree.rglob("*.py") if path.stat().st_size < 40_000), key=lambda p: p.stat().st_size)
     alone = scratch / "alone"
@@ -217,14 +217,14 @@ def keeping_current(tree: Path, scratch: Path) -> dict[str, float]:
 
 
 def clock(work: Callable[[], object]) -> float:
-    """Return how long a piece of work takes."""
+    """Return how long a call takes."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 def walk_and_stat(tree: Path) -> int:
-    """List every folder and ask for the time of every file: what any incremental run must do."""
+    """List every folder and stat every file: the least that any incremental run must do."""
     pending, count = [str(tree)], 0
     while pending:
         with os.scandir(pending.pop()) as listing:

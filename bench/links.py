@@ -1,10 +1,10 @@
-"""What links cost and how fast they answer, on a generated folder of notes like people keep in Obsidian.
+"""Measure what links add to indexing, and the speed of link queries, on generated notes like an Obsidian vault.
 
     .venv/bin/python bench/links.py [--record]
 
-5,000 notes with 50,000 links, 3,000 of them to one note. Indexing is timed with and without links, in turn, each on
-an index of its own; the cost is the median of the turns. Queries go through the whole view, from the request to the
-text.
+The vault has 5,000 notes with 50,000 links, 3,000 of them to one note. Indexing is timed with and without links,
+alternately, each time with a new index; the cost is the median ratio. Queries are timed for the whole view, from the
+request to the text.
 """
 
 import argparse
@@ -63,10 +63,10 @@ QUESTIONS: dict[str, Callable[[str], RelationRequest]] = {
 
 
 def main() -> None:
-    """Measure, print a table, and store a record when asked."""
+    """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
-    options.add_argument("--rounds", type=int, default=INDEX_ROUNDS, help="how often to index with and without links")
+    options.add_argument("--rounds", type=int, default=INDEX_ROUNDS, help="rounds of indexing with and without links")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         base = Path(scratch)
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def verdict(name: str, figure: float) -> str:
-    """Hold a figure against its target, if it has one."""
+    """Compare a figure with its target, if it has one."""
     target = MOST_COST if name.startswith("index cost") else MOST_MILLISECONDS if name.endswith("p95, ms") else None
     if target is None:
         return ""
@@ -96,12 +96,12 @@ def verdict(name: str, figure: float) -> str:
 
 
 def open_service(root: Path, cache: Path, *, model: str = "none") -> Service:
-    """Open the notes with one worker: what is measured is work, not cores; vectors would only hide what links cost."""
+    """Open the notes with one worker, to measure work and not cores, and without vectors, which would hide the cost."""
     return Service(root, load_settings(root, {"cache_dir": cache, "index.workers": 1, "index.model": model}))
 
 
 def index_cost(root: Path, base: Path, rounds: int) -> dict[str, float]:
-    """Index with links, twice without, and with them again, so that a machine that slows down slows down both alike."""
+    """Index with links, twice without, and with links again, so that a machine that slows down affects both equally."""
     spent: dict[str, list[float]] = {"with links": [], "without links": []}
     for number, name in enumerate(["with links", "without links", "without links", "with links"] * rounds):
         with nothing_linked() if name == "without links" else nothing_changed():
@@ -116,7 +116,7 @@ def index_cost(root: Path, base: Path, rounds: int) -> dict[str, float]:
 
 @contextmanager
 def nothing_linked() -> Iterator[None]:
-    """Index as if nothing had links."""
+    """Index as if there were no links."""
     prepare, update = "keyhole.core.index.prepare", "keyhole.core.index.update"
     with (
         patch(f"{prepare}.links_of", lambda *_: ()),
@@ -128,12 +128,12 @@ def nothing_linked() -> Iterator[None]:
 
 @contextmanager
 def nothing_changed() -> Iterator[None]:
-    """Index as always."""
+    """Index as usual."""
     yield
 
 
 def incremental(service: Service, root: Path) -> dict[str, float]:
-    """Time a run after one edit, and one after a new file: that looks at every link again."""
+    """Time a run after one edit, and one after a new file, which resolves every link again."""
     nothing = statistics.median(timed(service.index) for _ in range(3))
     (root / "Hub.md").write_text((root / "Hub.md").read_text() + "\nMore.\n")
     edit = timed(service.index)
@@ -146,7 +146,7 @@ def incremental(service: Service, root: Path) -> dict[str, float]:
 
 
 def query_times(service: Service, questions: dict[str, Callable[[str], RelationRequest]]) -> dict[str, float]:
-    """Time each kind of question on notes chosen at random, the hub among them; the first answer warms up."""
+    """Time each kind of query on random notes and the hub; the first answer is a warm-up."""
     service.relation_view(next(iter(questions.values()))("Hub.md"))
     chance = random.Random(5)
     inventory = [file.path for file in service.inventory().files]

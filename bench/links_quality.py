@@ -1,10 +1,10 @@
-"""How often links of real projects are resolved, and how often rightly: against labels made by reading the source.
+"""Measure precision and recall of resolved links in real projects, against labels made by reading the source.
 
     .venv/bin/python bench/links_quality.py [--record]
-    .venv/bin/python bench/links_quality.py --sample     # what was labelled, drawn with the recorded seed
+    .venv/bin/python bench/links_quality.py --sample     # the labelled lines, drawn with the recorded seed
 
-A sample is of lines that look like an import or a link to a plain pattern, so that what the index does not even see
-counts as missed. Labels (bench/quality/links.toml) were committed before the resolver ran on these projects.
+Samples are lines that a simple pattern takes for an import or a link, so that links that the index does not find count
+as missed. Labels (bench/quality/links.toml) were committed before the resolver ran on these projects.
 """
 
 import argparse
@@ -30,7 +30,7 @@ SEED, LATER_SEED = 20261116, 20261117
 SAMPLED = 30
 LEAST_PRECISION, LEAST_RECALL = 0.98, 0.9
 NOWHERE = {"external", "unresolved", "own file"}
-# A statement may go over several lines; its link is told with its first.
+# A statement may span several lines; its links are reported at the first.
 LONGEST_STATEMENT = 30
 _SCRIPT = r"""^\s*(?:import|export)\b.*\bfrom\s+['"]|^\s*import\s+['"]|\brequire\(['"]"""
 _RUST = r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:use\s+[\w:{]|mod\s+\w+;|extern\s+crate)"
@@ -38,7 +38,7 @@ _INCLUDE = r"^\s*#\s*include\b"
 
 
 class Sample(NamedTuple):
-    """What is drawn: the project, what it is a sample of, the endings of its files, and what a line with a link is."""
+    """A sample: its project, its name, the file extensions, and the pattern of a line with a link."""
 
     project: str
     name: str
@@ -56,8 +56,8 @@ SAMPLES = (
     Sample("jsoup", "Java", (".java",), r"^import\s"),
     Sample("jansson", "C", (".c", ".h"), _INCLUDE),
     Sample("fastify", "Markdown", (".md",), r"\]\(|^\[[^\]]+\]:\s|https?://"),
-    # Drawn and labelled after the others, with a seed of their own; the Rust ones to see whether what was mended for
-    # other projects holds here too.
+    # Drawn and labelled after the others, with their own seed; the Rust samples check that fixes made for other
+    # projects work here too.
     Sample("yaml-cpp", "C++", (".cpp", ".h", ".cc", ".hpp", ".cxx", ".hh"), _INCLUDE, LATER_SEED),
     Sample("rayon", "Rust, rayon", (".rs",), _RUST, LATER_SEED),
     Sample("hyper", "Rust, hyper", (".rs",), _RUST, LATER_SEED),
@@ -65,7 +65,7 @@ SAMPLES = (
 
 
 class Label(TypedDict):
-    """A line, and where its links lead: paths of the project, or one of the words for nowhere in it."""
+    """A line, and the targets of its links: paths in the project, or a word for a target outside it."""
 
     sample: str
     path: str
@@ -75,7 +75,7 @@ class Label(TypedDict):
 
 
 def main() -> None:
-    """Judge, print a table, and store a record when asked."""
+    """Evaluate, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     options.add_argument("--sample", action="store_true", help="print the lines to label, and stop")
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def print_samples(folders: dict[str, Path]) -> None:
-    """Write the sampled lines as labels without an answer."""
+    """Print the sampled lines as labels without targets."""
     for sample in SAMPLES:
         for path, line, text in draw(folders[sample.project], sample):
             print(f"[[label]]\nsample = {json.dumps(sample.name)}\npath = {json.dumps(path)}\nline = {line}")
@@ -107,7 +107,7 @@ def print_samples(folders: dict[str, Path]) -> None:
 
 
 def draw(folder: Path, sample: Sample) -> list[tuple[str, int, str]]:
-    """Draw lines that look like links, with the recorded seed, in order."""
+    """Draw lines that look like links, with the recorded seed, and return them in order."""
     found = list(candidates(folder, sample.endings, re.compile(sample.pattern)))
     return sorted(random.Random(sample.seed).sample(found, SAMPLED))
 
@@ -122,7 +122,7 @@ def candidates(folder: Path, endings: tuple[str, ...], pattern: re.Pattern[str])
 
 
 def judge(folder: Path, labels: list[Label]) -> dict[str, float]:
-    """Compare where links lead with where they should; what is external or unresolved should lead nowhere."""
+    """Compare resolved targets with the labels; external and unresolved links must have no target."""
     counts: dict[str, float] = {"lines": len(labels), "labelled": 0, "given": 0, "right": 0}
     with tempfile.TemporaryDirectory() as scratch:
         service = Service(folder, load_settings(folder, {"cache_dir": Path(scratch), "index.model": "none"}))
@@ -140,7 +140,7 @@ def judge(folder: Path, labels: list[Label]) -> dict[str, float]:
 
 
 def leads_to(service: Service, label: Label) -> set[str]:
-    """Return where the links of a line, or of the statement that it ends, lead inside the project."""
+    """Return the targets in the project of the links on a line, or in the statement that ends on it."""
     found, offset = set[str](), 0
     while True:
         request = LinksRequest(
@@ -154,13 +154,13 @@ def leads_to(service: Service, label: Label) -> set[str]:
 
 
 def is_meant(result: dict[str, Any], label: Label) -> bool:
-    """Tell whether a link stands on a line, or in a statement that ends on it."""
+    """Return whether a link is on a line, or in a statement that ends on it."""
     before = label["line"] - result["line"]
     return before == 0 or (0 < before < LONGEST_STATEMENT and f"'{result['target']}'" in label["text"])
 
 
 def print_row(name: str, counts: dict[str, float]) -> None:
-    """Print precision and recall, held against their targets."""
+    """Print precision and recall with their targets."""
     precision = counts["right"] / counts["given"] if counts["given"] else 1.0
     recall = counts["right"] / counts["labelled"] if counts["labelled"] else 1.0
     is_met = precision >= LEAST_PRECISION and recall >= LEAST_RECALL

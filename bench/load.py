@@ -1,12 +1,11 @@
-"""Eight agents at once, over HTTP and over stdio, on one workspace whose files change meanwhile.
+"""Run eight agents at the same time, over HTTP and over stdio, on one workspace whose files keep changing.
 
     .venv/bin/python bench/load.py [--calls 2000] [--clients 8] [--before REVISION] [--record [NAME]]
 
-Counts errors, wrong or stale pages and answers above their budget, all of which must be none, and compares the memory
-of the last quarter of the calls with that of the first. Over stdio each agent has a server of its own; over HTTP all
-share one. With --before, servers of that revision and of this one take turns over HTTP, so that what else the machine
-does weighs on both. The clients are written out here: a client library would take more of the processor than the server
-does.
+Counts errors, wrong or stale pages and answers above their budget, all of which must be zero, and compares memory in
+the last quarter of the calls with the first. Over stdio each agent has its own server; over HTTP all share one. With
+--before, servers of that revision and of this one alternate over HTTP, so that other load on the machine affects both.
+The clients are written here: a client library would use more CPU time than the server does.
 """
 
 import argparse
@@ -41,37 +40,37 @@ HELLO: dict[str, object] = {
     "capabilities": {},
     "clientInfo": {"name": "bench", "version": "1"},
 }
-# Calls of each agent before anything is counted: caches fill, modules are imported.
+# Calls of each agent that don't count: they fill caches and import modules.
 WARM_UP = 25
-# How many turns each of two servers has; an even number, so that a drift of the machine weighs on both alike.
+# Turns of each of two servers; an even number, so that a drift in machine speed affects both equally.
 TURNS = 4
-# What is counted, and the most it may be.
+# Figures with their upper limits.
 TARGETS = {"errors": 0, "wrong or stale": 0, "above budget": 0, "memory, last quarter against first": 1.10}
 
 Ask = Callable[[str, dict[str, object]], dict[str, object]]
-# Starts servers for a number of agents; yields the agents, and the processes of the servers.
+# Starts servers for a number of agents; yields the agents and the server processes.
 Connect = Callable[[Path, dict[str, str], int], Iterator[tuple[list[Ask], list[int]]]]
 
 
 @dataclass
 class Tally:
-    """What happened over one transport."""
+    """The results of one transport."""
 
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     above: list[str] = field(default_factory=list)
-    # Resident bytes, each with the number of calls until then.
+    # Resident bytes, each with the number of calls so far.
     memory: list[tuple[int, int]] = field(default_factory=list)
     elapsed: float = 0.0
 
 
 def main() -> None:
-    """Measure, print a table, and store a record when asked."""
+    """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--calls", type=int, default=2_000, help="counted calls over each transport")
-    options.add_argument("--clients", type=int, default=8, help="agents that ask at the same time")
-    options.add_argument("--before", metavar="REVISION", help="compare with the server of a revision, in turns")
+    options.add_argument("--clients", type=int, default=8, help="concurrent agents")
+    options.add_argument("--before", metavar="REVISION", help="compare with the server of a revision, alternately")
     options.add_argument("--record", nargs="?", const="load", help="store the result under bench/records, by this name")
     chosen = options.parse_args()
     figures: dict[str, float] = {"calls": chosen.calls, "clients": chosen.clients}
@@ -87,7 +86,7 @@ def main() -> None:
 
 
 def compare(revision: str, calls: int, clients: int) -> dict[str, float]:
-    """Let servers of a revision and of this tree take turns, and return what each answered in a second."""
+    """Alternate servers of a revision and of this tree, and return the calls per second of each."""
     tallies: dict[Path, list[Tally]] = {}
     with checked_out(revision) as before:
         for tree in (before, THIS_TREE, THIS_TREE, before) * (TURNS // 2):
@@ -111,7 +110,7 @@ def compare(revision: str, calls: int, clients: int) -> dict[str, float]:
 
 @contextmanager
 def checked_out(revision: str) -> Iterator[Path]:
-    """Have a revision in a folder of its own."""
+    """Check out a revision into a separate folder."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder).resolve() / "tree"
         git = ["git", "-C", str(THIS_TREE), "worktree"]
@@ -123,7 +122,7 @@ def checked_out(revision: str) -> Iterator[Path]:
 
 
 def report(transport: str, tally: Tally) -> dict[str, float]:
-    """Print what happened, and return it as figures."""
+    """Print the results, and return them as figures."""
     quarter = max(done for done, _ in tally.memory) / 4
     first, last = (
         [size for done, size in tally.memory if edge(done)] for edge in (quarter.__ge__, (3 * quarter).__le__)
@@ -152,12 +151,12 @@ def report(transport: str, tally: Tally) -> dict[str, float]:
 def run(
     scratch: Path, connect: Callable[..., Iterator[tuple[list[Ask], list[int]]]], calls: int, clients: int
 ) -> Tally:
-    """Let agents ask while files change."""
+    """Run the agents while files change."""
     workspace = Workspace(scratch / "work")
     service = Service(workspace.root, load_settings(workspace.root, {"cache_dir": scratch / "cache"}))
     settle(service)
     asked, tally, lock = questions(service), Tally(), threading.Lock()
-    # The server has an index of its own: one of another revision may not read ours.
+    # The server builds its own index: another revision may not be able to read ours.
     variables = {"PATH": os.environ["PATH"], "HOME": str(scratch), "KEYHOLE_CACHE_DIR": str(scratch / "served")}
     with contextmanager(connect)(workspace.root, variables, clients) as (asks, processes):
         everyone = threading.Barrier(clients + 1)
@@ -182,17 +181,17 @@ def run(
         tally.elapsed = time.perf_counter() - began
         workspace.stop()
         changing.join()
-    print(f"{workspace.changes:,} changes of files meanwhile")
+    print(f"{workspace.changes:,} file changes during the run")
     return tally
 
 
 def ask_once(workspace: Workspace, ask: Ask, question: Question, tally: Tally, lock: threading.Lock) -> None:
-    """Ask, and judge the answer."""
+    """Make a call, and check the answer."""
     low = workspace.versions[question.file] if question.file is not None else 0
     began = time.perf_counter()
     answer = ask(question.tool, question.arguments)
     took = time.perf_counter() - began
-    # A version is counted once it is in its place, so one more may be there already.
+    # A version counts once the file is replaced, so the file may already be one version ahead.
     high = workspace.versions[question.file] + 2 if question.file is not None else 0
     result = answer.get("result")
     text = result["content"][0]["text"] if isinstance(result, dict) and result.get("content") else json.dumps(answer)
@@ -206,7 +205,7 @@ def ask_once(workspace: Workspace, ask: Ask, question: Question, tally: Tally, l
 
 
 def note_memory(tally: Tally, processes: list[int], lock: threading.Lock) -> None:
-    """Note now and then what the servers hold in memory."""
+    """Sample the memory of the servers from time to time."""
     if len(tally.seconds) % 20:
         return
     pages = sum(
@@ -217,7 +216,7 @@ def note_memory(tally: Tally, processes: list[int], lock: threading.Lock) -> Non
 
 
 def family(process: int) -> list[int]:
-    """Return a process and those it has started."""
+    """Return a process and its children."""
     started = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     return [process, *(one for child in started for one in family(int(child)))]
 
@@ -241,7 +240,7 @@ def over_stdio(root: Path, variables: dict[str, str], clients: int) -> Iterator[
 
 
 def stdio_agent(server: subprocess.Popen[bytes]) -> Ask:
-    """Make an agent of a server's pipes."""
+    """Create an agent that uses the pipes of a server."""
     return lambda tool, arguments: talk(server, "tools/call", {"name": tool, "arguments": arguments})
 
 
@@ -263,7 +262,7 @@ def say(server: subprocess.Popen[bytes], message: dict[str, object]) -> None:
 
 
 def entry_of(tree: Path) -> str:
-    """Write what the console script of a tree runs."""
+    """Return the code that the console script of a tree runs."""
     scripts = tomllib.loads((tree / "pyproject.toml").read_text())["project"]["scripts"]
     module, _, function = scripts["keyhole"].partition(":")
     return f"from {module} import {function}; {function}()"
@@ -272,7 +271,7 @@ def entry_of(tree: Path) -> str:
 def over_http(
     root: Path, variables: dict[str, str], clients: int, tree: Path = THIS_TREE
 ) -> Iterator[tuple[list[Ask], list[int]]]:
-    """Start one server for all agents, of this tree or of another."""
+    """Start one server for all agents, from this tree or from another."""
     command = [sys.executable, "-c", entry_of(tree), "mcp", str(root), "--http", "--port", "0"]
     own = {**variables, "PYTHONPATH": str(tree / ".src")}
     with subprocess.Popen(command, env=own, stdout=subprocess.PIPE) as server:
@@ -285,7 +284,7 @@ def over_http(
 
 
 def http_agent(address: str, headers: dict[str, str]) -> Ask:
-    """Make an agent that keeps its connection."""
+    """Create an agent that keeps its connection open."""
     place = urlsplit(address)
     connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
     told = {

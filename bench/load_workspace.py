@@ -1,8 +1,8 @@
-"""A workspace that changes while agents ask about it, and questions whose right answers are known all the same.
+"""A workspace that changes while agents use it, and questions with known answers.
 
-Files below `stable` never change, so that answers about them are known to the byte. Each file below `changing` is
-replaced again and again, every line of it naming its version: an answer must be of one version, and of none that was
-gone before the question came. Files below `passing` come and go.
+Files in `stable` never change, so answers about them are known to the byte. Each file in `changing` is replaced again
+and again, with its version on every line: an answer must show one version only, and not one that was replaced before
+the question. Files in `passing` are created and deleted.
 """
 
 import random
@@ -24,8 +24,8 @@ _LINES = 30
 _PAUSE = 0.02
 _VERSION = re.compile(r"version_(\d+)")
 _TOTAL = re.compile(r"of ([\d,]+)")
-# The only line of an answer that may tell of files it is not about.
-_ABOUT_OTHERS = re.compile(r"(?m)^Note: the index is being built: .*\n")
+# The only line of an answer that depends on other files.
+_ABOUT_OTHERS = re.compile(r"(?m)^Note: the index is being built\b.*\n")
 
 
 class Workspace:
@@ -44,7 +44,7 @@ class Workspace:
             self._write_version(number)
 
     def change(self) -> None:
-        """Change files until told to stop."""
+        """Change files until `stop` is called."""
         chance = random.Random(1)
         while not self._stop.wait(_PAUSE):
             number = chance.randrange(CHANGING)
@@ -58,7 +58,7 @@ class Workspace:
             self.changes += 1
 
     def stop(self) -> None:
-        """Leave the files as they are."""
+        """Stop changing files."""
         self._stop.set()
 
     def _write_version(self, number: int) -> None:
@@ -67,7 +67,7 @@ class Workspace:
         self._write(f"changing/file_{number}.py", f"def changes_{number}():  # version_{version}\n{''.join(lines)}")
 
     def _write(self, path: str, text: str) -> None:
-        """Replace a file whole, as editors and version control do."""
+        """Replace a file atomically, as editors and version control do."""
         target = self.root / path
         target.parent.mkdir(exist_ok=True, parents=True)
         beside = target.with_name(f".{target.name}.new")
@@ -77,7 +77,7 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A call, and how to tell what is wrong with its answer; `file` is the changing file it is about, if any."""
+    """A call with a check of its answer; `file` is the changing file it is about, if any."""
 
     tool: str
     arguments: dict[str, object]
@@ -86,18 +86,18 @@ class Question:
 
     @property
     def budget(self) -> int:
-        """The most tokens that the answer may have."""
+        """The token budget of the answer."""
         budget = self.arguments.get("max_tokens", DEFAULT_TOKENS)
         return budget if isinstance(budget, int) else DEFAULT_TOKENS
 
 
 def questions(service: Service) -> list[Question]:
-    """Make a mix of questions, with the right answers of those whose answers are known."""
+    """Return a mix of questions, with the expected answers where they are known."""
     return [*_exact(service), *_words(service), *_about_changes()]
 
 
 def judge(question: Question, text: str, low: int, high: int) -> str:
-    """Say what is wrong with an answer; nothing when it is right. Versions are those before and after."""
+    """Return what is wrong with an answer, or an empty text; `low` and `high` are versions before and after."""
     size = measure(text)
     if size.tokens > question.budget or size.chars > EFFECTIVE_CHARACTERS:
         return f"over budget: {size.tokens:,} tokens of {question.budget:,}"
@@ -112,7 +112,7 @@ def judge(question: Question, text: str, low: int, high: int) -> str:
 
 
 def _exact(service: Service) -> list[Question]:
-    """Ask what has one answer, whatever happens elsewhere."""
+    """Return questions whose answers don't depend on other files."""
     asked: list[Question] = []
 
     def add(tool: str, arguments: dict[str, object], right: str) -> None:
@@ -150,7 +150,7 @@ def _differs_from(right: str) -> Callable[[str], str]:
 
 
 def _words(service: Service) -> list[Question]:
-    """Ask what may come in another order when words become more or less common, but not with another total."""
+    """Return questions whose results may change order as word frequencies change, but not their total."""
     asked = []
     for offset in range(0, 60, 20):
         request = SearchRequest("weigh total part", mode=Mode.KEYWORD, path="stable", limit=20, offset=offset)
@@ -195,7 +195,7 @@ def _about_changes() -> list[Question]:
 
 
 def settle(service: Service) -> None:
-    """Index once, so that right answers can be asked for."""
-    # Times that are too young are not trusted, and looked at twice.
+    """Index once, to get the expected answers."""
+    # Files that changed very recently are not trusted, and are checked twice.
     time.sleep(0.1)
     service.index()

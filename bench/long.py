@@ -1,8 +1,8 @@
-"""What takes too long for every change: many more examples of every property, and the server under load for longer.
+"""Run the checks that are too slow for every change: more examples of every property, and a longer load test.
 
     .venv/bin/python bench/long.py [--calls 20000] [--examples-only | --load-only]      # make test-long
 
-Ends with a record under bench/records, whether all is well or not, and with exit code 1 if it is not.
+Always stores a record in bench/records; the exit code is 1 if a check fails.
 """
 
 import argparse
@@ -21,7 +21,7 @@ CLIENTS = 8
 
 
 def main() -> None:
-    """Run both, and store what came of it."""
+    """Run both, and store the results."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--calls", type=int, default=20_000, help="calls over each transport")
     which = options.add_mutually_exclusive_group()
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def explore_properties() -> dict[str, object]:
-    """Run the tests of properties with examples that no run has seen."""
+    """Run the property tests with new random examples."""
     began = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-m", "hypothesis", "--no-header"],
@@ -62,7 +62,7 @@ def explore_properties() -> dict[str, object]:
 
 
 def soak(calls: int) -> dict[str, object]:
-    """Let agents ask for long."""
+    """Run the load test."""
     figures: dict[str, object] = {"calls": calls, "clients": CLIENTS}
     for transport, connect in (("http", over_http), ("stdio", over_stdio)):
         with tempfile.TemporaryDirectory() as scratch:
@@ -71,7 +71,7 @@ def soak(calls: int) -> dict[str, object]:
 
 
 def is_missed(name: str, figure: object) -> bool:
-    """Tell whether a figure is not what it must be."""
+    """Return whether a figure misses its target."""
     if not isinstance(figure, int | float):
         return False
     if name == "properties failed":

@@ -1,10 +1,10 @@
-"""What a map costs against parsing its file, and a read against reading it, in the same run.
+"""Compare the cost of a map with parsing its file, and of a read with reading the file, in the same run.
 
     .venv/bin/python bench/maps.py [--record]
 
-Reading is what the service does before it shows anything: rules, bytes, text, digest. Parsing is the tree and the
-symbols that are read from it. A map has to do both, and so has the first page of a large file, which comes with its
-map; every other read has to do the first only. The tree alone, without symbols, is there for comparison.
+Reading is what the service does before it shows anything: rules, bytes, text, digest. Parsing is the tree and its
+symbols. A map needs both, and so does the first page of a large file, which comes with its map; every other read needs
+only the first. The tree alone, without symbols, is measured for comparison.
 """
 
 import argparse
@@ -27,7 +27,7 @@ MOST = 2.0
 
 
 def main() -> None:
-    """Measure, print a table, and store a record when asked."""
+    """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def make_files() -> dict[str, tuple[str, str]]:
-    """Make the files that are hard to show: many symbols, many lines, one very long line."""
+    """Return files that are hard to show: many symbols, many lines, one very long line."""
     return {
         "5,000 functions": ("many.py", functions(5_000)),
         "100,000 lines of code": ("long.py", functions(25_000)),
@@ -57,14 +57,14 @@ def make_files() -> dict[str, tuple[str, str]]:
 
 
 def functions(count: int) -> str:
-    """Write functions of four lines."""
+    """Return the source of functions of four lines."""
     return "".join(
         f'def step_{n}(first, second):\n    """Do step {n}."""\n    return first + second\n\n' for n in range(count)
     )
 
 
 def measure_file(service: Service, name: str, path: str) -> dict[str, float]:
-    """Time each view of a file, and what it cannot do without."""
+    """Time each view of a file, and the steps that it needs."""
     source = service.read(path)
     language, content = detect_language(path, source.text), source.text.encode()
     lines = source.text.count("\n")
@@ -100,7 +100,7 @@ def measure_file(service: Service, name: str, path: str) -> dict[str, float]:
 
 
 def time_in_turns(steps: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Take the fastest of several rounds, in milliseconds; what else the machine does only makes them slower."""
+    """Return the fastest of several rounds, in milliseconds; other load on the machine only adds time."""
     times: dict[str, list[float]] = {step: [] for step in steps}
     for _ in range(rounds):
         for step, do in steps.items():

@@ -1,4 +1,4 @@
-"""How soon the MCP server answers, against a bare fastmcp server with one tool in the same run.
+"""Measure how soon the MCP server answers, compared with a bare fastmcp server with one tool in the same run.
 
     .venv/bin/python bench/mcp.py [--record]
 
@@ -34,12 +34,12 @@ def search_code(query: str) -> str:
 server.run(show_banner=False)
 """
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-# What is measured, and the most it may be.
+# Figures with their upper limits.
 TARGETS = {"initialize, against a bare server": 1.2, "first search, against a bare server": 1.8}
 
 
 def main() -> None:
-    """Measure, print a table, and store a record when asked."""
+    """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def summary(times: dict[str, list[tuple[float, float]]]) -> dict[str, float]:
-    """Take the middle of the rounds, and compare each round with the bare server's of the same round."""
+    """Return the median of the rounds, and of the ratio to the bare server in the same round."""
     figures = {}
     for number, step in enumerate(("initialize", "first search")):
         for server, rounds in times.items():
@@ -74,7 +74,7 @@ def summary(times: dict[str, list[tuple[float, float]]]) -> dict[str, float]:
 
 
 def start_up(command: list[str], variables: dict[str, str]) -> tuple[float, float]:
-    """Start a server; return the seconds until it has answered `initialize`, and then a first search."""
+    """Start a server; return the seconds until it answers `initialize`, and then a first search."""
     started = time.perf_counter()
     with subprocess.Popen(
         command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -1,4 +1,4 @@
-"""How good the search is: NDCG@10 and recall@10 on labelled queries, by kind, with an ablation per signal.
+"""Measure search quality: NDCG@10 and recall@10 on labelled queries, by kind, with an ablation per signal.
 
     .venv/bin/python bench/quality.py [--split tune|held-out|all] [--model FOLDER] [--semble] [--ablation] [--record]
 
@@ -29,22 +29,22 @@ from keyhole.core.types import Mode, Query
 
 MAX_BYTES = 1_000_000
 DEPTH = 10
-# What the held-out half is to reach, in NDCG@10.
+# Targets for the held-out half, in NDCG@10.
 TARGETS = {"ranking above raw BM25": 0.12, "symbol lookup": 0.95, "hybrid above keyword": 0.015}
 
 Searcher = Callable[[Engine, str], list[ChunkCandidate]]
 
 
 def main() -> None:
-    """Measure, print tables, and store a record when asked."""
+    """Measure, print tables, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--split", choices=["tune", "held-out", "all"], default="all")
     options.add_argument("--model", default=BUILTIN, help="folder of another model")
     options.add_argument(
-        "--semble", action="store_true", help="also ask semble, with the same model, if it is installed"
+        "--semble", action="store_true", help="also measure semble with the same model, if it is installed"
     )
-    options.add_argument("--ablation", action="store_true", help="leave each signal out in turn")
-    options.add_argument("--misses", action="store_true", help="list tune queries whose first answer is not first")
+    options.add_argument("--ablation", action="store_true", help="measure without each signal in turn")
+    options.add_argument("--misses", action="store_true", help="list tune queries whose best answer is not first")
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
     figures: dict[str, object] = {}
@@ -81,14 +81,14 @@ def load(split: str, model: str = BUILTIN) -> tuple[list[Label], dict[str, Engin
 
 
 def raw_bm25(engine: Engine, text: str) -> list[ChunkCandidate]:
-    """Search as plain BM25 would: every word, every column alike, no ranking."""
+    """Search with plain BM25: all words and columns have the same weight, and there is no ranking."""
     matches = WordSearch(engine.vocabulary, text, chunk_scope(engine.store, Query(text)), is_raw=True).pool(DEPTH)
     found = {candidate.chunk_id: candidate for candidate in engine.candidates(match.chunk_id for match in matches)}
     return [found[match.chunk_id] for match in matches]
 
 
 def ranked(without: frozenset[str], mode: Mode = Mode.KEYWORD) -> Searcher:
-    """Search with ranking, some signals left out."""
+    """Search with ranking, without some signals."""
 
     def search(engine: Engine, text: str) -> list[ChunkCandidate]:
         query = Query(text)
@@ -98,7 +98,7 @@ def ranked(without: frozenset[str], mode: Mode = Mode.KEYWORD) -> Searcher:
 
 
 def semble(engines: dict[str, Engine], model: str) -> Searcher:
-    """Search as semble does, with the same vectors."""
+    """Search with semble and the same vectors."""
     from semble import SembleIndex
 
     folder = str(files("keyhole.assets").joinpath("model")) if model == BUILTIN else model
@@ -130,7 +130,7 @@ def score(searcher: Searcher, labels: list[Label], engines: dict[str, Engine]) -
 
 
 def credited(candidates: list[ChunkCandidate], label: Label) -> list[int]:
-    """Mark each hit that overlaps an answer which no better hit has found."""
+    """Mark each hit that overlaps an answer that no better hit overlaps."""
     left = list(label["answers"])
     gains = []
     for candidate in candidates:
@@ -142,13 +142,13 @@ def credited(candidates: list[ChunkCandidate], label: Label) -> list[int]:
 
 
 def overlaps(candidate: ChunkCandidate, answer: Answer) -> bool:
-    """Tell whether a chunk holds part of an answer."""
+    """Return whether a chunk overlaps an answer."""
     is_near = candidate.start_line <= answer["end_line"] and candidate.end_line >= answer["start_line"]
     return candidate.path == answer["path"] and is_near
 
 
 def dcg(gains: list[int]) -> float:
-    """Discount gains by their place."""
+    """Return the sum of gains, discounted by rank."""
     return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, 1))
 
 
@@ -162,7 +162,7 @@ def print_table(split: str, tables: dict[str, dict[str, dict[str, float]]]) -> N
 
 
 def judge(tables: dict[str, dict[str, dict[str, float]]]) -> dict[str, bool]:
-    """Print what was reached of the targets."""
+    """Print the figures with their targets."""
     overall = {name: table["all"]["ndcg"] for name, table in tables.items()}
     reached = {
         "ranking above raw BM25": overall["keyword with ranking"] - overall["raw BM25"],
@@ -176,7 +176,7 @@ def judge(tables: dict[str, dict[str, dict[str, float]]]) -> dict[str, bool]:
 
 
 def list_misses(labels: list[Label], engines: dict[str, Engine]) -> None:
-    """Show what stands before the answer, for the queries that ranking gets wrong."""
+    """Print the first hits of each query whose first hit is not an answer."""
     for label in labels:
         found = ranked(frozenset())(engines[label["project"]], label["query"])
         gains = credited(found, label)

@@ -15,7 +15,7 @@ PACKAGES = ("apsw", "tree-sitter", "tree-sitter-language-pack", "google-re2", "n
 
 
 def fetch_sdist(name: str, release: str) -> Path:
-    """Unpack a source distribution below bench/.data, fetching it with pip the first time."""
+    """Unpack a source distribution in bench/.data; pip fetches it the first time."""
     folder = HERE / ".data" / f"{name}-{release}"
     if not folder.exists():
         folder.parent.mkdir(exist_ok=True)
@@ -28,7 +28,7 @@ def fetch_sdist(name: str, release: str) -> Path:
 
 
 def save_record(name: str, figures: Mapping[str, object]) -> Path:
-    """Store figures with what is needed to judge them: command, commit, versions, machine."""
+    """Store figures with their context: command, commit, versions, machine."""
     refuse_changes()
     now = datetime.now(UTC)
     record = {
@@ -48,7 +48,7 @@ def save_record(name: str, figures: Mapping[str, object]) -> Path:
 
 
 def refuse_changes() -> None:
-    """End the program when files differ from the commit that a record would name; records themselves may be new."""
+    """Exit if files differ from the commit that a record would name; new records are allowed."""
     if changed := _git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/records"):
         raise SystemExit(
             f"not recorded, because these files differ from the last commit; commit them first:\n{changed}"

@@ -1,9 +1,9 @@
-"""How fast a query is answered, warm and cold, at growing sizes of the index.
+"""Measure the latency of a query, warm and cold, at several index sizes.
 
     .venv/bin/python bench/search.py [--sizes 1000,10000,100000] [--record]
 
-The trees are made of the Python files of Django 5.2, copied with edits until there are enough chunks; the
-vectors are those of Keyhole's own model.
+The trees are the Python files of Django 5.2, copied with edits until there are enough chunks. The vectors come from
+Keyhole's own model.
 """
 
 import argparse
@@ -53,9 +53,9 @@ QUERIES = (
     "raise an error when the field is missing",
 )
 PATTERNS = (r"def get_\w+_display", r"class \w+Admin\(", r"raise \w*Http404", r"_meta\.get_field\(")
-# What is measured, and the least it may be.
+# Figures with their lower limits.
 LEAST = {"recall of the nearest 200 at 100,000 chunks against the former scan": 0.995}
-# What is measured, and the most it may be.
+# Figures with their upper limits.
 TARGETS = {
     "hybrid p50 at 10,000 chunks, ms": 10.0,
     "hybrid p50 at 100,000 chunks, ms": 35.0,
@@ -65,7 +65,7 @@ TARGETS = {
 
 
 def main() -> None:
-    """Measure, print a table, and store a record when asked."""
+    """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--sizes", default="1000,10000,100000", help="chunks, separated by commas")
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
@@ -90,21 +90,21 @@ def main() -> None:
 
 
 def verdict(name: str, figure: float) -> str:
-    """Say whether a figure is within its bound, if it has one."""
+    """Compare a figure with its limit, if it has one."""
     if name in LEAST:
         return f">= {LEAST[name]:g}  {'met' if figure >= LEAST[name] else 'MISSED'}"
     return f"<= {TARGETS[name]:g}  {'met' if figure <= TARGETS[name] else 'MISSED'}" if name in TARGETS else ""
 
 
 def python_files(tree: Path) -> list[str]:
-    """Read the Python files, in an order that is always the same."""
+    """Read the Python files, always in the same order."""
     return [path.read_text("utf-8", "replace") for path in sorted(tree.rglob("*.py")) if path.stat().st_size > 500]
 
 
 def grow(folder: Path, sources: list[str], size: int, embedder: Embedder) -> tuple[Path, Path]:
-    """Write files until they make about this many chunks, each copy edited, and index them."""
+    """Write edited copies of the files until there are about this many chunks, and index them."""
     tree, chance = folder / "tree", random.Random(size)
-    # About 1,450 bytes of these sources make a chunk.
+    # A chunk of these sources has about 1,450 bytes.
     left, copy, number = size * 1_450, 0, 0
     while left > 0:
         order = chance.sample(sources, len(sources))
@@ -146,9 +146,9 @@ def warm(tree: Path, folder: Path, size: int, embedder: Embedder) -> dict[str, f
 
 
 def recall(store: Store, embedder: Embedder, size: int) -> dict[str, float]:
-    """Compare what is found among the nearest 200 by an exact scan: by the scan as it is, and as it was.
+    """Return the recall of the current and the former scan, compared with the nearest 200 of an exact scan.
 
-    The former scan took the 400 nearest by signs, the lower number first among those that were equally near.
+    The former scan took the 400 nearest by signs, and among equally near chunks the lower number first.
     """
     rows = store.query(
         "SELECT chunk_id, signs, vector FROM chunk_signs JOIN chunk_vector USING (chunk_id) ORDER BY chunk_id"
@@ -170,7 +170,7 @@ def recall(store: Store, embedder: Embedder, size: int) -> dict[str, float]:
 
 
 def cold(tree: Path, folder: Path) -> dict[str, float]:
-    """Time a whole process, from start to result, against one that only imports numpy."""
+    """Time a process from start to result, compared with one that only imports numpy."""
     keyhole = [sys.executable, "-m", "keyhole"]
     command = [*keyhole, "search", "where is the session cookie written", "--root", str(tree)]
     variables = {
@@ -190,7 +190,7 @@ def cold(tree: Path, folder: Path) -> dict[str, float]:
 
 
 def seconds(command: list[str], variables: dict[str, str]) -> float:
-    """Run a process to its end and return how long that took."""
+    """Run a process to its end, and return how long it took."""
     started = time.perf_counter()
     subprocess.run(command, env=variables, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - started

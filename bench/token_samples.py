@@ -1,8 +1,8 @@
-"""Real text to calibrate the token estimate on, and the real tokenizers to compare it with.
+"""Real texts to calibrate the token estimate, and real tokenizers to compare it with.
 
-Weights are fitted on the packages marked "fit" in tokens.toml and judged on those marked "test". Each text is a
-whole file, or a view that Keyhole renders of a package. The tokenizers come inside registry packages; they are
-tools of this bench and never a part of Keyhole.
+Weights are fitted on the packages marked "fit" in tokens.toml and tested on those marked "test". Each text is a
+whole file, or a view that Keyhole renders of a package. The tokenizers are part of registry packages; only this
+benchmark uses them, never Keyhole.
 """
 
 import os
@@ -30,7 +30,7 @@ MIN_BYTES, MAX_BYTES = 1_000, 100_000
 MOST_PER_LANGUAGE, MOST_PER_PACKAGE, FEWEST = 60, 25, 10
 SEED = 7
 VIEWS, TRANSLATIONS = "Keyhole's views", "Translations (.po)"
-# The packages whose views are sampled: small enough to be indexed in a moment.
+# Packages whose views are sampled; small enough to index quickly.
 VIEWED = (
     "structlog",
     "fastify",
@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 
 class Sample(NamedTuple):
-    """A text, and where it comes from."""
+    """A text and its source."""
 
     language: str
     package: str
@@ -60,7 +60,7 @@ class Sample(NamedTuple):
 
 
 def load_samples(split: str) -> list[Sample]:
-    """Take the same files of each language in every run, no package giving more than its share."""
+    """Return the same files of each language in every run, with a limit per package."""
     packages = tomllib.loads((HERE / "tokens.toml").read_text())["package"]
     by_language = defaultdict(list)
     for package in packages:
@@ -72,7 +72,7 @@ def load_samples(split: str) -> list[Sample]:
 
 
 def load_tokenizers() -> dict[str, Callable[[str], int]]:
-    """Make a counter of tokens for each tokenizer, by the name of its weights."""
+    """Return a token counter for each tokenizer, by the name of its weights."""
     folder = _fetch_ranks()
     os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
     sys.path.append(str(_fetch_tiktoken()))
@@ -110,12 +110,12 @@ def _read_files(root: Path) -> Iterator[SourceFile]:
 
 
 def _language(source: SourceFile) -> str:
-    """Name a language as people do; translations stand for text that is not English."""
+    """Return the display name of a language; translations represent text that is not English."""
     return TRANSLATIONS if source.path.endswith(".po") else detect_language(source.path, source.text).label
 
 
 def _render_views(root: Path, sources: list[SourceFile]) -> Iterator[str]:
-    """Show pages of hits and maps of files, as text and as JSON."""
+    """Yield pages of hits and maps of files, as text and as JSON."""
     service = Service.open(root, flags={"cache_dir": str(DATA / "indexes"), "index.workers": 1})
     service.index()
     for form in Format:
@@ -126,7 +126,7 @@ def _render_views(root: Path, sources: list[SourceFile]) -> Iterator[str]:
 
 
 def _fetch_ranks() -> Path:
-    """Unpack the folder of litellm's wheel with the tables of three tokenizers."""
+    """Unpack the folder of litellm's wheel that has the tables of three tokenizers."""
     folder = DATA / f"litellm-{LITELLM}"
     if not folder.exists():
         _pip("download", "--no-deps", "--only-binary", ":all:", "--dest", str(DATA), f"litellm=={LITELLM}")
@@ -136,10 +136,10 @@ def _fetch_ranks() -> Path:
 
 
 def _fetch_tiktoken() -> Path:
-    """Install OpenAI's tokenizer beside the data: it is too large to be asked of every developer."""
+    """Install OpenAI's tokenizer next to the data: it is too large for a development dependency."""
     folder = DATA / f"tiktoken-{TIKTOKEN}"
     if not folder.exists():
-        # Its other dependencies only serve to download ranks, and those are here.
+        # Its other dependencies only download ranks, which we have already.
         _pip("install", "--no-deps", "--target", str(folder), f"tiktoken=={TIKTOKEN}", f"regex=={REGEX}")
     return folder
 

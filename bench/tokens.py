@@ -1,10 +1,10 @@
-"""How near the token estimate comes to real tokenizers, on packages that its weights were not fitted on.
+"""Measure the error of the token estimate against real tokenizers, on packages that its weights were not fitted on.
 
     .venv/bin/python bench/tokens.py [--fit | --count-fixtures] [--record]
 
-With --fit it prints new weights for core/view/budget/tokens.py instead, from the packages kept for fitting, and with
---count-fixtures it writes the true counts that tests/test_tokens.py compares with.
-The first run fetches some 90 packages and the tokenizers themselves (see token_samples.py).
+With --fit it prints new weights for core/view/budget/tokens.py instead, from the packages for fitting. With
+--count-fixtures it writes the true counts for tests/test_tokens.py.
+The first run fetches about 90 packages and the tokenizers (see token_samples.py).
 """
 
 import argparse
@@ -21,7 +21,7 @@ from keyhole.core.view.budget.tokens import MILLI, TERMS, count_terms, estimate_
 
 Vector = NDArray[np.float64]
 
-# Each real tokenizer, and the weights that stand for it. None were fitted on cl100k: it shows how far weights carry.
+# Each real tokenizer and its weights. None were fitted on cl100k: it shows how well weights generalise.
 WEIGHTS_FOR = {"claude": "claude", "o200k": "o200k", "cl100k": "o200k"}
 FITTED = ("claude", "o200k")
 TARGETS = {"mean": 0.08, "p95": 0.20}
@@ -29,14 +29,14 @@ SPEED_CHARACTERS = 80_000
 EVERY = "All"
 FIXTURES = HERE.parent / "tests" / "fixtures"
 
-# The least and the most a weight may be, in tokens, where zero and infinity would not do. Long runs of these
-# characters are rare in code, but must not come free; and no character costs more tokens than it has bytes.
+# The range of some weights, in tokens; the default is zero to infinity. Long runs of these characters are rare in code
+# but must not be free, and no character costs more tokens than it has bytes.
 LEAST = {"spaces": 0.015, "tabs": 0.125, "rule characters": 0.015}
 MOST = {"symbols": 3.0, "East Asian": 3.0, "emoji": 4.0}
 
 
 def main() -> None:
-    """Do what the options say."""
+    """Run the benchmark, or the step that an option selects."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--fit", action="store_true", help="fit new weights and print them")
     options.add_argument("--count-fixtures", action="store_true", help="count the tokens of the tests' fixtures")
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def measure(samples: list[Sample], counts: dict[str, Vector]) -> dict[str, object]:
-    """Judge the estimate by the true counts, and print what was found."""
+    """Compare the estimate with the true counts, and print the results."""
     errors = {
         name: summarize(samples, relative_errors(samples, weights, counts[name]))
         for name, weights in WEIGHTS_FOR.items()
@@ -77,7 +77,7 @@ def measure(samples: list[Sample], counts: dict[str, Vector]) -> dict[str, objec
 
 
 def count_fixtures(tokenizers: dict[str, Callable[[str], int]]) -> None:
-    """Store true counts of the tests' sample files, so that tests need no tokenizer."""
+    """Store the true counts of the test fixtures, so that tests need no tokenizer."""
     paths = sorted((FIXTURES / "languages").glob("*/sample.*"))
     counts = {
         name: {
@@ -89,12 +89,12 @@ def count_fixtures(tokenizers: dict[str, Callable[[str], int]]) -> None:
 
 
 def relative_errors(samples: list[Sample], weights: str, counts: Vector) -> Vector:
-    """Compare estimates with the truth: 0.1 is a tenth too many."""
+    """Return the relative errors of estimates; 0.1 means 10% too high."""
     return np.array([estimate_tokens(sample.text, weights) for sample in samples]) / counts - 1
 
 
 def summarize(samples: list[Sample], errors: Vector) -> dict[str, dict[str, float]]:
-    """Sum errors up by language and over all files."""
+    """Summarise errors by language and over all files."""
     languages = np.array([sample.language for sample in samples])
     groups = {EVERY: errors} | {str(name): errors[languages == name] for name in np.unique(languages)}
     return {
@@ -109,7 +109,7 @@ def summarize(samples: list[Sample], errors: Vector) -> dict[str, dict[str, floa
 
 
 def overflow(samples: list[Sample], counts: Vector) -> dict[str, float]:
-    """Tell how often the default estimate is lower than a true count, and by how much at most in 99 of 100 files."""
+    """Return how often the true count is above the default estimate, and by how much at p99."""
     excess = counts / np.array([estimate_tokens(sample.text) for sample in samples]) - 1
     return {
         "files": round(float((excess > 0).mean()), 4),
@@ -118,7 +118,7 @@ def overflow(samples: list[Sample], counts: Vector) -> dict[str, float]:
 
 
 def measure_speed(samples: list[Sample]) -> float:
-    """Estimate as much text as the largest view holds, several times, and take the median."""
+    """Return the median speed in MB/s, for a text as long as the largest view."""
     text = "".join(sample.text[:2_000] for sample in samples)[:SPEED_CHARACTERS]
     size = len(text.encode()) / 1e6
     return round(float(np.median([size / _seconds(text) for _ in range(50)])), 1)
@@ -131,7 +131,7 @@ def _seconds(text: str) -> float:
 
 
 def fit(samples: list[Sample], counts: Vector) -> dict[str, int]:
-    """Find the weights with the least squares of relative errors, each language counting the same."""
+    """Fit the weights by least squares of relative errors; all languages count the same."""
     terms = np.array([_count_all_terms(sample.text) for sample in samples], dtype=float)
     _, group, sizes = np.unique([sample.language for sample in samples], return_inverse=True, return_counts=True)
     importance = 1 / np.sqrt(sizes[group])
@@ -147,7 +147,7 @@ def _count_all_terms(text: str) -> list[int]:
 
 
 def bounded_least_squares(matrix: Vector, target: Vector, least: Vector, most: Vector) -> Vector:
-    """Solve least squares, fixing at its bound whichever unknown is furthest outside until none is."""
+    """Solve bounded least squares: fix the unknown furthest outside its bounds, until all are inside."""
     solved = np.clip(np.zeros(matrix.shape[1]), least, most)
     free = np.ones(len(solved), dtype=bool)
     while True:
@@ -162,7 +162,7 @@ def bounded_least_squares(matrix: Vector, target: Vector, least: Vector, most: V
 
 
 def print_weights(fitted: dict[str, dict[str, int]]) -> None:
-    """Print the table as core/view/budget/tokens.py has it."""
+    """Print the table in the form of core/view/budget/tokens.py."""
     for name, weights in fitted.items():
         print(f'"{name}": {{')
         for term, weight in weights.items():
@@ -171,7 +171,7 @@ def print_weights(fitted: dict[str, dict[str, int]]) -> None:
 
 
 def print_table(table: dict[str, dict[str, dict[str, float]]]) -> None:
-    """Print the errors as docs/tokens.md has them: mean, p95 and bias per tokenizer."""
+    """Print the errors in the form of docs/tokens.md: mean, p95 and bias per tokenizer."""
     print("| language | files |" + "".join(f" {name} mean | p95 | bias |" for name in table))
     print("|---|" + "---:|" * (1 + 3 * len(table)))
     for language, row in next(iter(table.values())).items():

@@ -1,10 +1,10 @@
-"""What the explorer costs in CPU time: the first picture, a keystroke, opening a file, a key while agents are busy.
+"""Measure the CPU time of the explorer: first paint, keystrokes, opening a file, a key while agents are busy.
 
     .venv/bin/python bench/tui.py [--record]
 
-The first picture is held against that of a bare Textual app, and a file of 100,000 lines against one of 100, each
-measured in turn with the other in the same run. Keystrokes are typed on about 10,000 chunks of the Python files of
-Django 5.2, fetched once with pip. In Traffic, an agent in another process makes 1,000 calls in 10 seconds.
+The first paint is compared with that of a bare Textual app, and a file of 100,000 lines with one of 100, measured
+alternately in the same run. Keystrokes search about 10,000 chunks of the Python files of Django 5.2, fetched once with
+pip. In Traffic, an agent in another process makes 1,000 calls in 10 seconds.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from keyhole.tui.widgets.query_line import QueryLine
 ROUNDS = 9
 CHUNKS = 10_000
 SIZE = (120, 36)
-# Name, and the most it may be.
+# Figures with their upper limits.
 TARGETS = {
     "first picture against a bare Textual app": 1.6,
     "keystroke to results p95, ms": 100.0,
@@ -71,11 +71,11 @@ def painted(self):
     print(time.process_time())
     self.exit()
 
-# What comes right after the first picture.
+# Runs right after the first paint.
 KeyholeApp._start = painted
 KeyholeApp(Path(sys.argv[1]), lambda: None).run(headless=True, size=(120, 36))
 """
-# An agent in a process of its own: so many calls in so many seconds, each recorded twice.
+# An agent in a separate process: a number of calls in a number of seconds, each recorded at its start and its end.
 AGENT = """
 import sys, time
 from pathlib import Path
@@ -96,7 +96,7 @@ journal.flush()
 
 
 def main() -> None:
-    """Measure, print a table, and store a record when asked."""
+    """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
@@ -130,7 +130,7 @@ def make_tree(tree: Path) -> Path:
 
 
 def first_picture(tree: Path) -> dict[str, float]:
-    """Take the CPU time of new processes up to their first picture, in turn."""
+    """Return the CPU time of new processes up to their first paint, measured alternately."""
     bare, explorer = [], []
     for _ in range(ROUNDS):
         bare.append(printed_seconds(BARE))
@@ -143,7 +143,7 @@ def first_picture(tree: Path) -> dict[str, float]:
 
 
 def printed_seconds(program: str, *arguments: str) -> float:
-    """Run a program that prints how long it took."""
+    """Run a program that prints its CPU time."""
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
     return float(done.stdout.split()[-1])
 
@@ -168,7 +168,7 @@ async def in_the_app(service: Service) -> dict[str, float]:
 
 
 async def keystrokes(app: KeyholeApp) -> dict[str, float]:
-    """Take the CPU time from each letter to the picture with its results."""
+    """Return the CPU time from each letter until its results are painted."""
     screen = app.screen
     assert isinstance(screen, ExploreScreen)
     line = screen.query_one(QueryLine)
@@ -182,7 +182,7 @@ async def keystrokes(app: KeyholeApp) -> dict[str, float]:
 
 
 async def openings(app: KeyholeApp) -> dict[str, float]:
-    """Take the CPU time from the wish for a file to the picture of it, in turn."""
+    """Return the CPU time to open and paint a file, measured alternately."""
     screen = app.screen
     assert isinstance(screen, FilesScreen)
     spent: dict[int, list[float]] = {100: [], 100_000: []}
@@ -198,7 +198,7 @@ async def openings(app: KeyholeApp) -> dict[str, float]:
 
 
 async def keys_among_calls(app: KeyholeApp, service: Service) -> dict[str, float]:
-    """Press keys while agents ask, and take the time from each to the picture with its effect."""
+    """Press keys while agents make calls; return the time until the effect of each is painted."""
     screen = app.screen
     assert isinstance(screen, TrafficScreen)
     arguments = [str(service.folder), str(ASKED), str(ASKED_SECONDS)]
@@ -223,7 +223,7 @@ async def keys_among_calls(app: KeyholeApp, service: Service) -> dict[str, float
 
 
 async def calls_to_the_screen(app: KeyholeApp, service: Service) -> dict[str, float]:
-    """Take the time from the moment a server knows of a call to the picture that has it."""
+    """Return the time from the start of a call in a server until it is painted."""
     screen, journal = app.screen, service.journal()
     assert isinstance(screen, TrafficScreen)
     assert journal
@@ -242,7 +242,7 @@ async def calls_to_the_screen(app: KeyholeApp, service: Service) -> dict[str, fl
 
 
 async def key_ms(app: KeyholeApp, screen: TrafficScreen, key: str) -> tuple[float, float]:
-    """Press a key, wait until what it changes is painted, and return CPU time and time."""
+    """Press a key, wait until its effect is painted, and return CPU time and elapsed time."""
 
     def state() -> tuple[object, ...]:
         return (screen.call.id if screen.call else 0, screen.tab, len(screen.calls.marked))
@@ -258,10 +258,10 @@ async def key_ms(app: KeyholeApp, screen: TrafficScreen, key: str) -> tuple[floa
 
 
 async def cpu_ms(act: Callable[[], object], screen: ExploreScreen | FilesScreen) -> float:
-    """Do something, wait until its outcome is painted, and return the CPU time of the whole process."""
+    """Run an action, wait until its result is painted, and return the CPU time of the whole process."""
     started = time.process_time()
     act()
-    # The change arrives as a message, so for a moment everything looks settled.
+    # The change arrives as a message, so at first the app looks idle.
     await asyncio.sleep(0.02)
     while not screen.is_settled:
         await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What views cost and what they save: tokens at each level of detail, and the time to fit a page into its budget.
+"""Measure the tokens of views at each level of detail, and the time to fit a page into its budget.
 
     .venv/bin/python bench/views.py [--record]
 
@@ -26,9 +26,9 @@ from keyhole.core.view.lists.listing import Shown
 from keyhole.core.view.lists.search_view import search_view
 
 ROUNDS = 9
-# Room for everything, so that a level is measured and not the budget.
+# Large enough for everything, to measure the level and not the budget.
 NO_LIMIT = Budget(10**9, 10**9)
-# What is measured, and whether it may be at least or at most so much.
+# Figures with their lower or upper limits.
 TARGETS = {
     "saved by compact text": (">=", 0.6),
     "saved by compact JSON": (">=", 0.6),
@@ -40,7 +40,7 @@ TARGETS = {
 
 
 def main() -> None:
-    """Measure, print a table, and store a record when asked."""
+    """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def verdict(name: str, figure: float) -> str:
-    """Hold a figure against its target, if it has one."""
+    """Compare a figure with its target, if it has one."""
     if name not in TARGETS:
         return ""
     relation, target = TARGETS[name]
@@ -68,12 +68,12 @@ def verdict(name: str, figure: float) -> str:
 
 
 def page(service: Service, text: str, limit: int) -> SearchResult:
-    """Search with the source of every hit."""
+    """Search, and load the source of every hit."""
     return service.search(Query(text, limit=limit), needs_source=lambda _: True)
 
 
 def sizes(pages: list[SearchResult]) -> dict[str, float]:
-    """Compare 50 results at each level with the same as indented JSON that has everything."""
+    """Compare 50 results at each level with the same results as indented JSON with all fields."""
     figures: dict[str, float] = {"pages of 50 results": len(pages)}
     baseline = statistics.median(estimate_tokens(indented(found)) for found in pages)
     figures["tokens of 50 results, indented JSON with content"] = baseline
@@ -87,13 +87,13 @@ def sizes(pages: list[SearchResult]) -> dict[str, float]:
 
 
 def indented(found: SearchResult) -> str:
-    """Write results as tools commonly do."""
+    """Return results as tools commonly write them."""
     facts = [hit_facts(hit, found.passages[hit.chunk_id], Detail.RICH) for hit in found.hits]
     return json.dumps(facts, indent=2, ensure_ascii=False)
 
 
 def times(longest: list[SearchResult], pages: list[SearchResult]) -> dict[str, float]:
-    """Time fitting into budgets that bite."""
+    """Time fitting into budgets that are too small for the page."""
     return {
         "fitting 200 results at minimal, ms": slowest(longest, Shown(Detail.MINIMAL, budget=Budget(4_000))),
         "fitting 200 results at minimal as JSON, ms": slowest(
@@ -105,7 +105,7 @@ def times(longest: list[SearchResult], pages: list[SearchResult]) -> dict[str, f
 
 
 def slowest(pages: list[SearchResult], shown: Shown) -> float:
-    """Return the time of the slowest page, each taken at its median of several rounds, in ms."""
+    """Return the time of the slowest page in ms, where each page is the median of several rounds."""
     worst = 0.0
     for found in pages:
         fresh = [replace(found) for _ in range(ROUNDS)]

@@ -1,4 +1,4 @@
-"""A small workspace with a bit of everything, always the same: code, tests, prose, and files to pass over."""
+"""A small fixed workspace with a bit of everything: code, tests, prose, and files to skip."""
 
 from pathlib import Path
 
@@ -108,7 +108,7 @@ NAMES = "created paid shipped returned refunded opened closed moved merged renam
 
 
 def write_acme(root: Path) -> Path:
-    """Write the workspace below a folder, and return it."""
+    """Write the workspace into a folder, and return it."""
     files = {
         "README.md": "# Acme\n\nSells everything.\n\n## Retries\n\nClients try again with a growing backoff.\n",
         "src/acme/retry.py": RETRY,

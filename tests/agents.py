@@ -1,4 +1,4 @@
-"""A morning of three agents in a journal, always the same."""
+"""The calls of three agents in a journal, always the same."""
 
 from keyhole.core.journal.writer import Ended, Journal, Started
 from keyhole.core.service import Service

@@ -21,11 +21,11 @@ from keyhole.core.index.store import Store
 from keyhole.core.service import Service
 
 sys.path.append(str(Path(__file__).parent))
-from acme import write_acme  # modules of the tests, found by the line above
+from acme import write_acme  # test modules, found through the line above
 from agents import record
 from small_svg import compact
 
-# What is stored and what is compared with it, both pass here.
+# Both the stored and the compared snapshot go through this.
 _normalize_svg = pytest_textual_snapshot.normalize_svg
 pytest_textual_snapshot.normalize_svg = lambda svg: compact(_normalize_svg(svg))
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 GOLDENS = Path(__file__).parent / "goldens"
 
-# The same examples in every run, and no clock: a run that fails fails again. HYPOTHESIS_PROFILE=explore looks further.
+# The same examples in every run and no deadline, so failures repeat. HYPOTHESIS_PROFILE=explore tries new examples.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
@@ -61,7 +61,7 @@ def check_golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture
 def dump_index() -> Callable[[Path], dict[str, list[tuple[object, ...]]]]:
-    """Read everything an index holds, in an order and with names that do not depend on how it came about."""
+    """Read everything in an index, in an order and with names that don't depend on how it was built."""
 
     def dump(path: Path) -> dict[str, list[tuple[object, ...]]]:
         with Store(path) as store:
@@ -95,7 +95,7 @@ DUMPS = {
 
 @pytest.fixture(scope="session")
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a small real model2vec model: words that mean the same point the same way."""
+    """Make a small real model2vec model: words with the same meaning have similar vectors."""
     return make_model(tmp_path_factory.mktemp("models") / "tiny", dimension=64, seed=1)
 
 
@@ -120,7 +120,7 @@ def make_model(folder: Path, *, dimension: int, seed: int) -> Path:
 
 @pytest.fixture(scope="session")
 def acme(tmp_path_factory: pytest.TempPathFactory) -> Service:
-    """Index a small workspace of fixed content and name, once; by words only, so that nothing can be found, too."""
+    """Index a small fixed workspace once; without vectors, so that a search can also find nothing."""
     base = tmp_path_factory.mktemp("acme")
     root = write_acme(base / "acme")
     service = Service(root, load_settings(root, {"cache_dir": base / "cache", "index.model": "none"}))
@@ -130,7 +130,7 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Service:
 
 @pytest.fixture
 def unasked_service(acme: Service, tmp_path: Path) -> Service:
-    """Give the small workspace an index and a journal of its own."""
+    """Return the small workspace with its own index and journal."""
     settings = {"cache_dir": tmp_path / "cache", "index.model": "none", "journal.max_days": 3_650}
     service = Service(acme.root, load_settings(acme.root, settings))
     service.index()
@@ -139,7 +139,7 @@ def unasked_service(acme: Service, tmp_path: Path) -> Service:
 
 @pytest.fixture
 def agents_service(unasked_service: Service) -> Service:
-    """Have the calls of a morning in its journal."""
+    """Write the calls of three agents to its journal."""
     record(unasked_service, 40)
     return unasked_service
 
@@ -158,13 +158,13 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-# What a module of tests has to say of these itself goes before what is said here.
+# Fixtures for tests of the server; a test module may define its own instead.
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a workspace with secrets around and in it, and index it."""
-    from served import write_served  # and with it fastmcp, which takes its time
+    """Make a workspace with secrets in it and next to it, and index it."""
+    from served import write_served  # imports fastmcp, which is slow
 
     return write_served(tmp_path_factory.mktemp("mcp"))
 

@@ -1,4 +1,4 @@
-"""Files in a folder, and what a walk says of them."""
+"""Helpers to write files and to walk them."""
 
 from pathlib import Path
 

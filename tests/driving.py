@@ -30,7 +30,7 @@ _CALM = 3
 
 
 async def _start_beside_others(service: Service, port: int, on_rejection: Callable[[str], None]) -> Server:
-    """Start a server, but not on the usual port, which other test processes and other explorers would take too."""
+    """Start a server on another port than the default, which other tests and explorers may use."""
     return await start_server(service, 0 if port == DEFAULT_PORT else port, on_rejection)
 
 
@@ -40,14 +40,14 @@ def make_app(service: Service) -> KeyholeApp:
 
 
 async def stop_server(app: KeyholeApp) -> None:
-    """End the server beside the app, as who runs the explorer does once it has closed."""
+    """Stop the app's server, as the command line does after the explorer closes."""
     if app.serving:
         await app.serving.stop()
 
 
 def drive(app: KeyholeApp, steps: Steps, size: tuple[int, int] = LARGE) -> None:
     async def run() -> None:
-        # Nobody types here, so there is no pause in the typing to wait for.
+        # Tests type all keys together, so there is no pause in typing to wait for.
         explore_module.DEBOUNCE_SECONDS = 0.001
         async with app.run_test(size=size) as pilot:
             await settle(pilot)
@@ -58,19 +58,19 @@ def drive(app: KeyholeApp, steps: Steps, size: tuple[int, int] = LARGE) -> None:
 
 
 async def settle(pilot: Pilot[None]) -> None:
-    """Wait until everything that was asked for is on the screen."""
+    """Wait until all requested answers are on the screen."""
     app, calm = explorer(pilot), 0
     for _ in range(_TRIES):
         await pilot.pause(0)
         await asyncio.sleep(0.003)
-        # What was asked for just now may still be on its way: once is not enough.
+        # The latest message may still be in a queue, so one look is not enough.
         is_settled = all(getattr(screen, "is_settled", True) for screen in app.screen_stack)
         is_calm = is_settled and not app.is_busy and app.wanted_file is None and app.wanted_search is None
         calm = calm + 1 if is_calm else 0
         if calm == _CALM:
             break
     else:
-        raise TimeoutError("the explorer does not come to rest")
+        raise TimeoutError("the explorer does not settle")
     await app.workers.wait_for_complete()
     await pilot.pause(0)
 
@@ -82,7 +82,7 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
 
 
 async def ask(pilot: Pilot[None], line: str, *keys: str) -> None:
-    """Type a query, then press keys; `enter` as the first of them goes to the results."""
+    """Type a query, then press keys; `enter` as the first key goes to the results."""
     explore(pilot).query_one(QueryLine).value = line
     await pilot.pause(0)
     await settle(pilot)
@@ -141,21 +141,21 @@ def text_of(pilot: Pilot[None]) -> str:
 
 
 async def wait_until(pilot: Pilot[None], is_true: Callable[[Pilot[None]], object]) -> None:
-    """Wait for what happens in other threads and processes, and until it is on the screen."""
+    """Wait for a condition that other threads or processes cause, and until it is on the screen."""
     await wait_for(pilot, is_true)
     await settle(pilot)
 
 
 async def wait_for(pilot: Pilot[None], is_true: Callable[[Pilot[None]], object]) -> None:
-    """Wait for what happens in other threads and processes; the explorer may go on with it."""
+    """Wait for a condition that other threads or processes cause; the explorer keeps running."""
     for _ in range(6_000):
         await pilot.pause(0.005)
         if is_true(pilot):
             return
-    raise TimeoutError("it does not happen")
+    raise TimeoutError("the condition did not become true")
 
 
 async def watch(pilot: Pilot[None], count: int = 40) -> None:
-    """Go to Traffic, and wait for what is in the journal."""
+    """Go to Traffic, and wait until it shows the journal."""
     await press(pilot, "escape", "3")
     await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == count)

@@ -1,4 +1,4 @@
-"""Small workspaces with links of each language, and where each leads: written by hand, by the rules of its language."""
+"""Small workspaces with links in each language, and the target of each link, written by hand."""
 
 Workspace = tuple[dict[str, str], str]
 
@@ -185,7 +185,7 @@ RUST: Workspace = (
         "src/deep/inner.rs": "use super::super::cart;\n",
         "src/odd/name.rs": "",
         "src/main.rs": "use shop_core::cart::Cart;\n",
-        # What is inside a macro stands at its own line; inside a module or function there, nothing is certain.
+        # Links inside a macro have their own lines; inside a module or function in a macro, none can be resolved.
         "src/macros.rs": (
             'cfg_feature! {\n    #![feature = "deep"]\n\n    /* mod not_this; */ // mod nor_this;\n'
             "    pub(crate) mod odd;\n    pub use crate::deep::{\n        inner::Thing,\n    };\n}\n"

@@ -1,4 +1,4 @@
-"""Workspaces whose links are asked about, and what a view of them tells as JSON."""
+"""Workspaces for link queries, and helpers to read their views as JSON."""
 
 import itertools
 import json

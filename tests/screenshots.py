@@ -1,4 +1,4 @@
-"""Takes the pictures for the README from the real explorer on a small workspace: `make screenshots`."""
+"""Take the README's pictures with the real explorer on a small workspace: `make screenshots`."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from keyhole.core.types import Detail
 from keyhole.tui.search_state import SearchState
 
 FOLDER = Path(__file__).parent.parent / "assets" / "screenshots"
-# A picture must not fetch fonts from anywhere; the viewer's own will do.
+# A picture must not download fonts; the viewer's own fonts are used.
 _REMOTE_FONTS = re.compile(r"@font-face\s*{[^}]*}")
 
 
@@ -75,7 +75,7 @@ async def take_all(root: Path) -> None:
             await settle(pilot)
             await steps(pilot)
             svg = _REMOTE_FONTS.sub("", app.export_screenshot(simplify=True))
-        # The export numbers its classes by chance of the content; a fixed number keeps differences small.
+        # The export prefixes its classes with a hash of the content; a fixed prefix keeps diffs small.
         (FOLDER / f"{name}.svg").write_text(re.sub(r"terminal-\d+-", "terminal-", svg))
         print(f"assets/screenshots/{name}.svg")
 

@@ -1,4 +1,4 @@
-"""A workspace with secrets around and in it, and real clients of servers on it."""
+"""A workspace with secrets in it and next to it, and real clients of its servers."""
 
 import json
 import os
@@ -33,7 +33,7 @@ HELLO = {
 
 
 def write_served(base: Path) -> Path:
-    """Make a workspace with secrets around and in it, and index it."""
+    """Make a workspace with secrets in it and next to it, and index it."""
     for path, text in {
         "proj/src/retry.py": 'class RetryPolicy:\n    """Decides whether to go on."""\n\n    def delay(self): ...\n',
         "proj/src/文字.py": "def 検索する(文字列):\n    return 1\n",

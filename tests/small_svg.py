@@ -1,11 +1,11 @@
-"""Snapshots of a third of their size: the same picture, without what is said again for every piece of a line."""
+"""Shrink SVG snapshots to a third: the same picture, without attributes repeated for every piece of a line."""
 
 import re
 
 _LEFT_OUT = [
     re.compile(pattern)
     for pattern in (
-        # Each line is clipped to its own height, which no character leaves; fonts are the viewer's own.
+        # Clip paths are not needed, since no character is taller than its line; fonts are the viewer's own.
         r' clip-path="url\(#terminal-line-\d+\)"',
         r'<clipPath id="terminal-line-\d+">\s*<rect[^>]*/>\s*</clipPath>\s*',
         r"@font-face\s*{[^}]*}\s*",
@@ -16,7 +16,7 @@ _RECT = re.compile(r'<rect fill="([^"]+)" x="([\d.]+)" y="([\d.]+)" width="([\d.
 
 
 def compact(svg: str) -> str:
-    """Leave out what does not show, and draw neighbours of one colour as one."""
+    """Remove what is invisible, and merge neighbours of the same colour."""
     for pattern in _LEFT_OUT:
         svg = pattern.sub("", svg)
     return re.sub(rf"(?:{_RECT.pattern})+", lambda run: _joined(run[0]), svg.replace("&#160;", "\u00a0"))

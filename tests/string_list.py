@@ -1,6 +1,6 @@
 """List everything a person or a model reads: `python tests/string_list.py [FOLDER …]`.
 
-User-facing strings, docstrings and comments of the source, and the lines of the texts, one per line with its place.
+Prints the strings, docstrings and comments of the source, and the lines of the docs, one per line with its place.
 """
 
 import ast
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """A text that somebody reads, and where it is."""
+    """A text and its place."""
 
     path: str
     line: int
@@ -40,7 +40,7 @@ class ReadText:
 
 
 def all_texts(*folders: str) -> Iterator[ReadText]:
-    """List the texts of some folders, or of the whole project."""
+    """Yield the texts of some folders or files, or of the whole project."""
     for folder in folders or SOURCES:
         for file in sorted((ROOT / folder).rglob("*.py") if (ROOT / folder).is_dir() else [ROOT / folder]):
             yield from texts_of_source(file.read_text(), str(file.relative_to(ROOT)))
@@ -52,7 +52,7 @@ def all_texts(*folders: str) -> Iterator[ReadText]:
 
 
 def texts_of_source(source: str, path: str) -> Iterator[ReadText]:
-    """List the strings, docstrings and comments of a module, in the order of its lines."""
+    """Yield the strings, docstrings and comments of a module, in line order."""
     found = [
         ReadText(path, line, kind, text) for line, kind, text in (*_strings(ast.parse(source)), *_comments(source))
     ]
@@ -70,7 +70,7 @@ def _strings(tree: ast.Module) -> Iterator[tuple[int, Kind, str]]:
             text = node.value
         else:
             continue
-        # A single word is mostly a key or a name, unless it starts like a label.
+        # A single word is usually a key or a name, unless it is capitalised like a label.
         if id(node) in docstrings:
             yield node.lineno, Kind.DOCSTRING, text
         elif " " in text.strip() or (text[:1].isupper() and text[1:2].islower()):

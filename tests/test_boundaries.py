@@ -1,4 +1,4 @@
-"""Who knows what: tables and columns are known to the store and the journal alone."""
+"""Only the store and the journal use tables and columns."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ STATEMENT = re.compile(
 
 
 def tables() -> dict[str, set[str]]:
-    """Return the columns of each table that an index has."""
+    """Return the columns of each table in an index."""
     db = apsw.Connection(":memory:")
     schema.create(db)
     names = [str(row[0]) for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
@@ -40,7 +40,7 @@ def journal_tables(folder: Path) -> dict[str, set[str]]:
 
 
 def columns_of(known: dict[str, set[str]]) -> re.Pattern[str]:
-    """Match a table where a statement names one, and a column with its table before it, as in `chunk.file_id IN (`."""
+    """Match a table where a statement names one, and a column after its table, as in `chunk.file_id IN (`."""
     dotted = "|".join(rf"{table}\.(?:{'|'.join(columns)})" for table, columns in known.items() if columns)
     named = "|".join(known)
     return re.compile(
@@ -49,7 +49,7 @@ def columns_of(known: dict[str, set[str]]) -> re.Pattern[str]:
 
 
 def texts_of(source: str) -> Iterator[tuple[int, str]]:
-    """Yield every text of a module with its line; what an f-string puts in is an x."""
+    """Yield every string of a module with its line; a value in an f-string becomes an x."""
     tree = ast.parse(source)
     inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
@@ -61,7 +61,7 @@ def texts_of(source: str) -> Iterator[tuple[int, str]]:
 
 
 def sql_in(source: str, tables_and_columns: re.Pattern[str]) -> list[tuple[int, str]]:
-    """Find the texts of a module that are SQL, or a piece of it."""
+    """Return the strings of a module that are SQL, or part of it."""
     return [
         (line, text) for line, text in texts_of(source) if STATEMENT.search(text) or tables_and_columns.search(text)
     ]

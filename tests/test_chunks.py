@@ -1,4 +1,4 @@
-"""Chunks tile their file, stay within the limit, and name what they define."""
+"""Chunks cover their file exactly, stay within the limit, and name what they define."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def check_chunks(text: str, chunks: tuple[Chunk, ...]) -> None:
         position += len(chunk.text)
         assert chunk.end_line == text.count("\n", 0, position - 1) + 1
         is_last = position == len(text)
-        # A chunk ends with a line, unless that line alone is too long.
+        # A chunk ends at a line end, unless that line alone is too long.
         assert is_last or chunk.text.endswith("\n") or len(lines[chunk.end_line - 1].encode()) > CHUNK_SIZE
 
 
@@ -63,7 +63,7 @@ def test_any_text_is_tiled(text: str, extension: str) -> None:
 @given(
     line=st.sampled_from(["x", "é", "漢", "👩", " ", "a b"]), count=st.integers(1, 30_000), tail=st.text(max_size=20)
 )
-def test_a_giant_line_is_cut_at_a_character(line: str, count: int, tail: str) -> None:
+def test_a_giant_line_is_split_at_a_character(line: str, count: int, tail: str) -> None:
     text = (line * count + tail).encode("utf-8", "replace").decode()
     check_chunks(text, cut_chunks(text.encode(), None, ()))
 
@@ -73,7 +73,7 @@ def test_deep_nesting_does_not_overflow_the_stack() -> None:
         check_chunks(text, analysed(path, text).chunks)
 
 
-def test_a_class_is_cut_between_its_methods() -> None:
+def test_a_class_is_split_between_its_methods() -> None:
     methods = [f"    def method_{i}(self):\n" + f"        return {i} + {'1' * 400}\n" * 2 for i in range(5)]
     text = "import os\n\n\nclass Big:\n    '''Doc.'''\n\n" + "\n".join(methods) + "\n\ndef after():\n    return 1\n"
     chunks = analysed("a.py", text).chunks

@@ -1,4 +1,4 @@
-"""The command line as a person meets it: a real process, its output and its exit code."""
+"""The command line as users run it: a real process, its output and its exit code."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def keyhole(*arguments: str, cwd: Path, **variables: str) -> subprocess.Complete
 
 
 def masked(text: str) -> str:
-    """Blank out what differs between two runs."""
+    """Replace what differs between two runs."""
     for pattern, mask in {
         r"rules:\d+": "rules:N",
         r"\d[\d.]* KB": "N KB",

@@ -1,4 +1,4 @@
-"""What clients make of an answer: the profiles, `deliver`, `--as`, budgets by client, and the cost of our tools."""
+"""How clients deliver an answer: the profiles, `deliver`, `--as`, budgets by client, and the cost of our tools."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def test_every_figure_has_a_source_and_a_date() -> None:
     assert {"claude", "codex", "cursor", "vscode", "raw"} <= profiles().keys()
 
 
-def test_budgets_are_ones_that_can_be_asked_for() -> None:
+def test_client_budgets_are_within_the_limits() -> None:
     for profile in profiles().values():
         if profile.max_tokens:
             assert MIN_TOKENS <= profile.max_tokens.value <= MAX_TOKENS
@@ -85,7 +85,7 @@ def test_a_profile_by_name() -> None:
         profile_named("clod")
 
 
-# What is delivered
+# Delivery
 
 TEXTS = st.text(max_size=300) | st.text("a🙂\n{}", max_size=300) | st.lists(st.text(max_size=9)).map("\n".join)
 RULES = st.builds(
@@ -147,7 +147,7 @@ def test_our_tools_declare_enough_for_claude_code() -> None:
     assert deliver(answer, claude, declared_chars=50_000).overflow == Overflow.SPILL
 
 
-def test_the_middle_is_cut_at_whole_characters() -> None:
+def test_the_middle_is_removed_at_whole_characters() -> None:
     answer = "start\n" + "🙂" * 20_000 + "\nend"
     delivery = deliver(answer, profiles()["codex"])
     assert delivery.text.startswith("start\n🙂")
@@ -156,7 +156,7 @@ def test_the_middle_is_cut_at_whole_characters() -> None:
     assert "�" not in delivery.text
 
 
-def test_descriptions_are_cut() -> None:
+def test_descriptions_are_truncated() -> None:
     assert len(truncate_description("x" * 5_000, profiles()["claude"])) == 2_048
     assert len(truncate_description("x" * 5_000, profiles()["raw"])) == 5_000
 
@@ -173,7 +173,7 @@ def test_as_shows_what_a_model_sees(acme: Service, monkeypatch: pytest.MonkeyPat
         return CliRunner().invoke(cli, [*ask, *options])
 
     whole = run("--as", "vscode")
-    # Without a budget the client sets one, at which the answer arrives whole.
+    # Without a budget, the client's own applies, so the answer arrives complete.
     expected = acme.search_view(SearchRequest("steps event", detail_level=Detail.RICH, limit=20, max_tokens=1_600))
     assert (whole.stdout, whole.stderr, whole.exit_code) == (expected.text, "", 0)
     assert expected.truncation.reason == "token_limit"
@@ -211,7 +211,7 @@ async def test_the_budget_follows_the_client(acme: Service, name: str, budget: i
 
 @pytest.mark.parametrize(("name", "budget"), [("Visual Studio Code", 1_600), ("codex-mcp-client", 10_000)])
 async def test_resources_keep_the_budget_of_the_client(tmp_path: Path, name: str, budget: int) -> None:
-    """A resource has no parameters, so the name of the client alone says how much it may return."""
+    """A resource has no parameters, so only the client's name limits its size."""
     body = "".join(f"def function_{number}(first, second):\n    return first\n\n\n" for number in range(3_000))
     (tmp_path / "long.py").write_text(body)
     service = Service(tmp_path, load_settings(tmp_path, {"cache_dir": tmp_path.parent / "cache"}))
@@ -242,7 +242,7 @@ def test_what_our_tools_cost() -> None:
 
 def test_the_list_of_clients(check_golden: Callable[[str, str], None]) -> None:
     listed = CliRunner().invoke(clients, [])
-    # What our tools cost changes with every word of their descriptions.
+    # The cost of our tools changes with every word of their descriptions.
     check_golden("clients.txt", re.sub(r"(?m)^(.{30}) *[\d,]+  ", r"\1     N  ", listed.output))
     facts = json.loads(CliRunner().invoke(clients, ["--json"]).output)
     assert facts[0]["answer"]["limit"]["date"] == "2026-10-05"

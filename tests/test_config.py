@@ -1,4 +1,4 @@
-"""Where settings come from, and what is said about wrong ones."""
+"""Where settings come from, and the errors for invalid ones."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from keyhole.core.errors import ConfigError
 
 @pytest.fixture(autouse=True)
 def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the test its own user folder and no KEYHOLE_ variables; return the user's file."""
+    """Set up an empty user folder and no KEYHOLE_ variables; return the path of the user's file."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home/.config"))
     for variable in ("KEYHOLE_CACHE_DIR", "KEYHOLE_INDEX_MAX_FILE_BYTES"):

@@ -1,4 +1,4 @@
-"""No call takes for ever: deadlines, clients that give up, and what is left usable afterwards."""
+"""Every call ends: deadlines, cancelled calls, and a server that still works afterwards."""
 
 import asyncio
 import threading
@@ -57,7 +57,7 @@ def test_a_deadline() -> None:
     check_time()
 
 
-def test_sqlite_stops_at_it_and_goes_on_afterwards(service: Service) -> None:
+def test_sqlite_stops_at_the_deadline_and_works_afterwards(service: Service) -> None:
     with Store(service.folder / INDEX_FILE) as store:
         with within(Deadline(0.05)), pytest.raises(DeadlineError):
             store.query(ENDLESS)
@@ -115,7 +115,7 @@ async def test_work_that_never_looks_at_the_time_is_not_waited_for(
 
 
 def until_told(ended: threading.Event, started: threading.Event) -> Callable[[Any], None]:
-    """Work for as long as somebody waits, as every loop over files does."""
+    """Work until the deadline or a cancellation, as every loop over files does."""
 
     def work(_: Any) -> None:
         started.set()
@@ -138,11 +138,11 @@ async def test_work_ends_when_the_client_gives_up(service: Service, monkeypatch:
         assert not ended.is_set()
         call.cancel()
         assert await asyncio.to_thread(ended.wait, 10)
-        # The same server answers the next one.
+        # The same server answers the next call.
         assert not (await client.call_tool_mcp("read_file", {"path": "module_1.py"})).is_error
 
 
-def test_who_waits_for_others_is_told_so(service: Service) -> None:
+def test_a_call_that_waits_for_others_gets_a_busy_error(service: Service) -> None:
     held, release = threading.Event(), threading.Event()
 
     def hold() -> None:

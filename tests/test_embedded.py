@@ -1,4 +1,4 @@
-"""The HTTP server inside another event loop: real clients, other work going on, and a clean end."""
+"""The HTTP server inside another event loop: real clients, other work in parallel, and a clean stop."""
 
 import asyncio
 import json
@@ -87,7 +87,7 @@ async def test_a_client_is_served_while_the_loop_does_other_work(
     assert found == service.search_view(SearchRequest("backoff", mode="keyword")).text  # type: ignore[arg-type]
     assert mapped == service.map_view(MapRequest("src/acme/retry.py")).text
     assert read == service.read_view(ReadRequest(("src/acme/client.py",))).text
-    # When it has stopped, the journal is written: the same bytes, and where they went.
+    # Once it has stopped, the journal is complete: the same bytes, and the transport.
     reader = service.journal_reader()
     calls = list(reader.each())
     assert [call.tool for call in calls] == ["search_code", "map_file", "read_file"]
@@ -103,7 +103,7 @@ async def test_the_port_is_free_again(service: Service) -> None:
         assert port
         assert is_open(port)
         assert server.is_running
-        # A client that stays connected does not keep it.
+        # A client that stays connected does not prevent the stop.
         idle = httpx2.AsyncClient()
         assert (await idle.post(server.address)).status_code == 401
     assert not server.is_running
@@ -117,7 +117,7 @@ async def test_the_port_is_free_again(service: Service) -> None:
     await again.stop()
 
 
-async def test_a_port_that_is_taken_is_said(service: Service) -> None:
+async def test_a_taken_port_is_reported(service: Service) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(PortError, match=f"cannot listen on 127.0.0.1:{port} "):
@@ -158,7 +158,7 @@ async def test_a_call_that_runs_does_not_hold_up_the_end(
                 await asyncio.sleep(0.01)
         await server.stop()
         assert not server.is_running
-        with pytest.raises(Exception):  # noqa: B017, PT011  # whatever the client makes of it
+        with pytest.raises(Exception):  # noqa: B017, PT011  # any error of the client will do
             await call
     (recorded,) = reader.calls()
     assert (recorded.status, recorded.note) == ("cancelled", "")
@@ -183,7 +183,7 @@ async def test_work_ends_when_a_client_gives_up(service: Service, monkeypatch: p
         assert await asyncio.to_thread(started.wait, 10)
         call.cancel()
         assert await asyncio.to_thread(ended.wait, 10)
-        # The server goes on.
+        # The server keeps running.
         assert not (await client.call_tool_mcp("map_file", {"path": "src/acme/retry.py"})).is_error
     assert [(call.status, call.note) for call in service.journal_reader().each()] == [
         ("cancelled", ""),

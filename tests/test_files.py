@@ -1,4 +1,4 @@
-"""Discovery: what is found, what is passed over, and the reason that is recorded."""
+"""Discovery: what is found, what is skipped, and the recorded reason."""
 
 import os
 import random
@@ -51,7 +51,7 @@ def test_an_ignored_folder_is_pruned_and_recorded_once(tmp_path: Path) -> None:
     assert skipped(tmp_path)["node_modules"].is_dir
 
 
-def test_a_pattern_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+def test_an_invalid_pattern_is_ignored(tmp_path: Path) -> None:
     put(tmp_path, ".gitignore", "!\n/\n*.log\n")
     put(tmp_path, "a.log")
     assert skipped(tmp_path)["a.log"].detail == "*.log (.gitignore:3)"
@@ -178,7 +178,7 @@ def test_unreadable_files_and_folders_are_recorded(tmp_path: Path, monkeypatch: 
             raise PermissionError(13, "Permission denied")
         return scandir(path)
 
-    # The tests may run as root, whom no mode keeps out.
+    # The tests may run as root, who can read every file.
     monkeypatch.setattr(os, "scandir", refuse)
     assert found(tmp_path) == ["open.py"]
     assert skipped(tmp_path)["locked"].detail == "Permission denied"
@@ -227,7 +227,7 @@ def test_a_workspace_must_be_a_folder(tmp_path: Path) -> None:
         open_workspace(tmp_path / "missing")
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is what the rules are compared with")
+@pytest.mark.skipif(shutil.which("git") is None, reason="compares the rules with git")
 @pytest.mark.parametrize("seed", range(30))
 def test_ignore_rules_agree_with_git(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)

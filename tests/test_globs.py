@@ -1,4 +1,4 @@
-"""Patterns of ignore files against git itself, and the globs of path filters."""
+"""Patterns of ignore files compared with git, and the globs of path filters."""
 
 import shutil
 import subprocess
@@ -24,7 +24,7 @@ LINES = st.text("ab[]!^-\\*?/ #.1", min_size=1, max_size=8) | st.lists(
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a repository with files whose names try every kind of pattern."""
+    """Make a repository with file names for every kind of pattern."""
     if shutil.which("git") is None:
         pytest.skip("git is what the patterns are compared with")
     root = tmp_path_factory.mktemp("globs")

@@ -19,7 +19,7 @@ from keyhole.core.syntax.analyse import analyse
 from keyhole.core.syntax.languages import LANGUAGES
 from keyhole.core.types import Candidate, MapRequest, SkipReason
 
-# Quadratic work on these sizes would take minutes; linear work takes a moment.
+# Quadratic work on these sizes would take minutes; linear work takes less than a second.
 SIZE = 300_000
 PATIENCE = 30
 
@@ -65,7 +65,7 @@ def test_slow_files(tmp_path: Path, name: str) -> None:
     assert isinstance(rows, FileRows | SkippedFile)
     if isinstance(rows, FileRows):
         assert sum(chunk.length for chunk in rows.chunks) == len(text)
-        # What is kept of a file stays in proportion to it.
+        # The index of a file stays proportional to its size.
         assert sum(len(str(symbol)) for symbol in rows.symbols) < 40 * len(text)
 
 

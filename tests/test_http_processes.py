@@ -1,4 +1,4 @@
-"""HTTP from several processes: connections are shared out evenly, and no process outlives or stops the others."""
+"""HTTP from several processes: connections are spread evenly, and no process outlives or stops the others."""
 
 import http.client
 import json
@@ -19,14 +19,14 @@ CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "i
 
 
 def children(pid: int) -> list[int]:
-    """List the processes that serve beside one, without multiprocessing's own."""
+    """Return the other serving processes of a server, without multiprocessing's own."""
     found = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     return [child for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 @contextmanager
 def connected(address: str, authorization: str) -> Iterator[Callable[[], int]]:
-    """Keep a connection, and ask on it; the answer is the HTTP status."""
+    """Make a call on an open connection, and return the HTTP status."""
     place = urlsplit(address)
     connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=30)
     headers = {
@@ -47,7 +47,7 @@ def connected(address: str, authorization: str) -> Iterator[Callable[[], int]]:
 
 
 def serving(base: Path) -> list[int]:
-    """Tell which processes answered the latest calls, as the journal has it."""
+    """Return the processes that answered the latest calls, from the journal."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KEYHOLE_CACHE_DIR", str(base / "cache"))
         return [call.process for call in Service.open(base / "proj").journal_reader().calls(limit=6)]
@@ -60,7 +60,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes as Linux tells them")
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes in /proc")
 def test_connections_are_shared_out_and_a_process_that_dies_takes_none_with_it(base: Path) -> None:
     with over_http(base, "--processes", "2") as (address, authorization, server):
         (beside,) = children(server.pid)
@@ -79,7 +79,7 @@ def test_connections_are_shared_out_and_a_process_that_dies_takes_none_with_it(b
                 assert ask() == 200
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes as Linux tells them")
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes in /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_no_process_stays_behind(base: Path, number: signal.Signals) -> None:
     with over_http(base, "--processes", "2") as (_, _, server):

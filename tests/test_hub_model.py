@@ -1,4 +1,4 @@
-"""A model of the hub: fetched because the user named it so, once, from a server that speaks the hub's protocol."""
+"""A model from the hub: downloaded once, because the user chose it, from a server with the hub's protocol."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ print(service.index().model, *service.search(Query("retry")).notes, sep="\\n")""
 @pytest.fixture
 def hub(model_folder: Path) -> Iterator[ThreadingHTTPServer]:
     class Handler(BaseHTTPRequestHandler):
-        def do_HEAD(self) -> None:  # named by the library
+        def do_HEAD(self) -> None:  # the library's name for it
             self._answer(with_body=False)
 
         def do_GET(self) -> None:

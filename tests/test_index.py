@@ -1,4 +1,4 @@
-"""The index follows the files: what changed is taken in, and nothing else is touched."""
+"""The index follows the files: a run indexes what changed, and nothing else."""
 
 import itertools
 import os
@@ -44,7 +44,7 @@ TICKS = itertools.count()
 def put(root: Path, path: str, text: str = "x = 1\n") -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text)
-    # Older than any clock tick, as the files of a real workspace are, and another time at each write.
+    # Older than the clock's resolution, like files of a real workspace, and a different time at each write.
     os.utime(root / path, ns=(10**18, 10**18 + next(TICKS)))
 
 
@@ -64,7 +64,7 @@ def database(root: Path) -> Path:
     return root.parent / "cache" / INDEX_FILE
 
 
-def test_a_first_run_takes_everything_in(root: Path, dump_index: Dump) -> None:
+def test_a_first_run_indexes_everything(root: Path, dump_index: Dump) -> None:
     assert counts(run(root)) == (10, 0, 0, 0)
     dump = dump_index(database(root))
     assert [row[0] for row in dump["files"]] == [".gitignore", "README.md", *(f"src/module_{n}.py" for n in range(8))]
@@ -165,7 +165,7 @@ def test_progress_counts_every_file_once(root: Path) -> None:
     assert seen[-1].chunks == 10
 
 
-def test_progress_is_told_while_files_are_read_not_when_they_are_written(root: Path) -> None:
+def test_progress_is_reported_while_files_are_read_not_when_they_are_written(root: Path) -> None:
     def begin_to_write(_: Progress) -> None:
         with closing(apsw.Connection(str(database(root)))) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -173,7 +173,7 @@ def test_progress_is_told_while_files_are_read_not_when_they_are_written(root: P
     update_index(request(root), Hooks(progress=begin_to_write))
 
 
-def test_status_tells_what_is_there_and_what_has_changed(root: Path) -> None:
+def test_status_counts_indexed_and_changed_files(root: Path) -> None:
     fresh = read_status(root, database(root), max_bytes=1_000_000)
     assert (fresh.generation, fresh.files, fresh.pending) == (0, 0, 11)
     run(root)
@@ -243,7 +243,7 @@ def test_an_index_of_a_newer_keyhole_is_left_alone(root: Path) -> None:
 
 
 def assert_equals_fresh(root: Path, dump_index: Dump, **changes: object) -> None:
-    """Compare the index with one that is built from nothing."""
+    """Compare the index with one that is built from scratch."""
     fresh = root.parent / "fresh"
     shutil.rmtree(fresh, ignore_errors=True)
     run(root, folder=fresh, **changes)

@@ -1,4 +1,4 @@
-"""Killed, raced, out of room or damaged: an index is the old one or the new one, never a mix."""
+"""After a kill, a race, a full disk or damage, an index is the old one or the new one, never a mix."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def script(tmp_path: Path) -> Path:
 
 
 def write_files(root: Path, version: int) -> None:
-    """Give every file new content, so that a run has every file to replace."""
+    """Give every file new content, so that a run must replace every file."""
     for number in range(FILES):
         functions = [
             f"def function_{number}_{i}_{version}(argument, other={version}):\n    return argument * {i}\n"
@@ -65,7 +65,7 @@ def write_files(root: Path, version: int) -> None:
 
 
 def fatten(root: Path, lines: int = 150) -> None:
-    """Make the files large enough that several processes share the work."""
+    """Make the files large enough for several worker processes."""
     for path in root.glob("*.py"):
         with path.open("a") as stream:
             stream.write(f"filler = '{'x' * 200}'\n" * lines)
@@ -80,7 +80,7 @@ def start(script: Path, root: Path, folder: Path, workers: int = 1) -> "subproce
 
 
 def check_consistent(path: Path) -> int:
-    """Check that every file in the index is of one version, whole; return how many there are."""
+    """Check that every file in the index is complete and of one version; return the number of files."""
     with Store(path) as store:
         assert check_integrity(store) == []
         rows = store.query(
@@ -103,7 +103,7 @@ def test_killed_at_random_moments(root: Path, script: Path, tmp_path: Path, dump
         process = start(script, root, folder, workers=1)
         time.sleep(chance.uniform(0, seconds))
         process.kill()
-        # A kill that came after the end proves nothing: where runs have become faster, the next ones come sooner.
+        # A kill after the end proves nothing: if runs are faster than expected, kill the next ones sooner.
         if process.wait() == -signal.SIGKILL:
             landed += 1
         else:
@@ -167,7 +167,7 @@ def test_two_indexers_at_once(root: Path, script: Path, tmp_path: Path, dump_ind
     assert dump_index(folder / INDEX_FILE) == dump_index(tmp_path / "fresh" / INDEX_FILE)
 
 
-def test_who_does_not_want_to_wait_is_told(root: Path, tmp_path: Path) -> None:
+def test_a_run_that_does_not_wait_gets_a_busy_error(root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     with writer_lock(folder, wait=False), pytest.raises(LockedStoreError, match="another process is indexing"):
         update_index(Request(root, folder, 1_000_000, wait=False))
@@ -185,7 +185,7 @@ def test_readers_during_writing_see_whole_files(root: Path, tmp_path: Path) -> N
         try:
             while writing.is_set() or not seen:
                 seen.append(check_consistent(folder / INDEX_FILE))
-        except BaseException as error:  # noqa: BLE001  # handed to the test's own thread
+        except BaseException as error:  # noqa: BLE001  # passed to the test's thread
             failures.append(error)
 
     reader = threading.Thread(target=read)
@@ -200,7 +200,7 @@ def test_readers_during_writing_see_whole_files(root: Path, tmp_path: Path) -> N
 
 
 class QuotaFile(apsw.VFSFile):
-    """A file that refuses to grow beyond what its file system has left."""
+    """A file that can't grow beyond the free space of its file system."""
 
     left = 0
 
@@ -214,7 +214,7 @@ class QuotaFile(apsw.VFSFile):
 
 
 class QuotaVFS(apsw.VFS):
-    """A file system with a quota, below SQLite's own."""
+    """A file system with a quota, as a layer below SQLite."""
 
     def __init__(self) -> None:
         super().__init__("quota", "")
@@ -225,7 +225,7 @@ class QuotaVFS(apsw.VFS):
 
 @pytest.fixture
 def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[QuotaFile]]:
-    """Put every index on a file system with little room."""
+    """Put every index on a file system with little space."""
     vfs = QuotaVFS()
     connect = connection.connect
     monkeypatch.setattr("keyhole.core.index.database.connect", lambda path, **_: connect(path, vfs="quota"))
@@ -287,7 +287,7 @@ def read_everything(path: Path) -> None:
 
 
 def test_interrupted_by_ctrl_c(root: Path, tmp_path: Path) -> None:
-    # A run in the background is started with Ctrl-C ignored, and hands that on.
+    # A shell starts background jobs with Ctrl-C ignored, and their children inherit that.
     hears_ctrl_c = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = f"{hears_ctrl_c}; from keyhole.core.cli.main import main; main()"
     command = [sys.executable, "-c", code, "index", "--workers", "2"]

@@ -1,4 +1,4 @@
-"""`keyhole install` and `uninstall` on files of each client: as people have them, and broken ones."""
+"""`keyhole install` and `uninstall` on the files of each client: realistic and broken ones."""
 
 import json
 import os
@@ -42,7 +42,7 @@ COMMENTED = """\
   }
 }
 """
-# As people have them: other servers, comments, trailing commas, tabs, CRLF, a mark at the start, one line, nothing.
+# Realistic files: other servers, comments, trailing commas, tabs, CRLF, a byte order mark, one line, nothing.
 SAMPLES = {
     "claude": [
         '{\n  "mcpServers": {\n    "github": {"command": "gh-mcp", "args": ["--x"]}\n  }\n}\n',
@@ -150,7 +150,7 @@ def test_everything_else_stays(home: Path, client: str, text: str) -> None:
     changed = facts(client, after)
     assert changed[SECTIONS[client]].pop("keyhole")["args"][0] == "mcp"
     assert {**changed, SECTIONS[client]: changed[SECTIONS[client]]} == {SECTIONS[client]: {}, **before}
-    # Every line is still there, in its order, but for a comma.
+    # Every line is still there, in order, except for a comma.
     remaining = iter(after.replace("\r\n", "\n").split("\n"))
     for line in text.replace("\r\n", "\n").rstrip().split("\n"):
         if len(text.split("\n")) > 2:
@@ -212,7 +212,7 @@ def test_an_entry_of_that_name_is_brought_up_to_date(home: Path) -> None:
     assert keyhole("install", "codex")[0] == 0
     assert entry("codex", path) == {"command": "keyhole", "args": ["mcp"], "startup_timeout_sec": 3}
     assert "# slow" in path.read_text()
-    # It was there before: taking it out is not going back.
+    # The entry existed before, so removing it does not restore the file.
     assert "backup:" in keyhole("uninstall", "codex")[1]
     assert path.read_text() == "[tui]\na = 1\n"
 
@@ -254,7 +254,7 @@ def test_an_unknown_client(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Choose from: claude, codex, cursor, vscode" in capsys.readouterr().err
 
 
-# Files that are not simply files
+# Links, folders and other special files
 
 
 def test_a_link_is_followed_and_stays_one(home: Path) -> None:
@@ -315,7 +315,7 @@ def test_what_is_not_a_file_stays_as_it_is(home: Path, capsys: pytest.CaptureFix
         assert message in capsys.readouterr().err
 
 
-def test_a_file_that_changes_meanwhile_is_not_overwritten(home: Path) -> None:
+def test_a_file_that_changes_during_the_run_is_not_overwritten(home: Path) -> None:
     path = path_of(home, "claude")
     path.write_text("{}")
     file = ConfigFile(path)

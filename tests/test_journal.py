@@ -1,4 +1,4 @@
-"""The journal: exact, bounded, shared by many processes, and never in the way of an answer."""
+"""The journal: exact, limited in size, shared by many processes, and never delaying an answer."""
 
 import json
 import signal
@@ -43,7 +43,7 @@ def write_calls(journal: Journal, count: int, response: str = "answer\n", at: fl
         call = started(at=at, number=number)
         journal.started(call)
         journal.ended(call, ended(response))
-        # What waits is bounded; a test wants all of it.
+        # The queue is limited, but a test needs every call.
         if number % 50 == 0:
             assert journal.flush()
     assert journal.flush()
@@ -57,7 +57,7 @@ def all_calls(folder: Path) -> list[Call]:
 
 
 def follow(reader: JournalReader, calls: dict[int, Call], mark: Mark | None) -> Mark:
-    """Do what the explorer does."""
+    """Poll as the explorer does."""
     while True:
         changes = reader.poll(mark)
         if changes.is_reset:
@@ -93,7 +93,7 @@ def test_who_follows_knows_every_call(tmp_path_factory: pytest.TempPathFactory, 
     assert reader.poll(mark) == Changes((), mark)
 
 
-def test_a_mark_means_the_same_whoever_asked_before(tmp_path: Path) -> None:
+def test_a_mark_gives_the_same_changes_every_time(tmp_path: Path) -> None:
     journal, reader = journal_in(tmp_path), JournalReader(tmp_path)
     write_calls(journal, 1)
     first = reader.poll().mark
@@ -209,7 +209,7 @@ def test_a_call_that_is_pending_for_long_is_lost(tmp_path: Path) -> None:
     assert is_lost(all_calls(tmp_path)[0])
 
 
-# Bounds
+# Limits
 
 
 def test_the_size_is_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_the_size_is_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
     calls = all_calls(tmp_path)
     assert 10 < len(calls) < 150
     assert [call.id for call in calls] == list(range(501 - len(calls), 501))
-    # Between two looks at the size, and in the log beside it, there may be some more.
+    # Between two size checks, and in the log file, it may be a little larger.
     assert sum(path.stat().st_size for path in tmp_path.glob("journal.db*")) < 9_000_000
     db = apsw.Connection(str(tmp_path / JOURNAL_FILE))
     assert db.execute("SELECT count(*) FROM answer").get == len(calls)
@@ -291,7 +291,7 @@ def test_rows_of_an_older_journal_have_the_words_of_today(tmp_path: Path) -> Non
     assert [call.status for call in all_calls(tmp_path)] == [row[3] for row in old]
 
 
-# What can go wrong costs the record, not the answer
+# A failure loses the record, never the answer
 
 
 def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_full_disk_costs_the_record(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_loses_only_the_record(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     journal = journal_in(tmp_path)
     write_calls(journal, 1)
     assert journal._db is not None
@@ -311,7 +311,7 @@ def test_a_full_disk_costs_the_record(tmp_path: Path, caplog: pytest.LogCaptureF
     assert [call.status for call in all_calls(tmp_path)] == ["complete", "complete"]
 
 
-def test_a_folder_that_cannot_be_made_costs_the_record(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_loses_only_the_record(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     write_calls(journal_in(tmp_path / "file"), 3)
 
@@ -330,7 +330,7 @@ def test_a_writer_that_cannot_keep_up_drops_calls(tmp_path: Path, caplog: pytest
 
 
 @pytest.mark.parametrize("damage", [b"not a database" * 1_000, b"SQLite format 3\0" + b"\xff" * 8_000])
-def test_a_damaged_journal_is_begun_anew(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_journal_is_replaced(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / JOURNAL_FILE).write_bytes(damage)
     with pytest.raises(StoreError, match=r"cannot read|is not a journal"):
         JournalReader(tmp_path).poll()
@@ -349,7 +349,7 @@ def test_a_journal_of_a_newer_keyhole_is_left_alone(tmp_path: Path) -> None:
         JournalReader(tmp_path).poll()
 
 
-def test_clear_deletes_it_and_who_has_it_open_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clear_deletes_the_journal_and_open_writers_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "work").mkdir()
     service = Service.open(tmp_path / "work")

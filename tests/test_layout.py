@@ -1,4 +1,4 @@
-"""The layout itself: a name means one thing, and every module has its place among the layers."""
+"""The layout: names are unique, and every module belongs to a layer."""
 
 import ast
 import re
@@ -63,6 +63,6 @@ def test_what_the_architecture_names_is_there() -> None:
         for part in member.split(".") if member else ():
             found = [node for node in ast.walk(defined) if getattr(node, "name", None) == part]
             assert found, f"{name}: {member}"
-            defined = found[0]  # type: ignore[assignment]  # a class or a function has a body as a module has
+            defined = found[0]  # type: ignore[assignment]  # a class or a function has a body, like a module
     for folder in re.findall(r"`((?:core|tui|mcp_server)(?:/\w+)*)`", text):
         assert (REPOSITORY / folder).is_dir(), folder

@@ -1,4 +1,4 @@
-"""Links: where each leads in every language, and that this stays right while files come and go."""
+"""Links: the target of each link in every language, and that targets stay right as files change."""
 
 import shutil
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from linked import WORKSPACES  # a module of the tests, beside this one
+from linked import WORKSPACES  # a test module
 from relating import TICKS, open_service, put
 
 from keyhole.core.config import load_settings
@@ -26,7 +26,7 @@ Dump = Callable[[Path], dict[str, list[tuple[object, ...]]]]
 
 
 def shown(service: Service) -> list[str]:
-    """Write every link with where it leads."""
+    """Return every link with its target, as text."""
     with Store(service.folder / INDEX_FILE) as store:
         rows = store.query(SHOWN)
     return [
@@ -54,7 +54,7 @@ def test_indented_code_has_no_links(tmp_path: Path) -> None:
     assert places == ["a.md:6 a.md", "a.md:10 b.md", "a.md:14 c.md"]
 
 
-# Files come and go
+# Added and deleted files
 
 NOTES = {
     "hub.md": "# Hub\n\n[[one]] [[two#Deep]] [three](sub/three.md#here)\n",
@@ -124,7 +124,7 @@ def test_two_notes_of_one_name_are_not_guessed_between(tmp_path: Path) -> None:
     assert leads(service, "b/y.md") == ["1 x -> c/x.md"]
 
 
-def test_what_a_search_takes_in_is_resolved_too(tmp_path: Path) -> None:
+def test_links_of_files_that_a_search_indexes_are_resolved(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     put(root, NOTES)
     service = open_service(root)
@@ -160,7 +160,7 @@ def test_after_any_edits_links_are_as_in_a_fresh_index(tmp_path: Path, dump_inde
     shutil.rmtree(base)
 
 
-# What nobody wrote in good faith
+# Hostile files
 
 HOSTILE = {
     "go.mod": ["\n", "\n ", "replace a "],
@@ -176,7 +176,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("path", HOSTILE)
 def test_a_hostile_file_is_taken_in(path: str, tmp_path: Path) -> None:
-    """What takes more than its length would take minutes here."""
+    """Anything slower than linear would take minutes here."""
     root = tmp_path / "hostile"
     put(root, {f"{number}/{path}": piece * (60_000 // len(piece)) for number, piece in enumerate(HOSTILE[path])})
     put(root, {"a/b.py": "import os\n"})

@@ -1,4 +1,4 @@
-"""What holds of every map, whatever the file."""
+"""Properties of every map, for any file."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def test_a_map_keeps_its_promises(outline: Outline, how: MapShown, path: str) ->
     total = sum(1 for _ in outline.walk())
     assert info.original_count == total
     assert len(view.banner.splitlines()) == 1
-    # Never empty while there is something to show, and what is left out is said.
+    # Never empty if there is something to show, and the banner names what is left out.
     if how.offset < len(outline.symbols):
         assert info.returned_count > 0
     if info.returned_count < total:

@@ -1,4 +1,4 @@
-"""Maps of files: levels, budgets, pages, and ranges that can be followed."""
+"""Maps of files: levels, budgets, pages, and line ranges that can be read."""
 
 import json
 import os
@@ -55,11 +55,11 @@ def functions(count: int, *, name: str = "function_{}", indent: str = "") -> str
 
 
 def listed(view: View) -> list[str]:
-    """Name the functions that a text lists, in order."""
+    """Return the functions that a text lists, in order."""
     return re.findall(r"^ +def (\w+)", view.text, re.MULTILINE)
 
 
-# The same bytes, always
+# Goldens
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -79,7 +79,7 @@ def test_levels_differ_visibly(samples: Service) -> None:
     assert len(texts) == len(LEVELS)
 
 
-# Which level
+# Levels
 
 
 def test_auto_is_the_first_level_that_fits(service: Service) -> None:
@@ -154,7 +154,7 @@ def test_names_are_cut_shorter_before_fewer_than_ten_are_shown(service: Service)
     assert len(listed(service.map_view(MapRequest(path, max_tokens=1_000)))) >= 20
 
 
-def test_symbols_left_out_for_the_budget_are_a_cut(service: Service) -> None:
+def test_symbols_left_out_for_the_budget_count_as_truncated(service: Service) -> None:
     classes = "".join(f"class Holder{number}:\n{functions(12, indent='    ')}" for number in range(20))
     view = service.map_view(MapRequest(write(service, "holders.py", classes), max_tokens=1_000))
     assert view.truncation.detail_applied == MapLevel.OUTLINE
@@ -168,7 +168,7 @@ def test_imports_are_counted_where_they_are_not_listed(samples: Service) -> None
     assert re.search(r"\n\d imports: \[\d+-\d+\]\n", minimal)
 
 
-# What follows from it
+# Following the ranges and pages
 
 
 @pytest.mark.parametrize("level", [MapLevel.AUTO, *LEVELS[:-1]])
@@ -180,7 +180,7 @@ def test_following_the_banner_gives_the_rest(service: Service, level: MapLevel, 
     for _ in range(200):
         view = service.map_view(request)
         found = names_of(view)
-        # The banner of a sample continues after its first end, so only that counts.
+        # The banner of a map with two ends continues after the first end, so only that end counts.
         names += found[: len(found) // 2] if "omitted_symbols" not in view.text and "─ ─ ─" in view.text else found
         if form == Format.JSON and json.loads(view.text)["omitted"]:
             names = names[: len(found) // 2]
@@ -249,7 +249,7 @@ def test_past_the_end(service: Service) -> None:
     assert view.banner == "No symbols at offset=7: there are 3. First page: offset=0."
 
 
-# Files that are not code, or not served
+# Files that are not code, or are not served
 
 
 def test_a_table_is_mapped_by_its_header(service: Service) -> None:
@@ -277,7 +277,7 @@ def test_a_file_too_large_to_be_indexed_is_mapped(service: Service) -> None:
     assert service.map_view(MapRequest(path)).truncation.returned_count == 2
 
 
-def test_what_cannot_be_parsed_is_said(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_parsed_has_a_reason(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(service, "a.py", functions(2))
     monkeypatch.setattr(analyse, "MAPPED_BYTES", 10)
     assert "No symbols: files over 10 bytes are not parsed.\n" in service.map_view(MapRequest(path)).text
@@ -312,7 +312,7 @@ def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -
             service.read_view(ReadRequest((path,)))
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_not_opened(service: Service) -> None:
     os.mkfifo(service.root / "pipe.py")
     with pytest.raises(PathError):
@@ -336,7 +336,7 @@ def test_nonsense_is_an_error(service: Service, changes: dict[str, Any], message
         service.map_view(replace(MapRequest("a.py"), **changes))
 
 
-def test_a_budget_over_the_maximum_is_clamped_and_said(service: Service) -> None:
+def test_a_budget_over_the_maximum_is_lowered_with_a_note(service: Service) -> None:
     view = service.map_view(MapRequest(write(service, "a.py", functions(1)), max_tokens=99_999))
     assert "\nNote: max_tokens=99999 is over the maximum, using max_tokens=25000.\n" in view.text
 
@@ -347,7 +347,7 @@ def test_a_map_far_below_its_budget_never_blames_the_budget(service: Service, co
     path = write(service, "many.py", functions(count))
     for level in (MapLevel.AUTO, *LEVELS):
         view = service.map_view(MapRequest(path, level, symbols_each=each, max_tokens=20_000))
-        # A page that fills the budget may name it.
+        # A page that fills the budget may mention it.
         assert "20,000" not in view.banner or view.truncation.estimated_tokens > 19_000
 
 
@@ -358,7 +358,7 @@ def test_symbols_each_that_do_not_fit_are_blamed_on_the_budget(service: Service)
     assert view.truncation.estimated_tokens > 900
 
 
-def test_what_the_budget_did_to_a_map_is_told(service: Service) -> None:
+def test_what_the_budget_did_to_a_map_is_observed(service: Service) -> None:
     path = write(service, "many.py", functions(3_000))
     with observed() as seen:
         service.map_view(MapRequest(path))

@@ -1,4 +1,4 @@
-"""The MCP server through a real client in memory: what agents are told, what errors say, and what is never served."""
+"""The MCP server through a real in-memory client: the tool texts, the errors, and what is never served."""
 
 import json
 import re
@@ -23,10 +23,10 @@ from keyhole.mcp_server.tool_errors import ReadableErrors
 pytestmark = pytest.mark.anyio
 
 
-# What agents are told
+# Tool texts
 
 
-async def test_tools_are_told_from_the_table(server: FastMCP) -> None:
+async def test_tools_are_described_by_the_table(server: FastMCP) -> None:
     async with Client(server) as client:
         tools = await client.list_tools()
     assert [tool.name for tool in tools] == list(tool_texts.TOOLS)

@@ -1,4 +1,4 @@
-"""Agents get the same bytes as everyone: in memory, over stdio and on the command line."""
+"""Agents get the same bytes in memory, over stdio and on the command line."""
 
 import json
 import re
@@ -155,7 +155,7 @@ VERBS = {
     "get_tree": "tree",
     "find_related": "related",
 }
-# Where a path narrows down rather than being what is asked about.
+# Tools where a path is a filter.
 FILTERED = ("search_code", "find_broken_links")
 REQUESTS = [*(("search_code", arguments) for arguments in SEARCHES + SEARCH_ERRORS), *FILES, *RELATIONS]
 
@@ -169,7 +169,7 @@ def masked(text: str) -> str:
 
 
 def command_line(base: Path, tool: str, arguments: dict[str, Any]) -> subprocess.CompletedProcess[str]:
-    """Ask the same of the command line, in a process of its own."""
+    """Run the same request on the command line, in a separate process."""
     subject = [value for name, value in arguments.items() if name == "query" or is_subject(name, tool)]
     flags = [
         part
@@ -187,7 +187,7 @@ def is_subject(name: str, tool: str) -> bool:
 
 
 def from_service(service: Service, tool: str, arguments: dict[str, Any]) -> str:
-    """Ask the same of the service itself."""
+    """Run the same request on the service."""
     chosen = {name: CHOICES[name](value) if name in CHOICES else value for name, value in arguments.items()}
     if tool == "search_code":
         return service.search_view(SearchRequest(**chosen)).text
@@ -199,7 +199,7 @@ def from_service(service: Service, tool: str, arguments: dict[str, Any]) -> str:
 
 
 async def test_every_front_end_gives_the_same_bytes(base: Path, service: Service) -> None:
-    """An error says the same everywhere, and then each front end says what its own reader can do."""
+    """An error starts with the same text everywhere; then each front end adds its own next step."""
     async with over_stdio(base) as client:
         for tool, arguments in REQUESTS:
             text, is_error = await call(client, tool, **arguments)

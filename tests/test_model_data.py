@@ -1,4 +1,4 @@
-"""What the embedded model was trained on: permissive packages only, and nothing that search is judged by."""
+"""The builtin model was trained on permissive packages only, and on nothing that search is measured on."""
 
 import io
 import sys

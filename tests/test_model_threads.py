@@ -1,4 +1,4 @@
-"""Loading a model: no threads of its own, and nothing left behind in the environment."""
+"""Loading a model starts no threads, and leaves the environment as it was."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 from keyhole.core.index.model_folder import BUILTIN
 
-# The words of a test, so that what they do to a process stays in it.
+# Runs in a separate process, so that its side effects stay there.
 SCRIPT = """
 import os, sys, threading
 from keyhole.core.index.model import open_embedder
@@ -43,22 +43,22 @@ def threads_after(model: str, start: str, **variables: str) -> int:
 THREADING = ("OPENBLAS_NUM_THREADS", "TOKENIZERS_PARALLELISM", "OMP_NUM_THREADS")
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads as Linux tells them")
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads in /proc")
 @pytest.mark.parametrize("start", ["load", "encode"])
 @pytest.mark.parametrize("kind", [BUILTIN, "folder"])
 def test_a_model_starts_no_threads_and_leaves_the_environment_alone(kind: str, start: str, model_folder: Path) -> None:
     assert threads_after(BUILTIN if kind == BUILTIN else str(model_folder), start) == 1
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads as Linux tells them")
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads in /proc")
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="BLAS starts no threads on one core")
 def test_the_users_own_number_of_threads_is_kept() -> None:
     assert threads_after(BUILTIN, "load", OPENBLAS_NUM_THREADS="2") == 2
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads as Linux tells them")
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads in /proc")
 def test_sqlite_vec_brings_no_threads_along(tmp_path: Path) -> None:
-    """It imports numpy. A thread beside the main one takes Ctrl-C while worker processes are being started."""
+    """It imports numpy, whose threads would receive Ctrl-C while worker processes start."""
     code = """
 import os, sys
 from pathlib import Path

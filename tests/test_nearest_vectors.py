@@ -1,4 +1,4 @@
-"""The scan over vectors: exact by signs, the same whatever was written first, and close to an exact scan by numbers."""
+"""The vector scan: exact by signs, independent of the write order, and close to an exact scan of the vectors."""
 
 import os
 import shutil
@@ -87,7 +87,7 @@ def test_of_many_that_are_equally_far_the_first_by_path_are_taken_whatever_was_w
 
 
 def test_as_many_of_the_nearest_200_are_found_as_by_the_scan_that_was_there_before(store: Store) -> None:
-    """The former scan took the nearest 400 by signs, ties by number; both are held against an exact scan by numbers."""
+    """The former scan took the nearest 400 by signs, ties by number; both are compared with an exact scan."""
     chance = np.random.default_rng(11)
     themes = chance.normal(size=(40, 256))
     vectors = quantise((themes[chance.integers(40, size=4_000)] + chance.normal(size=(4_000, 256))).astype(np.float32))

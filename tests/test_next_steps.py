@@ -1,4 +1,4 @@
-"""What each front end says to do about an error: something that its own reader has."""
+"""Each front end's next step for an error names something that its reader has."""
 
 import ast
 import re
@@ -44,7 +44,7 @@ def test_commands_and_tools_that_are_named_exist() -> None:
 
 
 def facts_given() -> Iterator[tuple[str, set[str]]]:
-    """Find every error of a kind that is raised, with the names of its facts."""
+    """Return every raised error that has a kind, with the names of its facts."""
     for path in [path for folder in ("core", "tui", "mcp_server") for path in (REPOSITORY / folder).rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and len(node.args) == 2 and isinstance(node.args[1], ast.Attribute):

@@ -1,4 +1,4 @@
-"""What is shipped, what an import costs, and which way imports go."""
+"""What the packages contain, what an import loads, and the direction of imports."""
 
 import subprocess
 import sys
@@ -48,7 +48,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel into an environment of its own; dependencies are borrowed from this one."""
+    """Install the wheel into a new environment, with the dependencies of this one."""
     environment = tmp_path_factory.mktemp("environment")
     venv.create(environment, with_pip=False)
     python = environment / "bin/python"

@@ -1,4 +1,4 @@
-"""Answers over HTTP: one JSON object, or a stream for a client that wants to hear of progress; the text is the same."""
+"""Answers over HTTP: one JSON object, or a stream for a client that asks for progress; the text is the same."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ def service(tmp_path: Path) -> Service:
 
 @asynccontextmanager
 async def asking(service: Service) -> AsyncIterator[Callable[..., asyncio.Future[httpx2.Response]]]:
-    """Serve a workspace, and give what posts a call of map_file."""
+    """Serve a workspace, and return a function that posts a call of map_file."""
     server = await EmbeddedServer.start(service)
     headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
     try:
@@ -80,5 +80,5 @@ async def test_work_ends_when_the_client_hangs_up(service: Service, monkeypatch:
         assert await asyncio.to_thread(started.wait, 10)
         assert not ended.is_set()
         call.cancel()
-        # Long before the deadline of the call itself.
+        # Long before the deadline of the call.
         assert await asyncio.to_thread(ended.wait, 10)

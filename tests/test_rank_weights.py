@@ -1,4 +1,4 @@
-"""Every weight of the ranking counts: each has a made-up pool whose order it alone decides."""
+"""Every ranking weight matters: each has a made-up pool whose order depends only on it."""
 
 from dataclasses import dataclass
 from zlib import crc32
@@ -14,28 +14,28 @@ NEUTRAL = {"further chunk of file": 1.0}
 def chunk(
     path: str, place: int, *, definitions: str = "", language: str = "python", start_line: int = 1
 ) -> ChunkCandidate:
-    """Make a chunk that words alone put in some place; chunks of one path are of one file."""
+    """Return a chunk with a rank by words only; chunks with the same path are in the same file."""
     return ChunkCandidate(
         place, crc32(path.encode()), path, language, start_line, start_line + 9, definitions, lexical_rank=place
     )
 
 
 def matched(path: str, place: int, *, coverage: float = 0.0, closeness: float = 0.0) -> ChunkCandidate:
-    """Make a chunk that has some of the words, or the phrase."""
+    """Return a chunk that contains some of the words, or the phrase."""
     candidate = chunk(path, place)
     candidate.coverage, candidate.closeness = coverage, closeness
     return candidate
 
 
 def owned(path: str, place: int) -> ChunkCandidate:
-    """Make a chunk that defines a name in the owner that the query names."""
+    """Return a chunk that defines a name inside the owner in the query."""
     candidate = chunk(path, place)
     candidate.in_owner = True
     return candidate
 
 
 def asking(*words: str, name: str = "") -> Wanted:
-    """Ask for words, or for a name; what is not asked for cannot match."""
+    """Return a query for words or for a name; signals that the query does not use can't match."""
     return Wanted(frozenset(words), frozenset(map(stem, words)), frozenset([name] if name else []))
 
 
@@ -44,7 +44,7 @@ NOTHING = asking()
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A pool in the order of the words alone, and the places in which ranking puts it."""
+    """A pool in the order of words only, and the order after ranking."""
 
     pool: tuple[ChunkCandidate, ...]
     ranked: tuple[int, ...]
@@ -77,7 +77,7 @@ CASES = {
     "example": Case((chunk("examples/a.py", 1), chunk("b.py", 2)), (2, 1)),
     "locale": Case((chunk("locale/a.py", 1), chunk("b.py", 2)), (2, 1)),
     "prose": Case((chunk("a.md", 1, language="markdown"), chunk("b.py", 2)), (2, 1)),
-    # The second chunk of a file falls behind the next file, and stays ahead of one that is much worse.
+    # The second chunk of a file ranks below the next file, but above one that is much worse.
     "further chunk of file": Case(
         (chunk("a.py", 1), chunk("a.py", 2, start_line=11), chunk("b.py", 3), chunk("c.py", 20)),
         (1, 3, 2, 20),

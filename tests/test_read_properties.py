@@ -1,4 +1,4 @@
-"""What holds of every read, whatever the text."""
+"""Properties of every read, for any text."""
 
 import re
 from dataclasses import replace
@@ -47,7 +47,7 @@ def test_pages_are_the_file(text: str, max_lines: int, tokens: int, form: Format
         assert view.truncation.estimated_tokens == measure(view.text).tokens
         assert len(view.banner.splitlines()) == 1
         page = facts(view)[0]["content"] if form == Format.JSON else body(view)
-        # A piece of a line is shown with a line end that it does not have.
+        # Part of a line is shown with a line end that the file does not have there.
         pages.append(page.removesuffix("\n") if form == Format.TEXT and ", columns " in view.banner else page)
         way = dict(PARAMETER.findall(view.banner.partition("Next page: ")[2]))
         assert view.truncation.next == " ".join(f"{name}={value}" for name, value in way.items())

@@ -1,4 +1,4 @@
-"""Several searches at once: each has a reader of its own, and all of them are closed when they should be."""
+"""Concurrent searches: each has its own reader, and all readers are closed in the end."""
 
 import socket
 import threading
@@ -33,7 +33,7 @@ def service(tmp_path: Path) -> Service:
 
 
 def open_files(service: Service) -> int:
-    """Count how often this process has the index open."""
+    """Return how many times this process has the index open."""
     found = [entry.readlink() for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
     return found.count(service.folder / INDEX_FILE)
 
@@ -47,7 +47,7 @@ def is_closed(engine: Engine) -> bool:
 
 
 def test_searches_run_side_by_side(service: Service) -> None:
-    """Each of them holds a reader while it waits for the others: one reader for all would never let them meet."""
+    """Each search holds a reader while it waits for the others, so with one shared reader this would hang."""
     meeting = threading.Barrier(MOST_READERS)
 
     def search(number: int) -> int:
@@ -75,7 +75,7 @@ def test_a_reader_is_used_again(service: Service) -> None:
 
 
 def test_answers_are_the_same_from_every_thread_while_files_change(service: Service) -> None:
-    """Two searches that find the same stale file both take it in, and none leaves its hits out."""
+    """Two searches that find the same stale file both index it again, and neither leaves out its hits."""
     requests = [
         SearchRequest(f"function_{number}", path=f"module_{number}.py", detail_level=Detail.RICH)
         for number in range(8)
@@ -92,7 +92,7 @@ def test_answers_are_the_same_from_every_thread_while_files_change(service: Serv
             assert "changing right now" not in text
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux lists them")
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files in /proc")
 def test_closing_closes_every_reader_and_one_that_is_lent_when_it_comes_back(service: Service) -> None:
     before = open_files(service)
     with service.engines.lend() as lent:
@@ -114,7 +114,7 @@ def test_an_index_that_was_replaced_is_noticed_by_every_reader(service: Service)
     Service(service.root, service.settings).index()
     with service.engines.lend() as new:
         assert new not in (one, other)
-        # What was remembered belonged to the other file, whose generations were counted from the start as well.
+        # The cached facts belong to the other index, whose generations also started at 1.
         assert new._names._cached is not one._names._cached
     assert is_closed(one)
     assert is_closed(other)
@@ -135,8 +135,8 @@ def test_a_mistake_of_the_caller_costs_no_reader(service: Service) -> None:
         assert same is engine
 
 
-def test_connections_send_at_once() -> None:
-    """Otherwise the second part of an answer waits for the client to acknowledge the first."""
+def test_connections_send_without_delay() -> None:
+    """Without this, the second part of an answer waits for the client to acknowledge the first."""
     listener, _ = listen("127.0.0.1", 0)
     with listener, socket.create_connection(listener.getsockname()):
         accepted, _ = listener.accept()

@@ -1,4 +1,4 @@
-"""Reading one file: encodings, content that is passed over, and what is swapped in after the walk."""
+"""Reading one file: encodings, skipped content, and files that are replaced after the walk."""
 
 import os
 from pathlib import Path
@@ -92,7 +92,7 @@ def test_binary_content(content: bytes) -> None:
         ("a.dta", b"\0\1\2", SkipReason.BINARY),
     ],
 )
-def test_content_that_is_passed_over(tmp_path: Path, path: str, content: str | bytes, reason: SkipReason) -> None:
+def test_content_that_is_skipped(tmp_path: Path, path: str, content: str | bytes, reason: SkipReason) -> None:
     put(tmp_path, path, content)
     answer = read_source(tmp_path, path, max_bytes=LIMIT)
     assert isinstance(answer, Skip)

@@ -48,7 +48,7 @@ def facts(view: View) -> list[dict[str, Any]]:
 
 
 def body(view: View) -> str:
-    """Return what follows the heading of the only file."""
+    """Return the text after the heading of the only file."""
     return re.split(r"^── .* ──\n", view.text, maxsplit=1, flags=re.MULTILINE)[1]
 
 
@@ -56,7 +56,7 @@ def numbered(count: int) -> str:
     return "".join(f"line {number}\n" for number in range(1, count + 1))
 
 
-# The same bytes, always
+# Goldens
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -70,7 +70,7 @@ def test_a_read_as_json(check_golden: Check) -> None:
     check_golden("reads/window.json", view.text)
 
 
-# A window
+# Line windows
 
 
 def test_five_hundred_lines_unless_another_number_is_asked_for(service: Service) -> None:
@@ -88,7 +88,7 @@ def test_five_hundred_lines_unless_another_number_is_asked_for(service: Service)
     assert clamped.banner == "Lines 1-2,000 of 2,140 (partial). Next page: start_line=2001."
 
 
-def test_the_budget_cuts_at_the_end_of_a_line(service: Service) -> None:
+def test_a_page_ends_at_the_end_of_a_line(service: Service) -> None:
     view = read(service, write(service, "many.txt", numbered(400)), max_tokens=1_000)
     shown = body(view)
     way = re.fullmatch(
@@ -159,7 +159,7 @@ def test_front_matter_stays_at_the_top(service: Service) -> None:
     assert body(view).startswith(front)
 
 
-# A line that no budget holds
+# Lines too long for any budget
 
 
 @pytest.mark.parametrize("form", list(Format))
@@ -210,7 +210,7 @@ def test_the_headings_of_several_files_can_be_followed(service: Service) -> None
     assert body(read(service, "b.txt", start_line=int(way.group(2)), max_lines=1)) == f"line {int(way.group(1)) + 1}\n"
 
 
-def test_one_bad_path_among_several_is_told_in_place(service: Service) -> None:
+def test_one_bad_path_among_several_is_reported_in_its_place(service: Service) -> None:
     write(service, "a.txt", "a\n")
     write(service, ".env", "KEY=1\n")
     view = read(service, "a.txt", ".env", "../x", "a.txt")
@@ -225,7 +225,7 @@ def test_one_bad_path_among_several_is_told_in_place(service: Service) -> None:
         read(service, ".env")
 
 
-def test_paths_that_do_not_fit_are_left_out_and_said(service: Service) -> None:
+def test_paths_that_do_not_fit_are_left_out_with_a_count(service: Service) -> None:
     paths = [write(service, f"a_file_with_quite_a_long_name_{number}.txt", "text\n") for number in range(50)]
     view = read(service, *paths, max_tokens=1_000)
     assert view.banner == (
@@ -319,7 +319,7 @@ def test_a_refusal_cannot_break_the_budget() -> None:
     assert measure(view.text).bytes <= READ_BYTES
 
 
-def test_what_the_budget_did_to_a_read_is_told(service: Service) -> None:
+def test_what_the_budget_did_to_a_read_is_observed(service: Service) -> None:
     with observed() as seen:
         read(service, write(service, "many.txt", numbered(400)), max_tokens=1_000)
         read(service, "many.txt", max_lines=3)

@@ -1,4 +1,4 @@
-"""Calls of real clients are recorded as they were answered, and none waits for that."""
+"""Calls of real clients are recorded with their exact answers, and no call waits for the journal."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ ME = Implementation(name="acme-agent", version="1.2")
 
 @pytest.fixture
 def service(acme: Service, tmp_path: Path) -> Service:
-    """The shared workspace, with a journal of its own."""
+    """The shared workspace, with its own journal."""
     own = Service(acme.root, load_settings(acme.root, {"cache_dir": tmp_path / "cache", "index.model": "none"}))
     own.index()
     return own

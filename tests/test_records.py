@@ -1,4 +1,4 @@
-"""Records of benchmarks name the commit they were made from, so they are made from a clean tree."""
+"""Benchmark records name their commit, so they require a clean tree."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ def save(repository: Path) -> subprocess.CompletedProcess[str]:
 
 def test_a_record_of_a_clean_tree_names_its_commit(repository: Path) -> None:
     assert save(repository).returncode == 0
-    # The record that is there now is new, and no reason to refuse the next.
+    # The record that was just stored does not prevent the next one.
     assert save(repository).returncode == 0
     (path,) = (repository / "bench/records").iterdir()
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repository, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Related code: by meaning or by words, of a line or of a symbol, and what its notes tell."""
+"""Related code: by meaning or by words, for a line or a symbol, and its notes."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Views of links and the tree, and goldens of related code: pages with true totals, budgets, freshness and errors."""
+"""Views of links and the tree, and goldens of related code: pages with exact totals, budgets, freshness and errors."""
 
 import json
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Service:
     return open_service(write_vault(root, notes=NOTES, links=LINKS, hub_links=TO_HUB))
 
 
-# The same bytes, always
+# Goldens
 
 VIEWS: dict[str, RelationRequest] = {
     "links": LinksRequest("README.md"),
@@ -82,7 +82,7 @@ def test_every_view(name: str, shop: Service, check_golden: Check) -> None:
     text = shop.relation_view(VIEWS[name])
     data = shop.relation_view(replace(VIEWS[name], format=Format.JSON))
     shown = json.loads(data.text) | {"latency_ms": 0}
-    # A cursor belongs to a folder, which is another one in each run; and so it may cost more.
+    # A cursor contains the folder, which differs between runs, and so may its cost.
     if shown["pagination"]["cursor"]:
         shown["pagination"]["cursor"], shown["truncation_info"]["estimated_tokens"] = "CURSOR", 0
     check_golden(f"relations/{name}.text", text.text)
@@ -138,7 +138,7 @@ def test_a_page_that_starts_inside_a_file_says_so(shop: Service) -> None:
 
 
 def pages(service: Service, request: RelationRequest, limit: int) -> tuple[list[str], set[int]]:
-    """Go through a list by its cursors."""
+    """Page through a list with cursors."""
     results, totals, cursor = list[str](), set[int](), ""
     while cursor is not None:
         answer = facts(service, replace(request, limit=limit, cursor=cursor))
@@ -226,7 +226,7 @@ def test_deleting_and_renaming_a_hub_breaks_its_links(tmp_path: Path) -> None:
     assert facts(service, BacklinksRequest("Hub.md"))["total_count"] == 40
 
 
-# Promises
+# Budgets and notes
 
 requests = st.sampled_from([*PAGED, LinksRequest("Hub.md"), RelatedRequest("Hub.md")])
 

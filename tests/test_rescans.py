@@ -1,4 +1,4 @@
-"""A walk that knows the last one: what is recalled, and what is looked at again."""
+"""A walk that knows the last one: what it reuses, and what it checks again."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from keyhole.core.types import Skip, SkipReason
 
 
 def known_from(walked: Scan) -> Known:
-    """Remember a walk as the index does, with every candidate taken in."""
+    """Record a walk as the index does, with every candidate indexed."""
     return Known(
         files={candidate.path: (candidate.size, candidate.mtime_ns) for candidate in walked.candidates},
         skips={skip.path: (skip, None) for skip in walked.skips},

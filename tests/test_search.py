@@ -78,7 +78,7 @@ def service(built: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def own(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
-    """Give the test a workspace of its own, to change, without vectors."""
+    """Return a new workspace without vectors, which the test may change."""
     shutil.copytree(built / "project", tmp_path / "project")
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("KEYHOLE_INDEX_MODEL", "none")
@@ -429,7 +429,7 @@ def test_trigrams_follow_a_changed_file(own: Service) -> None:
 # The open index
 
 
-def test_an_index_that_was_replaced_is_opened_anew(own: Service) -> None:
+def test_an_index_that_was_replaced_is_opened_again(own: Service) -> None:
     assert own.search(Query("RetryPolicy")).total
     other = Service(own.root, own.settings)
     other.clear()
@@ -439,7 +439,7 @@ def test_an_index_that_was_replaced_is_opened_anew(own: Service) -> None:
     assert own.search(Query("RetryPolicy")).total
 
 
-def test_an_index_that_was_replaced_unnoticed_is_opened_anew(own: Service) -> None:
+def test_an_index_that_was_replaced_unnoticed_is_opened_again(own: Service) -> None:
     assert not own.search(Query("brand_new")).total
     (own.root / "src/brand.py").write_text("def brand_new(): ...\n")
     other = Service(own.root, own.settings)
@@ -448,7 +448,7 @@ def test_an_index_that_was_replaced_unnoticed_is_opened_anew(own: Service) -> No
     assert own.search(Query("brand_new")).total == 1
 
 
-def test_many_threads_may_search_at_once(own: Service) -> None:
+def test_many_threads_can_search_in_parallel(own: Service) -> None:
     queries = ["RetryPolicy", "next_delay", "/return/", "paint canvas"] * 10
     expected = [paths(own.search(Query(text))) for text in queries]
     with ThreadPoolExecutor(8) as threads:

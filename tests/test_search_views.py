@@ -1,4 +1,4 @@
-"""Views of real searches: pages to the end, ways in the banner, cursors, limits and what is told about them."""
+"""Views of real searches: pages to the end, steps in the banner, cursors, limits and their notes."""
 
 import json
 import re
@@ -31,7 +31,7 @@ from keyhole.core.view.usage import observed, utilisation
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
-    """Index a workspace in which many files answer the same query."""
+    """Index a workspace in which many files match the same query."""
     base = tmp_path_factory.mktemp("views")
     for number in range(40):
         lines = "".join(f"    total += weigh({step}, total)\n" for step in range(number + 3))
@@ -40,7 +40,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
         path.write_text(f'def weigh_{number}(total):\n    """Weigh part {number}."""\n{lines}    return total\n')
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KEYHOLE_CACHE_DIR", str(base / "cache"))
-        patch.setenv("KEYHOLE_INDEX_MODEL", "none")  # words alone have true totals
+        patch.setenv("KEYHOLE_INDEX_MODEL", "none")  # only search by words has exact totals
         service = Service.open(base / "project")
     service.index()
     return service
@@ -98,7 +98,7 @@ def test_the_ways_out_of_an_end_and_of_a_result_too_large_work(service: Service)
     assert "".join((service.root / "src/part_39.py").read_text().splitlines(keepends=True)[2:9]) in read.text
 
 
-def test_a_cursor_goes_on_where_the_answer_ended(service: Service) -> None:
+def test_a_cursor_continues_where_the_answer_ended(service: Service) -> None:
     request = SearchRequest("weigh total", limit=7, format=Format.JSON)
     first = json.loads(service.search_view(request).text)
     second = service.search_view(replace(request, cursor=first["pagination"]["cursor"]))
@@ -153,7 +153,7 @@ def test_nonsense_is_an_error(service: Service, request_: SearchRequest, message
         service.search_view(request_)
 
 
-def test_what_is_clamped_is_said(service: Service) -> None:
+def test_lowered_values_have_a_note(service: Service) -> None:
     view = service.search_view(SearchRequest("weigh", limit=51, max_tokens=99_999))
     assert "Note: limit=51 is over the maximum, using limit=50.\n" in view.text
     assert "Note: max_tokens=99999 is over the maximum, using max_tokens=25000.\n" in view.text

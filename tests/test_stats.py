@@ -48,7 +48,7 @@ def _noon_in_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def sample() -> list[Call]:
-    """A morning of two agents: one reads much, one makes mistakes."""
+    """The calls of two agents: one reads a lot, one makes mistakes."""
     calls = []
     for number in range(40):
         tool = ("search_code", "read_file", "map_file", "search_code")[number % 4]
@@ -93,7 +93,7 @@ def test_what_is_counted() -> None:
     assert [group.calls for group in found.tools] == [21, 10, 10]
     assert [(group.name[:6], group.calls) for group in found.clients] == [("a-clie", 20), ("claude", 20), ("codex", 1)]
     assert found.clients[2].p95_ms == 0
-    # Errors and pending calls have no budget to use.
+    # Errors and pending calls have no budget.
     assert sum(found.histogram) == 38
     assert found.histogram[9] == 8
     assert [call.ms for call in found.slowest] == [324.25] * 5

@@ -1,4 +1,4 @@
-"""What is misspelled gets a suggestion: paths, tools, parameters, filters, values, clients and settings."""
+"""A misspelled path, tool, parameter, filter, value, client or setting gets a suggestion."""
 
 import os
 import random
@@ -168,9 +168,7 @@ def test_a_name_is_suggested_or_all_are_listed() -> None:
         ("get_links", {"path": "retry.py"}, "Did you mean src/retry.py?"),
     ],
 )
-async def test_agents_are_told_the_closest_name(
-    server: FastMCP, tool: str, arguments: dict[str, Any], message: str
-) -> None:
+async def test_agents_get_the_closest_name(server: FastMCP, tool: str, arguments: dict[str, Any], message: str) -> None:
     async with Client(server) as client:
         text, is_error = await call(client, tool, **arguments)
     assert is_error
@@ -215,7 +213,7 @@ def test_other_words_with_a_colon_are_searched_for(line: str) -> None:
         (["map", "retry.py"], "keyhole tree lists the files. Did you mean src/retry.py?"),
     ],
 )
-def test_people_at_a_shell_are_told_the_closest_name(base: Path, arguments: list[str], message: str) -> None:
+def test_shell_users_get_the_closest_name(base: Path, arguments: list[str], message: str) -> None:
     variables = {"PATH": os.environ["PATH"], "HOME": str(base), "KEYHOLE_CACHE_DIR": str(base / "cache")}
     command = [sys.executable, "-m", "keyhole", *arguments]
     done = subprocess.run(
@@ -225,7 +223,7 @@ def test_people_at_a_shell_are_told_the_closest_name(base: Path, arguments: list
     assert message in done.stderr
 
 
-# What no error shows
+# No Python syntax in errors
 
 
 @pytest.mark.parametrize("pattern", ["a{1001}", "[[:foo:]]", "(a{1000}){1000}"])

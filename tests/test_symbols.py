@@ -1,4 +1,4 @@
-"""Every language's symbols, against goldens that were checked by hand."""
+"""The symbols of every language, compared with goldens that were checked by hand."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ def outline_of(path: Path) -> Outline:
 
 
 def dump(outline: Outline) -> str:
-    """Write an outline so that a person can check it line by line."""
+    """Return an outline as text that people can check line by line."""
     lines = [f"{outline.language}{', with syntax errors' if outline.has_errors else ''}", ""]
     lines += [f"import {imported.target}  [{imported.line}] {imported.text}" for imported in outline.imports]
     for symbol in outline.symbols:

@@ -1,4 +1,4 @@
-"""What Keyhole does to the process it runs in, and what it asks of the system."""
+"""What Keyhole changes in its process, and what it needs from the system."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ print(json.loads(child) == json.loads(sys.argv[1]), fastmcp.settings.log_level, 
 
 
 def test_the_users_variables_of_fastmcp_are_not_ours_to_read_or_to_change() -> None:
-    """What the user set reaches programs that Keyhole starts, such as an editor, and not the server."""
+    """Variables that the user set reach programs that Keyhole starts, such as an editor, but not the server."""
     told = subprocess.run(
         [sys.executable, "-c", IMPORT_AND_TELL, '{"FASTMCP_LOG_LEVEL": "BOGUS", "FASTMCP_ENV_FILE": "mine.env"}'],
         env={**os.environ, "FASTMCP_LOG_LEVEL": "BOGUS", "FASTMCP_ENV_FILE": "mine.env"},

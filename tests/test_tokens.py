@@ -1,4 +1,4 @@
-"""The estimate of tokens: exact sums over lines, never less for more text, and near real tokenizers."""
+"""The token estimate: sums over lines are exact, more text never costs less, and it is close to real tokenizers."""
 
 import json
 from pathlib import Path
@@ -18,11 +18,11 @@ from keyhole.core.view.budget.tokens import (
 )
 
 FIXTURES = Path(__file__).parent / "fixtures"
-# True counts of the files under fixtures/languages; bench/tokens.py --count-fixtures writes them.
+# True counts of the files in fixtures/languages, written by bench/tokens.py --count-fixtures.
 TRUE_COUNTS: dict[str, dict[str, int]] = json.loads((FIXTURES / "tokens.json").read_text())
 
 tokenizers = st.sampled_from(sorted(TOKENIZERS))
-# Text that runs on over the edges of lines, among it all kinds of characters.
+# Text with runs that could cross line ends, and with all kinds of characters.
 texts = st.text(st.sampled_from("abXY09 \t\r\n.(-=_éжש中→🔑\ud800"))
 
 

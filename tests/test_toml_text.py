@@ -1,4 +1,4 @@
-"""One table of a TOML file changes; everything else stays as it is."""
+"""One table of a TOML file changes; everything else stays the same."""
 
 import pytest
 
@@ -45,7 +45,7 @@ ENTRY: dict[str, object] = {"command": "keyhole", "args": ["mcp"]}
         ),
     ],
 )
-def test_toml_is_changed_where_it_stands(text: str, changed: str, removed: str) -> None:
+def test_toml_is_changed_in_place(text: str, changed: str, removed: str) -> None:
     assert toml_text.set_entry(text, "mcp_servers", "keyhole", ENTRY) == changed
     assert toml_text.set_entry(changed, "mcp_servers", "keyhole", ENTRY) == changed
     assert toml_text.remove_entry(text, "mcp_servers", "keyhole") == removed

@@ -1,4 +1,4 @@
-"""The explorer: typing, pages, why, files, and the index behind it."""
+"""The explorer: typing, pages, explanations, files, and the index in the background."""
 
 import asyncio
 import json
@@ -153,7 +153,7 @@ def test_pages_go_on_where_the_answer_ended(acme: Service) -> None:
 
 
 def test_what_was_left_out_is_shown_below_a_line_with_its_cost(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    # So few files always fit into the smallest budget that can be asked for.
+    # So few files always fit into the smallest budget.
     monkeypatch.setattr(limits, "MIN_TOKENS", 100)
 
     async def steps(pilot: Pilot[None]) -> None:
@@ -291,7 +291,7 @@ def test_the_mouse_turns_pages_changes_detail_and_picks_tabs(acme: Service) -> N
     drive(make_app(acme), steps)
 
 
-# Why
+# Explanations
 
 
 def test_why_explains_a_rank_and_an_absence(acme: Service) -> None:
@@ -315,7 +315,7 @@ def test_why_explains_a_rank_and_an_absence(acme: Service) -> None:
 
 def test_letters_lead_to_every_pane_and_every_tab(acme: Service) -> None:
     async def letters(pilot: Pilot[None]) -> dict[str, str]:
-        """Find what stands on the screen right after each letter's place."""
+        """Return the text on the screen right after each letter."""
         behind = [strip.text for strip in pilot.app.screen_stack[0]._compositor.render_strips()]
         labels = pilot.app.screen.query(".jump-letter")
         return {str(label.render()).strip(): behind[label.region.y][label.region.x + 1 :][:8] for label in labels}
@@ -404,7 +404,7 @@ def offers(expected: list[str], pilot: Pilot[None]) -> bool:
 
 
 def matching_commands(pilot: Pilot[None], typed: str) -> list[str]:
-    """The titles of the commands of the screen below the palette that match what is typed."""
+    """The titles of the screen's commands that match the typed text."""
     matcher = Matcher(typed)
     titles = [binding.tooltip for _, binding in commands(pilot.app.screen_stack[-2])]
     return [title for title in titles if not typed or matcher.match(title) > 0]

@@ -1,4 +1,4 @@
-"""What the explorer shows is, byte for byte, what an agent gets."""
+"""The explorer shows, byte for byte, what an agent gets."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ def test_the_text_tab_has_the_bytes_that_an_agent_gets(acme: Service, detail: De
 
 @pytest.fixture(scope="module")
 def received(acme: Service) -> dict[str, str]:
-    """Ask a server in a process of its own, through a real client over stdio, everything at once."""
+    """Send all requests to a server in a separate process, through a real client over stdio."""
 
     async def ask_all() -> dict[str, str]:
         settings = {"KEYHOLE_CACHE_DIR": str(acme.settings.cache_dir), "KEYHOLE_INDEX_MODEL": "none"}
@@ -63,7 +63,7 @@ async def text_of(client: Client[Any], tool: str, arguments: dict[str, Any]) -> 
 
 
 WIDE = {"query": "handle event", "limit": 50}
-# What a client asks for, and how to ask the explorer for the same.
+# A client's requests, and how to make the same ones in the explorer.
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "whole": ("search_code", {**WIDE, "detail_level": "compact", "max_tokens": 20_000}),
     "cut": ("search_code", {**WIDE, "detail_level": "rich", "max_tokens": 2_000}),
@@ -98,7 +98,7 @@ def test_the_json_and_map_tabs_are_what_a_real_client_receives(acme: Service, re
         explore(pilot).search_state = SearchState()
         await ask(pilot, "backoff", "enter", "]", "]")
         shown = json.loads(explore(pilot).query_one(LineView).document.text)
-        # Only the time it took may differ between two doors.
+        # Only the time taken may differ between front ends.
         assert shown | {"latency_ms": 0} == json.loads(received["json"]) | {"latency_ms": 0}
         explorer(pilot).open_file("src/acme/retry.py", 1)
         await settle(pilot)
@@ -154,7 +154,7 @@ def test_costs_add_up_to_the_answer(acme: Service) -> None:
         assert answer
         total = answer.view.truncation.estimated_tokens
         rows = sum(row.tokens for row in answer.shown)
-        # Each row is rounded up, and the frame around them costs something too.
+        # Each row is rounded up, and the text around the rows costs something too.
         assert rows - len(answer.shown) <= total <= rows + 60
         assert explore(pilot).query_one(Gauge).share == pytest.approx(total / 20_000)
 

@@ -1,4 +1,4 @@
-"""The calls as the explorer keeps them, without a screen."""
+"""The explorer's list of calls, without a screen."""
 
 import pytest
 from agents import CLIENTS, NOON
@@ -42,7 +42,7 @@ def test_it_holds_the_newest_however_they_come(numbers: list[int], most: int) ->
     for number in numbers:
         log.apply(batch(made(number)))
     newest = sorted(set(numbers), reverse=True)[:most]
-    # A call that was dropped may end later; it must not push out a newer one.
+    # A call that was dropped may end later; it must not replace a newer one.
     assert ids(log) == newest
 
 
@@ -70,7 +70,7 @@ def test_a_long_pause_is_bounded() -> None:
     assert ids(log) == list(range(499, 489, -1))
 
 
-def test_a_journal_that_was_cleared_takes_its_calls_along() -> None:
+def test_clearing_the_journal_removes_its_calls() -> None:
     log = CallLog()
     log.apply(batch(made(1), made(2)))
     log.apply(batch(made(1, change=9), is_reset=True))

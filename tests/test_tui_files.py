@@ -1,4 +1,4 @@
-"""The screen of files: the tree, symbols, and files of any size."""
+"""The Files screen: the tree, symbols, and files of any size."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def test_the_tree_reveals_the_file_that_is_opened(acme: Service, keys: tuple[str
         assert tree.cursor_node.data.path == "src/acme/handlers/refunded.py"
         top = tree.scroll_offset.y
         assert top <= tree.cursor_line < top + tree.scrollable_content_region.height
-        # The tree is built anew when files change; the cursor stays.
+        # The tree is rebuilt when files change; the cursor stays.
         tree.show(explorer(pilot).inventory)
         await pilot.pause()
         assert tree.cursor_node.data.path == "src/acme/handlers/refunded.py"

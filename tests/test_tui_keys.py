@@ -1,4 +1,4 @@
-"""What each key of the explorer does; no binding is left out."""
+"""What each key of the explorer does; every binding is tested."""
 
 import json
 from collections.abc import Callable
@@ -42,7 +42,7 @@ Check = Callable[[Pilot[None]], object]
 
 
 def doing(*keys: str, then: Check) -> tuple[tuple[str, ...], Check]:
-    """Press some keys before the one that is looked at."""
+    """Press some keys before the tested one."""
     return keys, then
 
 
@@ -52,7 +52,7 @@ def lens_of(pilot: Pilot[None]) -> str:
 
 
 Row = Check | tuple[tuple[str, ...], Check]
-# What is true after each key, pressed in the list of ten results, on the first of them.
+# What holds after each key, pressed on the first of ten results.
 EXPLORE: dict[str, Row] = {
     "slash": lambda pilot: isinstance(pilot.app.focused, QueryLine),
     "y": lambda pilot: pilot.app.clipboard == answer_of(pilot).view.text,
@@ -93,7 +93,7 @@ EXPLORE: dict[str, Row] = {
     "t": lambda pilot: pilot.app.theme == "keyhole-light",
     "ctrl+p": lambda pilot: type(pilot.app.screen).__name__ == "CommandPalette",
 }
-# What is true after each key, pressed in the view of a file.
+# What holds after each key, pressed in the view of a file.
 FILES: dict[str, Row] = {
     "f": lambda pilot: isinstance(pilot.app.screen, PickScreen),
     "slash": lambda pilot: isinstance(pilot.app.screen, PickScreen),
@@ -113,7 +113,7 @@ FILES: dict[str, Row] = {
     "G": lambda pilot: files(pilot).query_one(LineView).scroll_offset.y > 1,
     "g": doing("G", then=lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 0),
 }
-# Tested on their own: here, in test_tui.py or test_tui_links.py, or through a terminal.
+# Tested separately: here, in test_tui.py or test_tui_links.py, or through a terminal.
 ELSEWHERE = {"e", "q", "ctrl+q", "ctrl+c", "l", "m", "r", "less_than_sign", "greater_than_sign"}
 LINE = {"enter", "tab", "down", "up"}
 
@@ -155,7 +155,7 @@ def test_every_key_in_files(acme: Service) -> None:
 
 @pytest.mark.parametrize("mode", ["1", "2"])
 def test_r_finds_what_has_changed(tmp_path: Path, mode: str) -> None:
-    """Nobody watches the files here: only an index run can know of the second one."""
+    """Nothing watches the files here, so only an index run can find the second one."""
     root = tmp_path / "still"
     root.mkdir()
     (root / "first.py").write_text("x = 1\n")
@@ -175,7 +175,7 @@ def test_r_finds_what_has_changed(tmp_path: Path, mode: str) -> None:
 
 
 async def start_over(pilot: Pilot[None]) -> None:
-    """Close what is open above the screens, and go to the first of them."""
+    """Close dialogs, and go to the first screen."""
     while isinstance(pilot.app.screen, ModalScreen):
         pilot.app.pop_screen()
         await pilot.pause()

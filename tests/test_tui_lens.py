@@ -1,4 +1,4 @@
-"""The client lens: what survives of an answer on its way to a client's model."""
+"""The client lens: an answer as a client delivers it to its model."""
 
 import pytest
 from driving import ask, drive, explore, explorer, make_app, press, settle
@@ -38,7 +38,7 @@ def test_the_pane_shows_what_a_client_delivers(acme: Service, client: str) -> No
             costs = explorer(pilot).tool_costs
             assert costs == expected
             assert str(line.render()) == lens_text(lens(client), seen, costs)
-        # What is copied is what was sent.
+        # The copied text is the one that was sent.
         await press(pilot, "y")
         assert pilot.app.clipboard == answer.view.text
 

@@ -1,4 +1,4 @@
-"""The explorer's links: a pane to walk through, back and forward, and code like a result."""
+"""Links in the explorer: a pane to follow them, history, and code similar to a result."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ README, GUIDE, CART, PRICES = "README.md", "docs/guide.md", "src/shop/cart.py", 
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Service:
-    """Index code and notes with links of every kind."""
+    """Index code and notes with all kinds of links."""
     root = tmp_path_factory.mktemp("links") / "shop"
     for path, text in {**PYTHON[0], **MARKDOWN[0]}.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def titles(pilot: Pilot[None]) -> list[str]:
 
 
 def shown(pilot: Pilot[None]) -> tuple[str, str]:
-    """Return the file on the screen, and the one whose links are listed."""
+    """Return the file on the screen, and the file whose links are listed."""
     opened = files(pilot).opened
     return opened.path if opened else "", pane(pilot).path
 
@@ -54,7 +54,7 @@ async def open_links(pilot: Pilot[None], path: str) -> None:
 
 
 async def put_cursor(pilot: Pilot[None], text: str) -> None:
-    """Go to the row that starts with a text, with the keyboard."""
+    """Go to the row that starts with a text, by keyboard."""
     for _ in range(100):
         row = pane(pilot).rows[pane(pilot).highlighted or 0]
         if row.text.startswith(text):

@@ -1,4 +1,4 @@
-"""The explorer keeps what it shows, and not what it has shown."""
+"""The explorer frees the memory of what it no longer shows."""
 
 import gc
 from pathlib import Path
@@ -7,12 +7,12 @@ from driving import drive, explorer, make_app, make_service, press, wait_until
 from textual.pilot import Pilot
 
 _WARM_UP, _CYCLES = 5, 30
-# It was 229 when this was written, and 126,746 with what each index run left frozen.
+# It was 229 when this was written, and 126,746 when each index run left frozen objects.
 _MOST_GROWTH = 3_000
 
 
 def objects_kept() -> int:
-    """Count what cannot be freed: frozen objects are never looked at again, whether they are garbage or not."""
+    """Count frozen objects: the garbage collector never checks them again, so they may be leaks."""
     gc.collect()
     return len(gc.get_objects()) + gc.get_freeze_count()
 

@@ -1,4 +1,4 @@
-"""One search serves every form of an answer: other tabs, details and budgets are written from what it found."""
+"""One search serves every form of an answer: other tabs, details and budgets use the same results."""
 
 import json
 import os
@@ -26,7 +26,7 @@ Search = Callable[..., SearchResult]
 
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """List the queries that the engine searches for."""
+    """Record the queries that the engine runs."""
     searched: list[str] = []
     search: Search = Engine.search
 
@@ -93,7 +93,7 @@ OTHERS = [
 async def test_what_is_written_from_another_search_is_what_a_client_gets(
     unasked_service: Service, request_: SearchRequest
 ) -> None:
-    """Compare every other form of an answer, byte for byte, with what a call over MCP gives for it."""
+    """Compare every other form of an answer, byte for byte, with the same call over MCP."""
     service = unasked_service
     known, _ = service.search_page(request_)
     async with Client(build_server(Service(service.root, service.settings))) as client:
@@ -105,7 +105,7 @@ async def test_what_is_written_from_another_search_is_what_a_client_gets(
 
 
 def without_latency(text: str) -> list[str]:
-    """Leave out the one line that may differ between two answers."""
+    """Remove the one line that may differ between two answers."""
     return [line for line in text.split("\n") if not line.startswith('"latency_ms":')]
 
 
@@ -116,7 +116,7 @@ def test_a_smaller_page_is_the_start_of_a_larger_one(acme: Service, searches: li
     other = compare(acme, found, Variant(detail=Detail.COMPACT))
     assert searches == ["handle event"]
     assert other.there == acme.search_view(replace(many, detail_level=Detail.COMPACT)).truncation.estimated_tokens
-    # The other way round there is more to find.
+    # In the other direction, there is more to find.
     few = find_answer(acme, 2, replace(many, detail_level=Detail.COMPACT))
     searches.clear()
     compare(acme, few, Variant(detail=Detail.MINIMAL))
@@ -144,13 +144,13 @@ def test_after_a_change_it_is_searched_again(tmp_path: Path, searches: list[str]
     service = make_service(root)
     service.index()
     found = find_answer(service, 1, SearchRequest("first"))
-    # Not indexed yet, but one of the hits: what is known of it no longer holds.
+    # The changed file is a hit and is not indexed yet, so the cached results are stale.
     (root / "a.py").write_text("x = 1\n\n\ndef first(): pass\n")
     os.utime(root / "a.py", (1, 1))
     searches.clear()
     assert json.loads(as_json(service, found).text)["results"][0]["preview"] == "x = 1\ndef first(): pass"
     assert searches == ["first"]
-    # Another index of the same generation has other numbers for its chunks.
+    # Another index with the same generation has different chunk numbers.
     found = find_answer(service, 2, SearchRequest("first"))
     generation = found.result.index.generation
     service.clear()
@@ -165,7 +165,7 @@ def test_after_a_change_it_is_searched_again(tmp_path: Path, searches: list[str]
 def test_a_result_without_a_signature_is_called_by_its_first_line(tmp_path: Path) -> None:
     root = tmp_path / "odd"
     root.mkdir()
-    # The name of the file has what stands between a place and its label in a text.
+    # The file name contains the separator between a place and its label.
     (root / "a (1) b.py").write_text("value = compute(1)\n")
     service = make_service(root)
     service.index()

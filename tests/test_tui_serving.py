@@ -1,4 +1,4 @@
-"""Same process, for real: the explorer serves agents, sees what they ask, and frees the port when it closes."""
+"""The explorer serves agents from its own process, shows their calls, and frees the port when it closes."""
 
 import asyncio
 import json
@@ -74,7 +74,7 @@ def test_a_client_over_http_is_seen_byte_for_byte(agents_service: Service) -> No
             assert whole
             assert text_of(pilot).encode() == whole.response.encode() == answer.encode()
             await press(pilot, "j")
-        # The search, opened in Explore, is the same text once more.
+        # The search, opened in Explore, shows the same text.
         await press(pilot, "k", "o")
         await settle(pilot)
         screen = explorer(pilot).screen
@@ -123,7 +123,7 @@ def test_eight_busy_clients_never_freeze_the_screen(agents_service: Service) -> 
     async def steps(pilot: Pilot[None]) -> None:
         await wait_until(pilot, lambda _: app.server_state.phase == ServerPhase.ON)
         await press(pilot, "escape", "3")
-        # Clients in a loop of their own, as they are in life; keys go on meaning what they mean.
+        # Clients run in their own event loop, as in reality; keys still work.
         work = asyncio.create_task(asyncio.to_thread(asyncio.run, all_received(app.server_state.client_setup)))
         while not work.done():
             place = calls_of(pilot).call

@@ -1,4 +1,4 @@
-"""How the explorer looks in each of its states, at fixed sizes; each picture comes with a fact about the state."""
+"""Snapshots of the explorer's states at fixed sizes; each also asserts a fact about the state."""
 
 import asyncio
 import threading
@@ -55,7 +55,7 @@ def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass(frozen=True)
 class State:
-    """A state of the explorer: how to get there, and what is true there."""
+    """A state of the explorer: how to reach it, and a fact that holds there."""
 
     steps: Steps
     fact: Callable[[Pilot[None]], object]
@@ -125,7 +125,7 @@ STATES = {
         typed("backoff lang:p"), lambda pilot: explore(pilot).query_one(QueryLine)._suggestion.endswith("python")
     ),
     "text": State(asked("backoff", "enter", "]"), lambda pilot: view_of(pilot).document.text.startswith("Results 1-")),
-    # Narrow, so that the time at the end of the text is out of sight.
+    # Narrow, so that the time at the end of the text is not visible.
     "json": State(
         asked(MANY, "enter", "enter", "]", "]"), lambda pilot: view_of(pilot).document.lexer == "json", MIDDLE
     ),
@@ -221,7 +221,7 @@ def test_without_colour(acme: Service, snap_compare: Compare, monkeypatch: pytes
 
 @dataclass(frozen=True)
 class Held:
-    """Index runs that do not end before they are let go."""
+    """Index runs that wait until they are released."""
 
     gate: threading.Event
 

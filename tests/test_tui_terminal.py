@@ -1,4 +1,4 @@
-"""The terminal is given back as it was, however the explorer ends; through a real pseudo-terminal."""
+"""The terminal is restored however the explorer ends; tested with a real pseudo-terminal."""
 
 import fcntl
 import json
@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 ENTER_SCREEN, LEAVE_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
-# What an application turns on and has to turn off again: mouse, focus, pasting; the cursor is the other way round.
+# Modes that an application turns on and must turn off again: mouse, focus, paste; for the cursor it is the reverse.
 MODES = (b"1000", b"1003", b"1006", b"1015", b"1004", b"2004")
 _PATIENCE = 60.0
 
@@ -149,10 +149,10 @@ def test_the_terminal_is_restored(
 def test_it_ends_when_its_window_is_gone_and_no_signal_says_so(root: Path) -> None:
     terminal = Terminal(root)
     terminal.shows("✓ current")
-    # It is not the terminal that controls the process, so the system sends no signal.
+    # It is not the controlling terminal of the process, so the system sends no signal.
     os.close(terminal.master)
     os.close(terminal.slave)
-    # What it goes on to draw has nowhere to go, which must not hold it up.
+    # Its further output can't be written, which must not block it.
     for number in range(60):
         (root / f"new{number}.py").write_text("def another(): pass\n")
         time.sleep(0.05)
@@ -196,7 +196,7 @@ def test_the_editor_gets_the_terminal_as_it_was_and_gives_it_back(start: Callabl
     terminal.shows("a.py:4")
     terminal.send("e")
     terminal.shows("the editor has the terminal")
-    # The explorer is out of the way: its screen is left, and nothing of it listens to the mouse.
+    # The explorer has suspended: it left its screen, and mouse reporting is off.
     assert terminal.is_restored()
     begun = len(terminal.output)
     terminal.send("typed in the editor\r")
@@ -209,7 +209,7 @@ def test_the_editor_gets_the_terminal_as_it_was_and_gives_it_back(start: Callabl
         "typed": "typed in the editor\n",
     }
     assert termios.tcgetattr(terminal.slave) != terminal.before
-    # What was written there is found at once.
+    # The edited text is found immediately.
     for keys, shown in [("/", b"Complete"), ("\x15", b"a name, a few words"), ("second", b"a.py"), ("\r", b"Read")]:
         terminal.send_and_see(keys, shown)
     terminal.shows("a.py:5")

@@ -1,4 +1,4 @@
-"""Traffic and Stats: what keys do there, and that calls come in, stay readable and can be made again."""
+"""Traffic and Stats: their keys, and that calls arrive, stay readable and can be replayed."""
 
 import json
 import re
@@ -116,7 +116,7 @@ def test_no_binding_is_left_out() -> None:
     assert keys_of(StatsScreen) <= set(STATS)
 
 
-# Calls come in
+# New calls
 
 
 def test_calls_come_in_live_and_end(agents_service: Service) -> None:
@@ -147,7 +147,7 @@ def test_who_reads_is_not_led_away_and_sees_how_many_are_new(agents_service: Ser
         record(agents_service, 30, first=40)
         await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 70)
         assert calls_of(pilot).call == before
-        # On the same line of the screen, too.
+        # On the same line of the screen too.
         assert (calls_of(pilot).highlighted, calls_of(pilot).scroll_offset.y) == (35, top + 30)
         assert "30 new calls" in str(calls_of(pilot).border_subtitle)
         await press(pilot, "f")
@@ -157,7 +157,7 @@ def test_who_reads_is_not_led_away_and_sees_how_many_are_new(agents_service: Ser
     drive(make_app(agents_service), steps)
 
 
-def test_a_pause_holds_everything_and_its_end_lets_it_in(agents_service: Service) -> None:
+def test_a_pause_holds_new_calls_until_it_ends(agents_service: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await watch(pilot)
         await press(pilot, "space")
@@ -197,7 +197,7 @@ def test_a_journal_that_is_cleared_empties_the_list(agents_service: Service) -> 
     drive(make_app(agents_service), steps)
 
 
-# Opened and made again
+# Open and replay
 
 
 def test_a_search_is_opened_in_explore_as_it_was_asked(agents_service: Service) -> None:
@@ -205,7 +205,7 @@ def test_a_search_is_opened_in_explore_as_it_was_asked(agents_service: Service) 
         await watch(pilot)
         await press(pilot, *"jjj", "o")
         assert pilot.app.current_mode == "explore"
-        # With the budget that it had, although the agent named none.
+        # With the budget that it had, although the agent set none.
         assert answer_of(pilot).request == SearchRequest("retry backoff", limit=1, max_tokens=6_516)
         assert explore(pilot).tab == "Text"
 
@@ -250,7 +250,7 @@ def test_a_call_is_made_again_and_the_answers_compared(
         assert replay.text == agents_service.search_view(expected).text
         assert traffic(pilot).tab == "Diff"
         assert "--- then\n+++ now\n" in text_of(pilot)
-        # Nobody else sees what was only tried.
+        # A replay is not recorded.
         assert len(agents_service.journal_reader().calls()) == 40
 
     drive(make_app(agents_service), steps)
@@ -289,7 +289,7 @@ def test_a_port_that_is_taken_is_said_and_another_one_is_a_key_away(agents_servi
         drive(make_app(agents_service), steps)
 
 
-# How it is laid out
+# Layout
 
 
 def rows_of(pilot: Pilot[None]) -> list[str]:
@@ -312,7 +312,7 @@ def test_columns_stand_below_their_names_even_when_the_size_changed_elsewhere(
         await press(pilot, "4")
         await pilot.resize_terminal(width, 24)
         await press(pilot, "3")
-        # A title begins two cells before the rows do.
+        # A title starts two cells before the rows.
         names = f"  {calls_of(pilot).border_title}"
         row = rows_of(pilot)[0]
         assert row[names.index("tool") :].startswith("find_b")

@@ -1,4 +1,4 @@
-"""How Traffic, Stats and the client lens look in each of their states; each picture comes with a fact."""
+"""Snapshots of Traffic, Stats and the client lens in each state; each also asserts a fact."""
 
 import sqlite3
 from collections.abc import Callable
@@ -51,15 +51,15 @@ TAKEN = PortError("cannot listen on 127.0.0.1:7777 (Address already in use)", Er
 def _fixed(monkeypatch: pytest.MonkeyPatch, in_greenwich: None) -> None:  # noqa: ARG001
     monkeypatch.setattr(explore_module, "DEBOUNCE_SECONDS", 0.001)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    # What tools cost changes with every word about them; test_tui_lens.py looks at the real figures.
+    # The cost of tools changes with every word about them; test_tui_lens.py checks the real figures.
     monkeypatch.setattr(LocalTools, "costs", lambda _: dict.fromkeys(profiles(), 1_500))
-    # A call that is pending now has begun just now.
+    # A pending call must have started just now.
     monkeypatch.setattr(reader, "time", SimpleNamespace(time=lambda: NOON + 300))
 
 
 @pytest.fixture
 def service(agents_service: Service) -> Service:
-    """Add a call that has not ended; the number of the process is always another one."""
+    """Add a call that has not ended; the process number differs in each run."""
     journal = open_journal(agents_service)
     journal.started(call(40))
     assert journal.flush()

@@ -1,4 +1,4 @@
-"""A search takes several looks at the index; another process may write between any two of them."""
+"""A search reads the index several times; another process may write between any two reads."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from keyhole.core.links.requests import BacklinksRequest, LinksRequest, Relation
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Mode, SearchRequest
 
-# More than any of the searches here takes.
+# More reads than any search here makes.
 LOOKS = 40
 
 
@@ -59,7 +59,7 @@ def test_a_view_sees_one_state_of_the_index(service: Service, monkeypatch: pytes
         ) -> list[tuple[Any, ...]]:
             nonlocal looks, written
             if looks == number:
-                # Every row of every file is replaced, under new numbers, by whoever indexes in another process.
+                # An index run in another process replaces every row of every file, with new numbers.
                 looks += 1
                 other.index(full=True)
                 written += 1

@@ -1,4 +1,4 @@
-"""Vectors in the index: written with a file's other rows, and made anew when the model changes."""
+"""Vectors in the index: written with the other rows of a file, and recomputed when the model changes."""
 
 import os
 import shutil
@@ -261,7 +261,7 @@ def test_all_of_a_process_shares_one_model(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_shipped_model_is_read_as_model2vec_reads_it() -> None:
-    """Where no token comes twice and no word is in scraps, both make the same vectors."""
+    """If no token occurs twice and no word is split into fragments, both compute the same vectors."""
     folder = Path(str(files("keyhole.assets").joinpath("model")))
     texts = [
         "parse the config file",

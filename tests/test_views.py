@@ -1,4 +1,4 @@
-"""Views of search results: detail, budget and banner, to the byte, and what holds of every one."""
+"""Views of search results: detail, budget and banner, to the byte, and the properties of every view."""
 
 import json
 import re
@@ -88,7 +88,7 @@ def make_result(hits: tuple[Hit, ...] = HITS, *, total: int = 0, offset: int = 0
     return SearchResult(query, Mode.KEYWORD, hits, total or len(hits), IndexVersion(7, 0, 3), passages=passages)
 
 
-# The same bytes, always
+# Goldens
 
 
 @pytest.mark.parametrize("form", list(Format))
@@ -112,7 +112,7 @@ CUTS = {
 
 @pytest.mark.parametrize("name", CUTS)
 @pytest.mark.parametrize("form", list(Format))
-def test_what_the_budget_cuts(name: str, form: Format, check_golden: Check) -> None:
+def test_what_the_budget_removes(name: str, form: Format, check_golden: Check) -> None:
     count, tokens, detail = CUTS[name]
     result = make_result(tuple(make_hit(number) for number in range(count)), total=count + 7, limit=count)
     result = replace(result, passages=dict.fromkeys(range(count), LONG))
@@ -143,7 +143,7 @@ def test_json_has_exactly_the_fields_of_its_level() -> None:
     assert answer["results"][5]["content"] == PASSAGES[6].text
 
 
-def test_a_preview_is_cut_at_two_hundred_characters() -> None:
+def test_a_preview_ends_at_two_hundred_characters() -> None:
     long = replace(PASSAGE, text="\n\n" + "x" * 300 + "\ny\n")
     result = replace(make_result((make_hit(1),)), passages={1: long})
     (found,) = json.loads(search_view(result, Shown(Detail.MINIMAL, Format.JSON)).text)["results"]
@@ -194,11 +194,11 @@ def test_a_view_keeps_its_promises(
 
 def check_promises(view: ListView, result: SearchResult, how: Shown) -> None:
     info, size = view.truncation, measure(view.text)
-    # Never above a limit, and the numbers are measured, not guessed.
+    # Never above a limit, and the stated sizes are the measured ones.
     assert size.tokens <= how.budget.tokens
     assert size.chars <= how.budget.chars
     assert (info.estimated_chars, info.estimated_tokens) == (len(view.text), estimate_tokens(view.text))
-    # Never empty when there was a result; what is kept are the best; nothing is cut silently.
+    # Never empty if there is a result; the best are shown; nothing is missing silently.
     kept = len(view.plan.levels)
     assert kept >= min(1, len(result.hits))
     asked = tuple(ladder[0] for ladder in ladders(how.detail, len(result.hits)))
@@ -216,7 +216,7 @@ def check_promises(view: ListView, result: SearchResult, how: Shown) -> None:
         assert (" left out" in line) == (kept < len(result.hits))
         assert (" shortened to " in line) == (view.plan.lowered_from < kept)
         assert (f"Next page: offset={last}." in line) == (last < result.total)
-        # What is missing and the next step both begin where every client still shows the line.
+        # What is missing and the next step both start within the part of the line that every client shows.
         assert all(line.find(part) < 120 for part in ("Budget", "Limit", "Next page:"))
     assert view.completeness.is_truncated == (info.reason is not None)
     if how.format == Format.TEXT:

@@ -1,4 +1,4 @@
-"""No decision hangs on the words of a message: they can be changed, and the program does the same."""
+"""No program logic depends on the wording of a message."""
 
 import ast
 import re
@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-# What sentences are called in this code, and what raises them.
+# Names of variables that hold messages, and of those that hold errors.
 MESSAGES = {"advice", "banner", "message", "messages", "note", "notes", "problem", "standing", "verdict", "warning"}
 ERRORS = {"cause", "error", "exc", "exception", "failure"}
-# These are mostly words of a closed list, which may be compared: but not looked into.
+# These are mostly values of an enum, which may be compared, but not searched in.
 CODES = {"reason", "how", "status"}
 LOOKING = {"startswith", "endswith", "partition", "rpartition", "find", "index", "removeprefix", "removesuffix"}
-# A path as it is shown, and a method of the standard library.
+# A displayed path, and a method of the standard library.
 NO_SENTENCES = {"name_text", "read_text"}
 MATCHING = {"match", "search", "fullmatch", "findall", "finditer"}
 SENTENCE = re.compile(r"\w[,:;.]? \w")
 
-# A comparison that is meant, by module and source, with the reason.
+# Allowed comparisons, by module and source, with the reason.
 ALLOWED = {
     ("core/clients.py", 'rule.message.removeprefix("\\n")'): "a client's own message, as assets/clients.toml has it",
     ("core/view/budget/tokens.py", 'term != "runs of tabs"'): "a name in the table of terms",
@@ -29,7 +29,7 @@ ALLOWED = {
 
 
 def find_decisions(source: str) -> Iterator[str]:
-    """Yield each expression that looks into a message, or compares one."""
+    """Yield each expression that searches in a message, or compares one."""
     for node in ast.walk(ast.parse(source)):
         if is_decision(node):
             yield ast.get_source_segment(source, node) or ""
@@ -74,7 +74,7 @@ def is_message(node: ast.expr) -> bool:
 
 
 def is_text_of(node: ast.expr, names: set[str]) -> bool:
-    """Tell whether an expression is a message: by its name, as its text, as one of several, or as that of an error."""
+    """Return whether an expression is a message: by name, as its text, as one of several, or as that of an error."""
     match node:
         case ast.Attribute(value=value, attr="text"):
             return is_text_of(value, names)
@@ -89,7 +89,7 @@ def is_text_of(node: ast.expr, names: set[str]) -> bool:
 
 
 def is_written(node: ast.expr) -> bool:
-    """Tell whether an expression is a text that was just written for people."""
+    """Return whether an expression is a text for people, written in place."""
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name.endswith("_text") and name not in NO_SENTENCES
@@ -108,7 +108,7 @@ def is_sentence(node: ast.expr) -> bool:
 
 
 def is_text(node: ast.expr) -> bool:
-    """Tell whether an expression is a text or the name of one; an empty one asks only whether there is any."""
+    """Return whether an expression is a non-empty text or the name of one; an empty text only tests for presence."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str) and node.value != ""
     return isinstance(node, ast.Name) and node.id.isupper()

@@ -1,4 +1,4 @@
-"""One way of splitting words, at index and query time."""
+"""Words are split in the same way at index and query time."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A folder of notes like people keep them in Obsidian: many links, one note that most others point to, cycles."""
+"""A folder of notes like an Obsidian vault: many links, one note that most others link to, cycles."""
 
 import random
 from pathlib import Path
@@ -32,7 +32,7 @@ WORDS = [
 
 
 def write_vault(root: Path, *, notes: int, links: int, hub_links: int, seed: int = 11) -> Path:
-    """Write notes with so many links among them, so many of them to one; a few lead nowhere, and a few to the web."""
+    """Write notes with a number of links, some of them to one hub; a few are broken, and a few lead to the web."""
     chance = random.Random(seed)
     names = [f"{chance.choice(WORDS)} {number}" for number in range(notes)]
     folders = [f"{chance.choice(WORDS)}/{chance.choice(WORDS)}" if number % 3 else "" for number in range(notes)]

@@ -1,4 +1,4 @@
-"""Reading packages as registries hand them out: the files in them, and what they say of themselves."""
+"""Reading packages in the formats of their registries: their files, versions and licences."""
 
 import fnmatch
 import io
@@ -19,7 +19,7 @@ _SOURCE_ENDINGS = (".tar.gz", ".tar.xz", ".tar.bz2", ".tgz")
 
 
 def read_files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of every file of ordinary size in a package's archives that its licence lets us read."""
+    """Yield path and content of a package's files with a permissive licence, except very large ones."""
     may_read = _files_to_read(folder)
     for archive in sorted(folder.iterdir()):
         if archive.suffix == ".whl":
@@ -30,7 +30,7 @@ def read_files(folder: Path) -> Iterator[tuple[str, bytes]]:
         elif archive.suffix == ".deb":
             yield from _read_tar(io.BytesIO(_data_of(archive)))
         elif archive.name.endswith(_SOURCE_ENDINGS) and not _DEBIAN_EXTRA.search(archive.name):
-            # A copyright file leaves out the folder that an archive puts everything into, unless it is one of several.
+            # Paths in a copyright file omit an archive's top folder, but start with the name of a component archive.
             part = "".join(f"{name}/" for name in re.findall(r"\.orig-([\w-]+)\.tar", archive.name))
             for path, content in _read_tar(archive.open("rb")):
                 if may_read(part + path.partition("/")[2]):
@@ -38,7 +38,7 @@ def read_files(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def describe(ecosystem: str, folder: Path) -> tuple[str, str]:
-    """Return a package's version and declared licence; an empty licence when it declares none."""
+    """Return a package's version and declared licence; the licence is empty if it declares none."""
     return {"pypi": _wheel, "npm": _npm, "debian-package": _debian_package, "debian-source": _debian_source}[ecosystem](
         folder
     )
@@ -65,7 +65,7 @@ def _wheel(folder: Path) -> tuple[str, str]:
         for value in fields.get_all("Classifier", [])
         if value.startswith("License :: OSI Approved ::")
     ]
-    # A licence field may hold the whole text of it; then what the package is filed under counts.
+    # The licence field may hold the full text of the licence; then the classifiers count.
     stated = next((value for value in fields.get_all("License-Expression", []) + fields.get_all("License", [])), "")
     licence = stated.strip() if len(stated) < 60 and "\n" not in stated.strip() else ""
     return fields["Version"], licence if is_permissive(licence) or not classified else " AND ".join(classified)
@@ -107,9 +107,10 @@ def _text_in(archive: io.BufferedIOBase, wanted: re.Pattern[str]) -> str:
 
 
 def source_licence(text: str) -> str:
-    """Sum up a Debian copyright file: all licences of what upstream wrote, joined by "and".
+    """Summarise a Debian copyright file: all licences of the upstream files, joined by "and".
 
-    The first is that of the project. Where it is permissive, files with one that is not are neither read nor counted.
+    The first is the licence of the project. If it is permissive, files under other licences are neither read nor
+    counted.
     """
     licences = _counted_licences(text)
     if licences and is_permissive(licences[0]):
@@ -118,7 +119,7 @@ def source_licence(text: str) -> str:
 
 
 def _files_to_read(folder: Path) -> Callable[[str], bool]:
-    """Tell the files of a source package that have a permissive licence and no other; of other packages, all."""
+    """Return a test for the files to read: in a source package those under permissive licences, else all."""
     if not any(folder.glob("*.dsc")):
         return lambda _: True
     patterns: dict[bool, list[str]] = {True: [], False: []}
@@ -129,7 +130,7 @@ def _files_to_read(folder: Path) -> Callable[[str], bool]:
 
 
 def _licences(copyright_file: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each licence with the files it holds for."""
+    """Yield each licence with the files that it covers."""
     for paragraph in re.split(r"\n\s*\n", copyright_file):
         files = re.search(r"^Files:\s*(.*(?:\n[ \t]+.*)*)", paragraph, re.MULTILINE)
         licence = re.search(r"^License:[ \t]*(.+)", paragraph, re.MULTILINE)
@@ -138,13 +139,13 @@ def _licences(copyright_file: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _counted_licences(copyright_file: str) -> list[str]:
-    """Return the licences of what may be mined, each once."""
+    """Return the licences of the files that may be mined, each once."""
     found = (licence for licence, files in _licences(copyright_file) if not all(map(_is_unread, files)))
     return list(dict.fromkeys(found))
 
 
 def _is_unread(path: str) -> bool:
-    """Tell whether a path is one that is never mined: packaging, tests, docs and build files."""
+    """Return whether a path is never mined: packaging, tests, docs and build files."""
     return bool(
         re.match(r"debian/|(?:.*/)?(?:tests?|docs?|examples?|m4|cmake)/|.*\.m4$|.*(?:install-sh|ltmain\.sh)$", path)
     )

@@ -1,4 +1,4 @@
-"""The mined pairs as data sets: one to train on, one to judge by, and none in both."""
+"""The mined pairs as two separate data sets: one for training, one for evaluation."""
 
 import random
 import re
@@ -10,16 +10,16 @@ from sources import EVALUATION, MANIFEST, read_packages
 
 SAME_DOC = 3
 POOL = 1_500
-# A comment inside code says in passing what a few lines do, much as people ask for them.
+# A comment inside code describes a few lines, much as people ask for them.
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//|--)[ \t]+([A-Za-z][^\n]{19,200})$", re.MULTILINE)
 _NO_COMMENT = re.compile(r"todo|fixme|xxx|noqa|nolint|pragma|eslint|lint|type:|https?:|copyright|[=;{}]", re.IGNORECASE)
 _WORDS_OF_COMMENT = 4
 
 
 def load_training_pairs(*, with_comments: bool = True) -> list[Pair]:
-    """Return what the model learns from, shuffled: no doc more than three times, nothing held out.
+    """Return the training pairs, shuffled: no doc more than three times, nothing held out.
 
-    No code comes twice, except with what a comment inside it says.
+    Code occurs only once, except a second time with a comment inside it as the query.
     """
     judged = {code_key(pair["code"]) for package in read_packages(EVALUATION) for pair in read_pairs(package)}
     seen: set[bytes] = set()
@@ -28,7 +28,7 @@ def load_training_pairs(*, with_comments: bool = True) -> list[Pair]:
     for package in read_packages(MANIFEST):
         for pair in read_pairs(package):
             key, doc = code_key(pair["code"]), pair["doc"].lower()[:100]
-            # Mentions repeat the code of another pair with other words for it.
+            # Mentions repeat the code of another pair with another description.
             is_new = key not in judged and (pair["kind"] == "mention" or key not in seen)
             if is_new and docs[doc] < SAME_DOC:
                 seen.add(key)
@@ -41,7 +41,7 @@ def load_training_pairs(*, with_comments: bool = True) -> list[Pair]:
 
 
 def load_evaluation_pairs(*, kinds: tuple[str, ...]) -> dict[str, list[Pair]]:
-    """Return what it is judged by, at most a pool per language, no code or doc twice."""
+    """Return the evaluation pairs, at most one pool per language, no code or doc twice."""
     by_language = defaultdict(list)
     seen: set[object] = set()
     for package in read_packages(EVALUATION):
@@ -56,7 +56,7 @@ def load_evaluation_pairs(*, kinds: tuple[str, ...]) -> dict[str, list[Pair]]:
 
 
 def asked_by_comment(pair: Pair) -> Pair | None:
-    """Take one comment out of the code, as words that ask for the rest."""
+    """Remove one comment from the code and return it as the query for the rest."""
     if pair["kind"] != "symbol":
         return None
     found = [

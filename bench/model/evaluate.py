@@ -1,11 +1,11 @@
-"""How well models find held-out code by its description, and what they cost.
+"""Measure how well models find held-out code by its description, and how fast they are.
 
     python bench/model/evaluate.py [--record] [NAME=FOLDER ...]
 
-Every language has a pool of functions of packages that no training saw; each is looked for by its doc comment, in
-the code as it is and in the code without the function's own name. Two more sets are no doc comments, to stop training
-by: "mentions" are sentences of readmes and changelogs that name a function, the name left out, and "comments" are
-comments inside a function, taken out of it.
+Every language has a pool of functions from packages outside the training data. Each function's doc comment is a query,
+both for the code as it is and for the code without the function's own name. Two more sets are not doc comments, and
+decide when to stop training: "mentions" are sentences in readmes and changelogs that name a function, without the name,
+and "comments" are comments inside a function, removed from its code.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from sources import DATA, HERE
 from keyhole.core.index.word_model import WordEmbedder
 
 OURS = HERE.parent.parent / "assets" / "model"
-# Smaller pools are easier, and judged apart; the smallest say nothing.
+# Smaller pools are easier, so they count separately; the smallest are ignored.
 SMALLEST_POOL, SMALLEST_OF_ALL = 1_000, 100
 DEPTH = 10
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -42,7 +42,7 @@ Scorer = Callable[[list[str], list[str]], Scores]
 
 
 class Encoder(Protocol):
-    """What makes vectors of texts."""
+    """Anything that turns texts into vectors."""
 
     def encode(self, texts: list[str]) -> Scores:
         """Return one row per text."""
@@ -50,9 +50,9 @@ class Encoder(Protocol):
 
 
 def main() -> None:
-    """Measure every model on the same pools, print a table, and store a record when asked."""
+    """Measure every model on the same pools, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("models", nargs="*", metavar="NAME=FOLDER", help="instead of those that are here")
+    options.add_argument("models", nargs="*", metavar="NAME=FOLDER", help="instead of the default models")
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
     named = dict(model.split("=", 1) for model in chosen.models)
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def own_models() -> "dict[str, Callable[[], Encoder]]":
-    """Return our model, as Keyhole and as model2vec read it, and its teacher distilled, made the first time."""
+    """Return our model as Keyhole and as model2vec embed with it, and the distilled teacher, made on the first run."""
     distilled = DATA / "minilm-distilled"
     if not distilled.exists():
         from initialise import teacher_folder
@@ -98,13 +98,13 @@ def own_models() -> "dict[str, Callable[[], Encoder]]":
 
 
 def load_wordllama() -> Scorer | None:
-    """Return wordllama's scorer where that package is installed; its vectors come with it."""
+    """Return wordllama's scorer if that package is installed; it includes its vectors."""
     try:
         import wordllama
     except ImportError as error:
         print(f"without wordllama: {error}")
         return None
-    # Its tokenizer lies where it looks for downloaded ones.
+    # Its tokenizer is in the folder where it expects downloads.
     model = wordllama.WordLlama.load(dim=256, disable_download=True, cache_dir=Path(wordllama.__file__).parent)
     return lambda queries, codes: model.embed(queries, norm=True) @ model.embed(codes, norm=True).T
 
@@ -116,7 +116,7 @@ def judge(
     small: dict[str, list[Pair]],
     others: dict[str, dict[str, list[Pair]]],
 ) -> dict[str, dict[str, float]]:
-    """Score one model on all pools; small ones stay out of the means."""
+    """Score one model on all pools; small pools don't count in the means."""
     results: dict[str, dict[str, float]] = {}
     for variant, text_of in (("plain", plain), ("nameless", nameless)):
         scores = {k: scorer([p["doc"] for p in pool], [text_of(p) for p in pool]) for k, pool in pools.items()}
@@ -136,7 +136,7 @@ def judge(
 
 
 def average_over(sets: dict[str, list[Pair]], scorer: Scorer, pools: dict[str, list[Pair]]) -> float:
-    """Return the mean MRR@10 of queries that are looked for among their own answers and the pool of their language."""
+    """Return the mean MRR@10 of queries, searched among their own answers and the pool of their language."""
     found: list[tuple[float, int]] = []
     for language, pairs in sets.items():
         if pairs:
@@ -147,7 +147,7 @@ def average_over(sets: dict[str, list[Pair]], scorer: Scorer, pools: dict[str, l
 
 
 def measure(scores: Scores, right: NDArray[np.int64]) -> tuple[float, float]:
-    """Return MRR@10 and NDCG@10; ties share their places."""
+    """Return MRR@10 and NDCG@10; ties share their ranks."""
     own = scores[np.arange(len(right)), right][:, None]
     places = 1 + (scores > own).sum(axis=1) + ((scores == own).sum(axis=1) - 1) / 2
     found = places <= DEPTH
@@ -155,7 +155,7 @@ def measure(scores: Scores, right: NDArray[np.int64]) -> tuple[float, float]:
 
 
 def by_chance(queries: list[str], codes: list[str]) -> Scores:
-    """Score without looking."""
+    """Score at random."""
     return np.random.default_rng(0).random((len(queries), len(codes)), np.float32)
 
 
@@ -182,7 +182,7 @@ def by_words(queries: list[str], codes: list[str], k1: float = 1.5, b: float = 0
 
 
 class Static:
-    """A model as model2vec reads it."""
+    """A model that embeds with model2vec."""
 
     def __init__(self, folder: Path) -> None:
         self._model = StaticModel.from_pretrained(folder)
@@ -194,14 +194,14 @@ class Static:
 
 
 def open_words(folder: Path) -> WordEmbedder:
-    """Open a model as Keyhole reads its own, and load it."""
+    """Open and load a model as Keyhole does its own."""
     embedder = WordEmbedder(folder)
     embedder.load()
     return embedder
 
 
 def by_vectors(model: Encoder) -> Scorer:
-    """Score by the closeness of a model's vectors."""
+    """Score by the similarity of a model's vectors."""
 
     def encode(texts: list[str]) -> Scores:
         vectors = model.encode(texts)

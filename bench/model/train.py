@@ -1,12 +1,12 @@
-"""Train the token vectors: a doc's vector should be nearest to that of its own code.
+"""Train the token vectors, so that the vector of a doc is nearest to that of its own code.
 
     python bench/model/train.py --name one --epochs 1 [--seed 0]
 
-A text's vector is the normalised, weighted sum of its tokens', one that comes n times counting as the root of n. The
-loss is a symmetric InfoNCE over the batch; a batch holds runs of pairs from one package, so that code of the same
-project is told apart as well. Now and then the words of a query are taken out of its answer: search by words finds
-those anyway, and vectors are there for the others. Products with sparse matrices, and an Adam that touches only the
-tokens of the batch, make a step cheap on a CPU.
+The vector of a text is the normalised, weighted sum of its token vectors; a token that occurs n times counts √n times.
+The loss is a symmetric InfoNCE over the batch. A batch has runs of pairs from one package, so that the model learns to
+distinguish code within a project too. Some answers are trained without the words of their query: search by words finds
+those anyway, and vectors are for the rest. Sparse matrix products, and an Adam that updates only the tokens of the
+batch, make a step cheap on a CPU.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def main() -> None:
 
 @dataclass(slots=True)
 class Parameter:
-    """Something that is learned, with Adam's two averages of its gradients."""
+    """A learned parameter, with Adam's two averages of its gradients."""
 
     value: Floats
     first: Floats
@@ -63,11 +63,11 @@ class Parameter:
 
     @classmethod
     def of(cls, value: Floats) -> "Parameter":
-        """Start from a value, with nothing learned."""
+        """Return a parameter with an initial value."""
         return cls(value, np.zeros_like(value), np.zeros_like(value))
 
     def move(self, rows: Ids, gradient: Floats, rate: float, step: int) -> None:
-        """Take one step on some rows."""
+        """Update some rows by one step."""
         fast, slow = DECAY
         self.first[rows] = first = fast * self.first[rows] + (1 - fast) * gradient
         self.second[rows] = second = slow * self.second[rows] + (1 - slow) * gradient * gradient
@@ -87,7 +87,7 @@ class Run:
         self._is_named = np.diff(self._names.indptr) > 0
 
     def train(self, epochs: float) -> None:
-        """Go over the pairs, the rate falling to nothing at the end."""
+        """Train on the pairs, with a learning rate that falls to zero."""
         per_epoch = len(self._order()) // BATCH
         total, started, average = int(per_epoch * epochs), time.monotonic(), 0.0
         for step, batch in enumerate(islice(self._batches(), total), 1):
@@ -111,7 +111,7 @@ class Run:
                 yield np.unique(order[start : start + BATCH])
 
     def _order(self) -> Ids:
-        """Shuffle runs of pairs of one package; pairs of rarer languages come up to three times."""
+        """Shuffle runs of pairs from one package; pairs in rarer languages occur up to three times."""
         share = np.bincount(self._languages) / np.bincount(self._languages).max()
         repeats = np.minimum(np.maximum(share, 1e-9) ** (LANGUAGE_EXPONENT - 1), MOST_REPEATS)[self._languages]
         count = len(self._packages)
@@ -136,7 +136,7 @@ class Run:
         return queries, self._hide_words(queries, stacked[places])
 
     def _hide_words(self, queries: csr_matrix, answers: csr_matrix) -> csr_matrix:
-        """Take the words of some queries out of their answers."""
+        """Remove the words of some queries from their answers."""
         chosen = self._chance.random(queries.shape[0]) < HIDDEN_WORDS
         hidden = answers.multiply(diags(chosen.astype(np.float32)) @ (queries > 0).astype(np.float32))
         left = (answers - hidden).tocsr()
@@ -144,7 +144,7 @@ class Run:
         return left
 
     def _step(self, queries: csr_matrix, answers: csr_matrix, rate: float, step: int) -> float:
-        """Move the vectors of a batch's tokens; return the loss before."""
+        """Update the vectors of a batch's tokens; return the loss before the update."""
         texts = vstack([queries, answers], format="csr")
         tokens, columns = np.unique(texts.indices, return_inverse=True)
         texts = csr_matrix((texts.data, columns.astype(np.int32), texts.indptr), (texts.shape[0], len(tokens)))

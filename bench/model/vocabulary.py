@@ -1,10 +1,10 @@
 """The tokenizer: whole words of identifiers, no punctuation.
 
-    python bench/model/vocabulary.py          # the one of the model that is shipped
+    python bench/model/vocabulary.py          # the tokenizer of the builtin model
     python bench/model/vocabulary.py --new    # one trained on the mined code
 
-The trainer breaks ties by chance: between two runs some 35 of 46,000 tokens differ, rare letters of other scripts. So
-the shipped one is where the same model comes from.
+The trainer breaks ties at random: about 35 of 46,000 tokens, rare letters of other scripts, differ between two runs.
+To reproduce the same model, use the tokenizer of the builtin one.
 """
 
 import argparse
@@ -19,14 +19,14 @@ from tokenizers.trainers import WordPieceTrainer
 
 SIZE = 46_000
 SEEN = 220_000
-# camelCase, ABCWord and snake_case come apart; what is left is lower-case letters and digits.
+# Splits camelCase, ABCWord and snake_case; the parts are lower-case letters and digits.
 _JOINTS = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_"
 TOKENIZER = DATA / "tokenizer.json"
 SHIPPED = HERE.parent.parent / "assets" / "model" / "tokenizer.json"
 
 
 def main() -> None:
-    """Take or train it once; delete the file to do so again."""
+    """Copy or train the tokenizer, unless the file exists; delete it to do so again."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--new", action="store_true", help="train one on the mined code")
     is_new = options.parse_args().new
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def new_tokenizer() -> Tokenizer:
-    """Make an untrained tokenizer that splits text as this model reads it."""
+    """Return an untrained tokenizer that splits text as this model does."""
     tokenizer = Tokenizer(WordPiece(unk_token="[UNK]", max_input_chars_per_word=64))
     tokenizer.normalizer = normalizers.Sequence(
         [

@@ -1,4 +1,4 @@
-"""Whether the labels hold: the places exist, and plain-word queries name nothing of their answers.
+"""Check the labels: their places exist, and plain-word queries share no names with their answers.
 
 .venv/bin/python bench/quality/check_labels.py
 """
@@ -28,7 +28,7 @@ STOP_WORDS = frozenset(
         "where what which does code file when with from into that this have been made used each only they then them",
     )
 )
-# How names are declared in the languages of the projects; each group is a name.
+# How the projects' languages declare names; each group is a name.
 DEFINITIONS = (
     re.compile(r"\b(?:class|interface|struct|enum|trait|impl|type|def|fn|function|const|let|var)\s+(\w+)"),
     re.compile(r"\bfunc\s+(?:\(\w+\s+\*?(\w+)\)\s*)?(\w+)"),
@@ -42,18 +42,18 @@ WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def name_parts(name: str) -> set[str]:
-    """Split a name at case changes, underscores and dashes; the whole name is one of the parts."""
+    """Split a name at case changes, underscores and dashes; the full name is one of the parts."""
     return {name.lower(), *(part.lower() for part in WORD_PARTS.findall(name))}
 
 
 def stem(word: str) -> str:
-    """Cut the commonest English endings, so that "retries" meets "retry"."""
+    """Remove the most common English endings, so that "retries" matches "retry"."""
     word = re.sub(r"ies$", "y", word.lower())
     return re.sub(r"(?<=\w{3})(?:es|s|ed|ing)$", "", word)
 
 
 def answer_names(lines: list[str], answer: Answer) -> set[str]:
-    """Collect what the answer is called: the names it declares, those of its owner, and its file's."""
+    """Return the names of an answer: those it declares, those of its owner, and its file's."""
     start = answer["start_line"] - 1
     head = lines[start : min(start + DEFINITION_LINES, answer["end_line"])]
     declared = {
@@ -64,7 +64,7 @@ def answer_names(lines: list[str], answer: Answer) -> set[str]:
 
 
 def owners(lines: list[str], start: int) -> Iterator[str]:
-    """Name the types around a line, judged by indentation."""
+    """Return the names of the types around a line, by indentation."""
     depth = indentation(lines[start])
     for line in reversed(lines[:start]):
         if line.strip() and indentation(line) < depth:
@@ -74,24 +74,24 @@ def owners(lines: list[str], start: int) -> Iterator[str]:
 
 
 def indentation(line: str) -> int:
-    """Count the white space a line begins with."""
+    """Return the indentation of a line."""
     return len(line) - len(line.lstrip())
 
 
 def shared_words(query: str, names: set[str]) -> set[str]:
-    """Find the words of a query that are also names, apart from short and very common ones."""
+    """Return the words of a query that are also names, except short and very common words."""
     words = {word.lower() for word in re.findall(r"[^\W\d_]+", query)}
     stems = {stem(name) for name in names if len(name) > 3}
     return {word for word in words if len(word) > 3 and word not in STOP_WORDS and stem(word) in stems}
 
 
 def squeeze(text: str) -> str:
-    """Drop what people misremember about a name: case and underscores."""
+    """Normalise what people misremember about a name: case and underscores."""
     return text.lower().replace("_", "")
 
 
 def check_answer(query: Query, answer: Answer, root: Path) -> Iterator[str]:
-    """Say what is wrong with one place."""
+    """Yield what is wrong with one place."""
     path = root / answer["path"]
     if not path.is_file():
         yield f"no file {answer['path']}"
@@ -104,7 +104,7 @@ def check_answer(query: Query, answer: Answer, root: Path) -> Iterator[str]:
 
 
 def check_text(query: Query, answer: Answer, lines: list[str]) -> Iterator[str]:
-    """Compare the words of a query with the text of its answer, as its kind demands."""
+    """Compare the words of a query with the text of its answer, as its kind requires."""
     text = "\n".join(lines[answer["start_line"] - 1 : answer["end_line"]])
     place = f"{answer['path']}:{answer['start_line']}"
     if query["kind"] in PLAIN:
@@ -118,14 +118,14 @@ def check_text(query: Query, answer: Answer, lines: list[str]) -> Iterator[str]:
 
 
 def declares(symbol: str, text: str) -> bool:
-    """Tell whether the first lines of a text declare a name, however it is spelled."""
+    """Return whether the first lines of a text declare a name, in any spelling."""
     name = re.split(r"\.|::", symbol)[-1]
     head = "\n".join(text.splitlines()[:DEFINITION_LINES])
     return squeeze(name) in {squeeze(word) for word in re.findall(r"\w+", head)}
 
 
 def check_sets(queries: list[Query], projects: list[dict[str, str]]) -> Iterator[str]:
-    """Say what is wrong with the collection as a whole."""
+    """Yield what is wrong with the labels as a whole."""
     if len(queries) < TOTAL:
         yield f"{len(queries)} queries, fewer than {TOTAL}"
     counts = Counter((query["project"], query["kind"]) for query in queries)
@@ -142,7 +142,7 @@ def check_sets(queries: list[Query], projects: list[dict[str, str]]) -> Iterator
 
 
 def check_duplicates(queries: list[Query]) -> Iterator[str]:
-    """Find queries or answers that occur twice."""
+    """Yield queries and answers that occur twice."""
     for one, other in combinations(queries, 2):
         if one["project"] == other["project"]:
             if one["query"].lower() == other["query"].lower():
@@ -152,7 +152,7 @@ def check_duplicates(queries: list[Query]) -> Iterator[str]:
 
 
 def print_summary(queries: list[Query], projects: list[dict[str, str]], files: dict[str, int]) -> None:
-    """Print how many queries of each kind every project and split has."""
+    """Print the number of queries by project, split and kind."""
     counts = Counter((query["project"], query["kind"]) for query in queries)
     print(f"{'project':12}{'language':12}{'split':10}{'files':>6}" + "".join(f"{kind:>14}" for kind in KINDS))
     for project in projects:
@@ -177,7 +177,7 @@ def main() -> int:
         for answer in query["answers"]:
             found = check_answer(query, answer, roots[query["project"]])
             problems += [f"{query['project']}, {query['query']!r}: {problem}" for problem in found]
-    print("\n".join(problems) or f"{len(queries)} queries, all well")
+    print("\n".join(problems) or f"{len(queries)} queries, no problems")
     print_summary(queries, projects, files)
     return 1 if problems else 0
 
