@@ -442,8 +442,8 @@ DEFAULT_PORT = 7777
 class Completeness(StrEnum):
     """What an answer lacks, in the words that banner, gauge, Traffic, Stats and filters share.
 
-    Several can hold at once; an answer is called by the last one here that does. The last three are the work of the
-    budget, and JSON calls them all `truncated`.
+    If several apply, the last one in this list is used. The last three are caused by the budget, and JSON calls all of
+    them `truncated`.
     """
 
     COMPLETE = "complete"

@@ -73,7 +73,7 @@ def test_pages_concatenate_to_the_whole_list(service: Service, request_: SearchR
 @pytest.mark.parametrize("request_", REQUESTS, ids=str)
 def test_every_way_in_the_banner_works(service: Service, request_: SearchRequest) -> None:
     view = service.search_view(request_)
-    if promised := re.search(r"(\d+) results: (detail_level=minimal)\.", view.banner):
+    if promised := re.search(r"Show (\d+) results: (detail_level=minimal)\.", view.banner):
         followed = service.search_view(replace(request_, **parameters(promised.group(2))))
         assert len(followed.plan.levels) == int(promised.group(1)) > len(view.plan.levels)
     if promised := re.search(r"Full detail of (\d+): ((?:offset|limit)=\d+)\.", view.banner):

@@ -1,4 +1,4 @@
-"""What a search gave, with what each result costs: facts for the list, computed outside of the interface's thread."""
+"""The answer to a search with the cost of each result, computed outside the interface's thread."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from keyhole.core.service import Service
 
 _CONTEXT = 2
-# Words by which languages declare what a hit calls by its kind.
+# Keywords that declare what the label names by its kind.
 _DECLARING = frozenset(("def", "fn", "fun", "func", "function", "sub", "class", "struct", "interface", "enum", "trait"))
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a hit is, on one line: its kind stands in the place of the word that declares it."""
+    """What a hit is, on one line: its kind replaces the keyword that declares it."""
 
     before: str
     kind: str
@@ -32,7 +32,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One result of a page: what it costs as it is shown, or what it would have cost."""
+    """One result of a page, with its cost as shown, or what it would have cost."""
 
     hit: Hit
     label: Label
@@ -43,35 +43,35 @@ class Row:
 
     @property
     def place(self) -> tuple[str, int]:
-        """Where it is, to find it again in another answer."""
+        """Its place, which finds it again in another answer."""
         return self.hit.path, self.hit.start_line
 
     @property
     def is_shortened(self) -> bool:
-        """Whether the budget took some of its detail."""
+        """Whether the budget lowered its detail."""
         return not self.is_left_out and self.level != self.asked
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to one request; `number` tells a late one from the latest."""
+    """The answer to one request; `number` identifies the request, so that late answers can be ignored."""
 
     number: int
     request: SearchRequest
     result: SearchResult
     view: ListView
     rows: tuple[Row, ...]
-    # The file of the first result, for the preview that everybody looks at first.
+    # The file of the first result, which the preview shows first.
     source: str | None = None
 
     @property
     def shown(self) -> tuple[Row, ...]:
-        """The results that an agent gets."""
+        """The results that the agent gets."""
         return tuple(row for row in self.rows if not row.is_left_out)
 
     @property
     def left_out(self) -> tuple[Row, ...]:
-        """The results of the page that no longer fitted."""
+        """The results of the page that did not fit."""
         return tuple(row for row in self.rows if row.is_left_out)
 
     @property
@@ -88,12 +88,12 @@ def find_answer(
     known: SearchResult | None = None,
     with_source: bool = False,
 ) -> Answer:
-    """Answer a request, and weigh every result of the page; what is known already is not searched again."""
+    """Answer a request and measure every result of the page; `known` results are not searched again."""
     result, view = service.search_page(request, known)
     asked = [ladder[0] for ladder in ladders(request.detail_level, len(result.hits))]
     rows = []
     for position, hit in enumerate(result.hits):
-        # A result that was cut has no level of its own: it is weighed as it was asked for.
+        # A result that was left out has no level, so its cost is measured at the level asked for.
         is_left_out = position >= len(view.plan.levels)
         level = asked[position] if is_left_out else view.plan.levels[position]
         label = label_of(hit, result.passages.get(hit.chunk_id))
@@ -103,13 +103,13 @@ def find_answer(
 
 
 def _source_of(service: "Service", row: Row) -> str | None:
-    with suppress(KeyholeError):  # told when the preview asks for it on its own
+    with suppress(KeyholeError):  # The preview reports it when it loads the file itself.
         return read_text(service, row.hit.path)
     return None
 
 
 def label_of(hit: Hit, passage: Passage | None) -> Label:
-    """Say on one line what a hit is, and its kind only once: `async method fetch(self)`, `class Client`."""
+    """Return what a hit is, on one line and with its kind only once: `async method fetch(self)`, `class Client`."""
     if not hit.signature:
         return Label("", hit.kind, first_line(passage))
     signature = name_text(hit.signature)
@@ -125,7 +125,7 @@ def label_of(hit: Hit, passage: Passage | None) -> Label:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two ways to ask the same, line by line, and what they cost."""
+    """Two variants of an answer, line by line, and their costs."""
 
     text: str
     here: int
@@ -133,22 +133,22 @@ class Comparison:
 
     @property
     def difference(self) -> str:
-        """Say what the other way costs in comparison."""
+        """The cost of both, and the difference."""
         return f"{self.here:,} → {self.there:,} tokens ({self.there - self.here:+,})"
 
 
 def compare(service: "Service", answer: Answer, versus: Variant) -> Comparison:
-    """Write what changes when the same is asked another way."""
+    """Compare an answer with a variant of it."""
     other = versus.of(answer.request)
     here, there = answer.view, _in_other_form(service, answer, other)
     names = _named(answer.request), _named(other)
     lines = unified_diff(here.text.splitlines(), there.text.splitlines(), *names, lineterm="", n=_CONTEXT)
-    text = "\n".join(lines) or "Both say the same, byte for byte."
+    text = "\n".join(lines) or "Both are identical, byte for byte."
     return Comparison(f"{text}\n", here.truncation.estimated_tokens, there.truncation.estimated_tokens)
 
 
 def as_json(service: "Service", answer: Answer) -> ListView:
-    """Write the same answer as JSON."""
+    """Return the same answer as JSON."""
     return _in_other_form(service, answer, replace(answer.request, format=Format.JSON))
 
 
@@ -164,7 +164,7 @@ def json_note(answer: Answer, view: ListView) -> str:
 
 
 def _in_other_form(service: "Service", answer: Answer, request: SearchRequest) -> ListView:
-    """Answer another request for the same results; the hits that are here already serve it, unless files changed."""
+    """Answer another request for the same results, reusing the hits unless files have changed."""
     return service.search_page(request, answer.result)[1]
 
 

@@ -22,7 +22,7 @@ def status_text(status: Status, *, list_skips: bool = False) -> str:
         lines += ["", f"{'Skipped':<18}{'paths':>9}"]
         lines += [f"{reason:<18}{count:>9,}" for reason, count in _largest_first(status.skipped)]
     if list_skips:
-        lines += ["", *(f"{s.path}{'/' if s.is_dir else ''}: {s.reason}: {s.detail}" for s in status.skips)]
+        lines += ["", *(f"{s.path}{'/' if s.is_dir else ''}: {s.text}" for s in status.skips)]
     return "\n".join(lines) + "\n"
 
 

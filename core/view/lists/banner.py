@@ -115,7 +115,7 @@ def _nothing_here(page: Page) -> str:
 
 
 def _missing(page: ShownPage) -> Iterator[str]:
-    """Name what the budget shortened and left out."""
+    """Yield what the budget shortened and left out."""
     if page.plan.lowered_from < page.shown:
         yield f"{page.numbers(page.plan.lowered_from, page.shown)} shortened to {page.plan.levels[-1]}"
     if page.shown < page.count:
@@ -123,7 +123,7 @@ def _missing(page: ShownPage) -> Iterator[str]:
 
 
 def _steps(page: ShownPage, at_minimal: int, too_large_step: str) -> Iterator[str]:
-    """Say how to get the rest, the likeliest step first."""
+    """Yield how to get the rest, the likeliest step first."""
     full = page.plan.lowered_from
     if page.next:
         yield f"Next page: {page.next}."
@@ -133,4 +133,4 @@ def _steps(page: ShownPage, at_minimal: int, too_large_step: str) -> Iterator[st
         step = f"offset={page.page.offset + full}" if full else "limit=1"
         yield f"Full detail of {page.numbers(full, full + 1)}: {step}."
     if at_minimal > page.shown:
-        yield f"{at_minimal:,} results: detail_level=minimal."
+        yield f"Show {at_minimal:,} results: detail_level=minimal."

@@ -192,7 +192,7 @@ class MapWriter:
         return f"{shown:,} of {count_of(self.total, 'symbol')}"
 
     def _missing(self, sketch: Sketch) -> str:
-        """Say what is shortened or left out, and which limit did it."""
+        """Return what is shortened or left out, and which limit did it."""
         why, left_out = sketch.reached.why, self._left_out(sketch)
         if sketch.is_page:
             parts = list(self._missing_from_page(sketch, left_out))

@@ -85,7 +85,7 @@ class ReadWriter:
         return self._last_written[1]
 
     def completeness(self, sections: FileSections) -> Completeness:
-        """Return what the read lacks: a window that is not the whole file is partial, whoever chose it."""
+        """Return what the read lacks. A window that is not the whole file is partial, even if asked for exactly."""
         pieces = _pieces(sections)
         if len(sections) < self._count or any(piece.reason and not piece.end_column for piece in pieces):
             return Completeness.LEFT_OUT
@@ -217,7 +217,7 @@ def _is_partial(piece: Piece) -> bool:
 
 
 def _missing(piece: Piece) -> str:
-    """Say what the budget took from the lines that were asked for."""
+    """Return what the budget took from the lines that were asked for."""
     if piece.end_column:
         return f"line {piece.window.start.line:,} clipped"
     first, last = piece.end + 1, piece.window.start.line + piece.window.asked - 1
