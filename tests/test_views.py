@@ -217,7 +217,7 @@ def check_promises(view: ListView, result: SearchResult, how: Shown) -> None:
         assert (" shortened to " in line) == (view.plan.lowered_from < kept)
         assert (f"Next page: offset={last}." in line) == (last < result.total)
         # What is missing and the next step both start within the part of the line that every client shows.
-        assert all(line.find(part) < 120 for part in ("Budget", "Limit", "Next page:"))
+        assert all(line.find(part) < 120 for part in ("Budget", "Limit", "Next page:")), line
     assert view.completeness.is_truncated == (info.reason is not None)
     if how.format == Format.TEXT:
         assert view.text.startswith(f"{line}\n")

@@ -35,9 +35,9 @@ def _not_indexed(store: SearchStore, path: str, found: Candidate | Skip | None) 
         return ". ".join(filter(None, ["not indexed: no such file", path_suggestion(store, path)]))
     if isinstance(found, Skip):
         where = "" if found.path == path else f"its folder {found.path} is skipped: "
-        return f"not indexed: {where}{found.reason}: {found.detail}"
+        return f"not indexed: {where}{found.text}"
     if skip := store.skip_of(path):
-        return f"not indexed: {skip.reason}: {skip.detail}"
+        return f"not indexed: {skip.text}"
     return "not indexed yet"
 
 

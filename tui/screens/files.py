@@ -125,7 +125,7 @@ class FilesScreen(LinkNavigationScreen):
             self._wanted = None
             self.opened = None
             self._show_frame(f"{entry.path} · skipped")
-            self.view.show(Document(f"○ {entry.path}\n\nSkipped ({entry.reason}): {entry.detail}\n"))
+            self.view.show(Document(f"○ {entry.path}\n\nSkipped: {entry.text}\n"))
         elif isinstance(entry, IndexedFile):
             self.open(entry.path)
 

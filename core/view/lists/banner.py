@@ -9,6 +9,10 @@ from keyhole.core.view.budget.fitting import Plan
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.writing import Page
 
+# Far into a long list, the numbers of what is left out would push the next step past the first 120 characters, where
+# clients still show the line. How many are left out is enough there.
+_LONGEST_RANGE = len("1,001-1,050")
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -119,7 +123,8 @@ def _missing(page: ShownPage) -> Iterator[str]:
     if page.plan.lowered_from < page.shown:
         yield f"{page.numbers(page.plan.lowered_from, page.shown)} shortened to {page.plan.levels[-1]}"
     if page.shown < page.count:
-        yield f"{page.numbers(page.shown, page.count)} left out"
+        numbers = page.numbers(page.shown, page.count)
+        yield f"{numbers if len(numbers) <= _LONGEST_RANGE else page.count - page.shown} left out"
 
 
 def _steps(page: ShownPage, at_minimal: int, too_large_step: str) -> Iterator[str]:
