@@ -40,7 +40,7 @@ def test_the_tree_tells_what_is_skipped_and_why(acme: Service) -> None:
         ]
         tree.move_cursor(tree.root.children[5])
         await press(pilot, "enter")
-        assert files(pilot).query_one(LineView).document.text.startswith("○ .env\n\nSkipped (secret): ")
+        assert files(pilot).query_one(LineView).document.text.startswith("○ .env\n\nSkipped: secret: ")
 
     drive(make_app(acme), steps)
 
