@@ -49,6 +49,16 @@ class Database:
         with explained(self.path):
             return list(self._db.execute(sql, values))
 
+    @contextmanager
+    def stepped(self, sql: str, *values: object) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """Provide rows one by one, for callers that stop early."""
+        with explained(self.path):
+            cursor = self._db.cursor()
+            try:
+                yield cursor.execute(sql, values)
+            finally:
+                cursor.close(force=True)
+
     def rows(self, kind: Callable[..., Row], sql: str, *values: object) -> list[Row]:
         """Return each row as an instance of `kind`, made from its cells in order."""
         return list(starmap(kind, self.query(sql, *values)))

@@ -66,8 +66,8 @@ class FileTable(Database):
         return self.rows(IndexedFile, "SELECT path, language, lines FROM file ORDER BY path")
 
     def paths(self) -> list[str]:
-        """Return the path of every file."""
-        return self.column("SELECT path FROM file")
+        """Return the path of every file, in order."""
+        return self.column("SELECT path FROM file ORDER BY path")
 
     def paths_in(self, folder: str) -> list[str]:
         """Return the paths of all files inside a folder, in order."""
@@ -75,8 +75,8 @@ class FileTable(Database):
         return self.column("SELECT path FROM file WHERE path > ? AND path < ? ORDER BY path", *inside(folder))
 
     def languages(self) -> list[str]:
-        """Return every language that has a file."""
-        return self.column("SELECT DISTINCT language FROM file")
+        """Return every language that has a file, in order."""
+        return self.column("SELECT DISTINCT language FROM file ORDER BY language")
 
     def count_files(self) -> int:
         """Count all files."""

@@ -49,7 +49,7 @@ class FactStore(Protocol):
         """Return every file, or those in one language."""
 
     def paths(self) -> list[str]:
-        """Return the path of every file."""
+        """Return the path of every file, in order."""
 
     def count_chunks(self) -> int:
         """Count all chunks."""
@@ -138,10 +138,10 @@ class SearchStore(FactStore, Protocol):
         """Prepare the open index for searching."""
 
     def languages(self) -> list[str]:
-        """Return every language that has a file."""
+        """Return every language that has a file, in order."""
 
     def kinds(self) -> list[str]:
-        """Return every kind of symbol."""
+        """Return every kind of symbol, in order."""
 
     def skip_of(self, path: str) -> Skip | None:
         """Return the skip of a path; None if it is not skipped."""
@@ -171,7 +171,7 @@ class SearchStore(FactStore, Protocol):
         """Return every word in a file."""
 
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
-        """Return the best chunks, ranked by BM25."""
+        """Return the best chunks, ranked by BM25; equally good ones in the order of path and line."""
 
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
         """Count every chunk that `word_matches` could return."""
@@ -186,13 +186,13 @@ class SearchStore(FactStore, Protocol):
         """Return the vectors of the chunks that have one, in no particular order."""
 
     def symbol_names(self) -> list[str]:
-        """Return every defined name once."""
+        """Return every defined name once, in order."""
 
     def symbols_named(self, names: Iterable[str]) -> list[NamedSymbol]:
         """Return the symbols with exactly these names, once for each chunk that contains the line of the name."""
 
-    def defining_chunks(self, name: str, limit: int) -> list[DefiningChunk]:
-        """Return the chunks that define a name, ignoring case."""
+    def defining_chunks(self, name: str, scope: ChunkScope, limit: int) -> list[DefiningChunk]:
+        """Return the first chunks by path and line that define a name, ignoring case."""
 
     def symbols_in_chunks(self, chunk_ids: Iterable[int]) -> list[SymbolLabel]:
         """Return the symbols whose names are in these chunks."""

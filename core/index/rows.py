@@ -271,8 +271,6 @@ class DefiningChunk(NamedTuple):
     """A chunk that defines a name, inside `parent`."""
 
     chunk_id: int
-    file_id: int
-    definitions: str
     parent: str
 
 
