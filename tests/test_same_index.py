@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import blake2b
@@ -16,7 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyhole.core.config import load_settings
-from keyhole.core.errors import KeyholeError
+from keyhole.core.errors import CursorError, KeyholeError
+from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.store import Store
 from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
@@ -205,10 +206,6 @@ def test_a_chunk_id_is_made_of_path_first_line_and_content(crowd: Service) -> No
 def test_the_statistics_of_words_do_not_count_deleted_chunks(
     crowd: Service, tmp_path: Path, model_folder: Path
 ) -> None:
-    from keyhole.core.index.location import INDEX_FILE
-    from keyhole.core.index.store import Store
-
-    shutil.rmtree(tmp_path / "fresh", ignore_errors=True)
     fresh = open_service(crowd.root, tmp_path / "fresh", str(model_folder))
     fresh.index()
     totals = []
@@ -216,3 +213,33 @@ def test_the_statistics_of_words_do_not_count_deleted_chunks(
         with Store(service.folder / INDEX_FILE) as store:
             totals.append(store.value("SELECT hex(block) FROM chunk_words_data WHERE id = 1"))
     assert totals[0] == totals[1]
+
+
+def first_page(service: Service, text: str) -> str:
+    """Return the cursor to the second page."""
+    request = SearchRequest(text, mode=Mode.KEYWORD, limit=2, format=Format.JSON)
+    cursor: str = json.loads(service.search_view(request).text)["pagination"]["cursor"]
+    return cursor
+
+
+def test_a_cursor_outlives_the_trigrams_that_a_first_regex_search_records(crowd: Service) -> None:
+    cursor = first_page(crowd, "retry")
+    generation = crowd.inventory().generation
+    crowd.search_view(SearchRequest("/ret.y/"))
+    with Store(crowd.folder / INDEX_FILE) as store:
+        assert store.files_without_trigrams() == []
+    assert crowd.inventory().generation == generation
+    page = SearchRequest("retry", mode=Mode.KEYWORD, limit=2, cursor=cursor)
+    assert "f002.py" in crowd.search_view(page).text
+
+
+def test_a_cursor_outlives_an_index_run_that_only_finds_new_times(crowd: Service) -> None:
+    cursor = first_page(crowd, "retry")
+    os.utime(crowd.root / "f001.py", ns=(10**18, 10**18 - 1))
+    assert crowd.index().changed == 0
+    page = SearchRequest("retry", mode=Mode.KEYWORD, limit=2, cursor=cursor)
+    assert "f002.py" in crowd.search_view(page).text
+    write(crowd.root, "f001.py", "def retry(): pass\n")
+    assert crowd.index().changed == 1
+    with pytest.raises(CursorError, match="the index has changed"):
+        crowd.search_view(page)

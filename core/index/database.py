@@ -18,6 +18,8 @@ class Database:
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         self.path = path
         self._db = connect(path, vfs=vfs)
+        # Whether the current transaction has changed indexed content. New times of files or trigrams are not content.
+        self._has_changed = False
 
     def __enter__(self) -> Self:
         return self

@@ -65,7 +65,7 @@ class WriterStore(FactStore, Protocol):
     """The methods that an update needs; every write must be inside a transaction."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Commit everything inside or nothing, and increase the generation."""
+        """Commit everything inside or nothing, and increase the generation if it changed indexed content."""
 
     def set_fact(self, name: FactName, value: int | str) -> None:
         """Record one fact about the index."""

@@ -158,9 +158,9 @@ class WordQuery:
 class IndexFacts:
     """Facts about a whole index; a fact is None if no run has recorded it yet.
 
-    `generation` increases with every transaction. `pending` counts the files that are still to be indexed. `rules` and
-    `analysis` identify the versions of the ignore rules and of the parser. `links` says which links must be resolved:
-    "all", "open" (those without a state) or none.
+    `generation` increases with every transaction that changes indexed content. `pending` counts the files that are
+    still to be indexed. `rules` and `analysis` identify the versions of the ignore rules and of the parser. `links`
+    says which links must be resolved: "all", "open" (those without a state) or none.
     """
 
     generation: int = 0

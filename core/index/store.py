@@ -38,13 +38,16 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit everything inside or nothing, and increase the generation."""
+        """Commit everything inside or nothing, and increase the generation if it changed indexed content."""
         with explained(self.path), transaction(self._db):
+            self._has_changed = False
             yield
-            self.set_fact("generation", self.facts().generation + 1)
+            if self._has_changed:
+                self.set_fact("generation", self.facts().generation + 1)
 
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""
+        self._has_changed = True
         known_id = self.file_id(rows.path)
         is_new = known_id is None
         if known_id is not None:
@@ -65,6 +68,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         file_id = self.file_id(path)
         if file_id is None:
             return
+        self._has_changed = True
         self._remove_chunks(file_id)
         self._delete_symbols(file_id)
         self._delete_links(file_id)
@@ -77,11 +81,13 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         # A bad name is recorded with escapes, and that text may be the name of another, indexed file.
         if skip.reason != SkipReason.BAD_NAME:
             self.remove_file(skip.path)
+        self._has_changed = True
         self._resolve_later("all")
         self._put_skip(skip, stamp)
 
     def remove_skip(self, path: str) -> None:
         """Delete the record that a path is skipped."""
+        self._has_changed = True
         self._resolve_later("all")
         self._delete_skip(path)
 
