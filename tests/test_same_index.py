@@ -122,6 +122,7 @@ def assert_same_as_fresh(service: Service, model: str, requests: tuple[Request, 
 
 STEPS = st.one_of(
     st.tuples(st.just("write"), st.sampled_from(PATHS), st.sampled_from(TEXTS)),
+    st.tuples(st.just("write at the same time"), st.sampled_from(PATHS), st.just("")),
     st.tuples(st.just("delete"), st.sampled_from(PATHS), st.just("")),
     st.tuples(st.just("move"), st.sampled_from(PATHS), st.sampled_from(PATHS)),
     st.tuples(st.just("ignore"), st.sampled_from(PATHS), st.just("")),
@@ -135,6 +136,10 @@ def do(service: Service, step: tuple[str, str, str]) -> None:
     root = service.root
     if what == "write":
         write(root, path, value)
+    elif what == "write at the same time" and (root / path).exists():
+        status = (root / path).stat()
+        (root / path).write_text((root / path).read_text().swapcase())
+        os.utime(root / path, ns=(status.st_atime_ns, status.st_mtime_ns))
     elif what == "delete":
         (root / path).unlink(missing_ok=True)
     elif what == "move" and (root / path).exists():

@@ -91,7 +91,7 @@ def _isolate(preparation: Preparation, task: Task) -> Iterator[Prepared]:
         else:
             candidate, _ = task[0]
             skip = Skip(candidate.path, SkipReason.FAILED, "the parser crashed")
-            yield SkippedFile(skip, (candidate.size, candidate.mtime_ns))
+            yield SkippedFile(skip, candidate.stamp)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from keyhole.core.files.walk import Known, Stamp
+from keyhole.core.files.walk import Known
 from keyhole.core.index.rows import (
     ChunkPlace,
     ChunkScope,
@@ -33,7 +33,7 @@ from keyhole.core.index.rows import (
     WordRow,
 )
 from keyhole.core.links.link_types import Declared, Link, LinkState, Resolution
-from keyhole.core.types import IndexedFile, Skip
+from keyhole.core.types import IndexedFile, Skip, Stamp
 
 
 class FactStore(Protocol):
@@ -86,13 +86,16 @@ class WriterStore(FactStore, Protocol):
         """Delete a file's rows."""
 
     def restamp_file(self, path: str, stamp: Stamp) -> None:
-        """Record a new time for a file whose content has not changed."""
+        """Record a new stamp for a file whose content has not changed."""
 
     def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
         """Record that a path is skipped, and delete its rows."""
 
     def remove_skip(self, path: str) -> None:
         """Delete the record that a path is skipped."""
+
+    def distrust_skip(self, path: str) -> None:
+        """Make the next walk read a skipped file again, even if this run ends before it does."""
 
     def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
         """Record the ignore files of the last walk."""
@@ -147,7 +150,7 @@ class SearchStore(FactStore, Protocol):
         """Return the skip of a path; None if it is not skipped."""
 
     def file_stamps(self, paths: Iterable[str]) -> dict[str, FileStamp]:
-        """Return the size, time and hash of the paths that are indexed."""
+        """Return the stamps and content hashes of the paths that are indexed."""
 
     def files_with_trigrams(self, trigrams: Sequence[str]) -> list[FileDigest]:
         """Return the files that may contain all these trigrams, sorted by path."""

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
+from keyhole.core.types import Stamp
+
 Item = TypeVar("Item")
 
 # The most chunks to return in addition because they are as far from the query as the last wanted one.
@@ -96,6 +98,8 @@ class FileRows:
     vectors: Sequence[Vector] = ()
     links: tuple[WrittenLink, ...] = ()
     declared: tuple[DeclaredRow, ...] = ()
+    ctime_ns: int = 0
+    inode: int = 0
 
 
 # Parameters of readers
@@ -189,10 +193,9 @@ class FileDigest(NamedTuple):
 
 
 class FileStamp(NamedTuple):
-    """The size, time and hash that show whether a file has changed since it was indexed."""
+    """The stamp and the content hash of a file when it was indexed."""
 
-    size: int
-    mtime_ns: int
+    stamp: Stamp
     digest: str
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import apsw
 
 from keyhole.core.errors import CorruptStoreError, StoreError
-from keyhole.core.files.walk import Stamp
 from keyhole.core.index.chunk_table import ChunkTable
 from keyhole.core.index.connection import explained, transaction
 from keyhole.core.index.file_table import FileTable
@@ -18,7 +17,7 @@ from keyhole.core.index.symbol_table import SymbolTable
 from keyhole.core.index.trigram_table import TrigramTable
 from keyhole.core.index.vector_table import VectorTable
 from keyhole.core.index.word_table import WordTable
-from keyhole.core.types import Skip, SkipReason
+from keyhole.core.types import Skip, SkipReason, Stamp
 
 
 class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable, TrigramTable, VectorTable):
@@ -81,8 +80,10 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         # A bad name is recorded with escapes, and that text may be the name of another, indexed file.
         if skip.reason != SkipReason.BAD_NAME:
             self.remove_file(skip.path)
-        self._has_changed = True
-        self._resolve_later("all")
+        # A file that is skipped for the same reason as before may only have been touched.
+        if self.skip_of(skip.path) != skip:
+            self._has_changed = True
+            self._resolve_later("all")
         self._put_skip(skip, stamp)
 
     def remove_skip(self, path: str) -> None:

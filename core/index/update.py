@@ -59,6 +59,8 @@ class _PathChanges:
 
     new_skips: list[Skip]
     removed_skips: set[str]
+    # Skipped files that this run reads.
+    doubtful_skips: set[str]
     removed_files: list[str]
 
 
@@ -232,10 +234,14 @@ class _Update:
     def _compare(self, known: Known, found: Scan) -> _PathChanges | None:
         """Return the changed paths, except files to read; None if nothing at all has changed."""
         candidates = {candidate.path for candidate in found.candidates}
+        old_skips = known.skips.keys() - {skip.path for skip in found.skips} - set(found.same_skips)
+        # These were skipped for their content, and may still be. Others are removed before they are read: if this run
+        # ends early, the next one must read them.
+        doubtful_skips = {path for path in old_skips & candidates if known.skips[path][1] is not None}
         changes = _PathChanges(
             new_skips=[skip for skip in found.skips if known.skips.get(skip.path, (None,))[0] != skip],
-            # Includes skipped files that are to be read now: if this run ends early, the next one must read them.
-            removed_skips=known.skips.keys() - {skip.path for skip in found.skips} - set(found.same_skips),
+            removed_skips=old_skips - doubtful_skips,
+            doubtful_skips=doubtful_skips,
             removed_files=sorted(known.files.keys() - candidates - set(found.same_files)),
         )
         same_rules = known.rule_files == found.rule_files and known.rules_hold
@@ -288,6 +294,8 @@ class _Update:
             self._store.remove_file(path)
         for path in changes.removed_skips:
             self._store.remove_skip(path)
+        for path in changes.doubtful_skips:
+            self._store.distrust_skip(path)
         for skip in changes.new_skips:
             self._store.put_skip(skip)
         self._store.put_rule_files(found.rule_files)
