@@ -175,7 +175,9 @@ class _Walker:
             status = entry.stat(follow_symlinks=False)
         except OSError:
             return False
-        if stamp != stamp_of(status) or not stat.S_ISREG(status.st_mode):
+        # Nearly always the numbers are equal as they are, and comparing them here takes half as long as `stamp_of`.
+        as_is = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        if (stamp != as_is and stamp != stamp_of(status)) or not stat.S_ISREG(status.st_mode):
             return False
         (self.found.same_skips if is_skip else self.found.same_files).append(path)
         return True
@@ -268,11 +270,11 @@ def _load_rules(root: Path, path: str) -> Iterator[RuleFile]:
 def _parents(paths: Collection[str]) -> set[str]:
     """Return every folder that contains one of the paths, at any depth."""
     folders: set[str] = set()
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder and folder not in folders:
-            folders.add(folder)
-            folder = folder.rpartition("/")[0]
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        above = folder
+        while above and above not in folders:
+            folders.add(above)
+            above = above.rpartition("/")[0]
     return folders
 
 
