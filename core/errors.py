@@ -14,6 +14,7 @@ KeyholeError                 exit 2
 ├── DeadlineError            an answer takes too long
 ├── PortError                a port cannot be used
 ├── AssetError               a file that ships with Keyhole is missing or broken
+├── ParserError              the process that parses files cannot start
 └── StoreError               the index cannot be read or written
     ├── CorruptStoreError    the index file is damaged; the next index run replaces it
     ├── FullStoreError       the disk is full
@@ -53,6 +54,7 @@ class ErrorKind(Enum):
     LOCKED_INDEX = auto()
     UNUSABLE_FOLDER = auto()
     DAMAGED_JOURNAL = auto()
+    NO_WORKER = auto()
     MISSING_MODEL = auto()
     # Serving
     TAKEN_PORT = auto()
@@ -114,6 +116,10 @@ class PortError(KeyholeError):
 
 class AssetError(KeyholeError):
     """A file that ships with Keyhole is missing or broken."""
+
+
+class ParserError(KeyholeError):
+    """The process that parses files cannot start."""
 
 
 class StoreError(KeyholeError):

@@ -77,10 +77,11 @@ class Service:
         self,
         *,
         full: bool = False,
+        retry: bool = False,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_message: Callable[[IndexMessage], None] = lambda _: None,
     ) -> IndexReport:
-        """Bring the index up to date."""
+        """Bring the index up to date; `retry` also parses again what could not be parsed last time."""
         from keyhole.core.index.update import Hooks, update_index
 
         if self._models.problem:
@@ -89,9 +90,8 @@ class Service:
             self.close()
         if self._models.problem:
             on_message(IndexMessage(IndexEvent.NO_VECTORS, f"{self._models.problem}: indexing without vectors"))
-        return update_index(
-            self._workspace.update_request(self._models.embedder, full=full), Hooks(on_progress, on_message)
-        )
+        request = self._workspace.update_request(self._models.embedder, full=full, retry=retry)
+        return update_index(request, Hooks(on_progress, on_message))
 
     def search_view(self, request: SearchRequest) -> "ListView":
         """Return the answer to a search, with the same text for every front end."""
@@ -146,24 +146,24 @@ class Service:
 
     def map_view(self, request: MapRequest) -> "View":
         """Return the map of a file: what its current content defines."""
-        from keyhole.core.syntax.analyse import outline_of
+        from keyhole.core.syntax.parser_process import shared_parser
         from keyhole.core.view.maps.map_view import map_view, parse_map_request
 
         shown = parse_map_request(request)
         source = self.read(request.path)
-        view = map_view(source, outline_of(source), shown, request.symbol)
+        view = map_view(source, shared_parser().outline_of(source), shown, request.symbol)
         self.metrics.record("map_file", source.path, view)
         return view
 
     def read_view(self, request: ReadRequest) -> "View":
         """Return current lines of one or several files; with several, an error for one path takes its place."""
-        from keyhole.core.syntax.analyse import outline_of
+        from keyhole.core.syntax.parser_process import shared_parser
         from keyhole.core.view.reads.read_view import parse_read_request, read_view
 
         shown = parse_read_request(request)
         paths = tuple(dict.fromkeys(request.paths))
         files = (self._paths.read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
-        view = read_view(files, shown, outline_of)
+        view = read_view(files, shown, shared_parser().outline_of)
         self.metrics.record("read_file", " ".join(paths), view)
         return view
 

@@ -13,7 +13,7 @@ from keyhole.core.notes import Note, NoteKind
 
 
 class SkipReason(StrEnum):
-    """Why a path is not indexed; the value is stored in the index and shown in JSON."""
+    """Why a path is not indexed, or not parsed; the value is stored in the index and shown in JSON."""
 
     IGNORED = "ignored"
     SECRET = "secret"  # noqa: S105
@@ -30,11 +30,13 @@ class SkipReason(StrEnum):
     WORKTREE = "worktree"
     INTERNAL = "internal"
     FAILED = "failed"
+    # The grammar cannot parse the file. Unlike the others, it is indexed, as plain text.
+    UNPARSED = "unparsed"
 
     @property
     def label(self) -> str:
         """The reason as people read it."""
-        return self.value.replace("-", " ")
+        return "not parsed" if self == SkipReason.UNPARSED else self.value.replace("-", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,7 @@ class IndexReport:
     removed: int
     current: int
     skipped: int
+    unparsed: int
     files: int
     chunks: int
     generation: int

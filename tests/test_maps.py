@@ -14,7 +14,7 @@ import pytest
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
-from keyhole.core.syntax import analyse
+from keyhole.core.syntax import plain_outline
 from keyhole.core.types import Format, MapLevel, MapRequest, ReadRequest
 from keyhole.core.view.maps.map_view import CAPS
 from keyhole.core.view.maps.map_writer import FOOTER
@@ -279,11 +279,12 @@ def test_a_file_too_large_to_be_indexed_is_mapped(service: Service) -> None:
 
 def test_a_file_that_cannot_be_parsed_has_a_reason(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(service, "a.py", functions(2))
-    monkeypatch.setattr(analyse, "MAPPED_BYTES", 10)
+    monkeypatch.setattr(plain_outline, "MAPPED_BYTES", 10)
     assert "No symbols: files over 10 bytes are not parsed.\n" in service.map_view(MapRequest(path)).text
     monkeypatch.undo()
-    monkeypatch.setattr(analyse, "parse", lambda *_: None)
-    assert "No symbols: the parser could not process this file.\n" in service.map_view(MapRequest(path)).text
+    deep = write(service, "a.yaml", "- " * 3_000 + "x\n")
+    expected = "No symbols: the YAML grammar cannot parse this file safely.\n"
+    assert expected in service.map_view(MapRequest(deep)).text
 
 
 def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

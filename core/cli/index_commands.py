@@ -37,7 +37,8 @@ def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: 
     from keyhole.core.service import Service
     from keyhole.core.view.status_text import report_text
 
-    report = update_index(Service.open(path, force=force, flags={"index.workers": workers}), full=full)
+    service = Service.open(path, force=force, flags={"index.workers": workers})
+    report = update_index(service, full=full, retry=True)
     print_json(asdict(report)) if as_json else print_text(report_text(report))
 
 

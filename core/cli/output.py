@@ -69,11 +69,11 @@ def fail(message: str, code: int = EXIT_ERROR) -> int:
     return code
 
 
-def update_index(service: "Service", *, full: bool = False) -> "IndexReport":
+def update_index(service: "Service", *, full: bool = False, retry: bool = False) -> "IndexReport":
     """Update the index, with a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():
-        return service.index(full=full, on_message=lambda message: say(message.text))
+        return service.index(full=full, retry=retry, on_message=lambda message: say(message.text))
     from keyhole.core.cli.progress import show_progress
 
     with show_progress() as shown:
-        return service.index(full=full, on_progress=shown.update, on_message=shown.say)
+        return service.index(full=full, retry=retry, on_progress=shown.update, on_message=shown.say)

@@ -73,6 +73,9 @@ class WriterStore(FactStore, Protocol):
     def known(self) -> Known:
         """Return the results of the last walk, for the next one to reuse."""
 
+    def unparsed(self) -> list[Skip]:
+        """Return the indexed files that could not be parsed."""
+
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the content hashes of the paths that are indexed."""
 

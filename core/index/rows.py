@@ -96,6 +96,8 @@ class FileRows:
     vectors: Sequence[Vector] = ()
     links: tuple[WrittenLink, ...] = ()
     declared: tuple[DeclaredRow, ...] = ()
+    # Why the file has no symbols although its language does; empty if it was parsed.
+    unparsed: str = ""
 
 
 # Parameters of readers

@@ -53,6 +53,8 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
             self._delete_file(known_id)
         file_id = known_id or self._next_id("file")
         self._delete_skip(rows.path)
+        if rows.unparsed:
+            self._put_skip(Skip(rows.path, SkipReason.UNPARSED, rows.unparsed), None)
         self._insert_file(file_id, rows)
         first = self._insert_chunks(file_id, rows.chunks)
         self._insert_words(first, rows.chunks)
@@ -65,6 +67,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         file_id = self.file_id(path)
         if file_id is None:
             return
+        self._delete_skip(path)
         self._remove_chunks(file_id)
         self._delete_symbols(file_id)
         self._delete_links(file_id)

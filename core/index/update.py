@@ -13,16 +13,18 @@ from keyhole.core.errors import AssetError, LockedStoreError
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.index.embedder import Embedder
+from keyhole.core.index.file_table import UNKNOWN_TIME
 from keyhole.core.index.link_resolution import resolve_links
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
-from keyhole.core.index.pool import Preparation, prepare_all
-from keyhole.core.index.prepare import Prepared, SkippedFile, Unchanged, prepare
+from keyhole.core.index.pool import prepare_all
+from keyhole.core.index.prepare import Preparation, Prepared, SkippedFile, Unchanged, prepare
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.rows import FileRows
 from keyhole.core.index.store import Store, is_sound
 from keyhole.core.notes import IndexEvent, IndexMessage
-from keyhole.core.syntax.analyse import ANALYSIS_VERSION
+from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
+from keyhole.core.syntax.parser_process import shared_parser
 from keyhole.core.types import Candidate, IndexReport, Progress, Skip
 
 # Transactions are small, so that an interrupted run loses little, but large enough that their overhead is small.
@@ -51,6 +53,8 @@ class Request:
     embedder: Embedder | None = None
     full: bool = False
     wait: bool = True
+    # Parse again the files that could not be parsed last time.
+    retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,8 @@ class _Update:
         self._fingerprint = rules_fingerprint(request.max_bytes)
         self._counts = {"added": 0, "changed": 0, "removed": 0, "chunks": 0}
         self._unchanged = 0
+        # The digests of files that are parsed again although they have not changed.
+        self._retried: dict[str, str] = {}
         self._done = 0
 
     def run(self) -> IndexReport:
@@ -143,10 +149,15 @@ class _Update:
         known = self._store.known()
         # If the default rules or settings changed, every path must be checked against them again.
         known.rules_hold = facts.rules == self._fingerprint
+        retried = [skip.path for skip in self._store.unparsed()] if self._request.retry else []
+        for path in retried:
+            known.files[path] = (0, UNKNOWN_TIME)
         found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
         if changes := self._compare(known, found):
             # Only indexed files have a digest, so a first run looks up none.
             digests = self._store.digests(c.path for c in found.candidates if c.path in known.files)
+            self._retried = {path: digests[path] for path in retried if path in digests}
+            digests |= dict.fromkeys(self._retried, "")
             # A run that only removes files needs no model.
             if found.candidates:
                 self._load_model()
@@ -159,13 +170,14 @@ class _Update:
         """Update some paths, without walking the workspace."""
         root, limit = self._request.root, self._request.max_bytes
         self._load_model_of_index()
+        preparation = Preparation(root, limit, self._embedder)
         distinct = sorted(set(paths))
         removed, batch, digests = [], list[Prepared](), self._store.digests(distinct)
         for path in distinct:
             found = examine(root, path, max_bytes=limit)
             if isinstance(found, Candidate):
                 digest = digests.get(path, "")
-                batch.append(prepare(root, found, digest, max_bytes=limit, embedder=self._embedder))
+                batch.append(prepare(preparation, found, digest, shared_parser().analyse))
             # The path exists but is now skipped: a rule changed, or it became a link.
             elif os.path.lexists(root / path):
                 batch.append(SkippedFile(found, None))
@@ -301,6 +313,10 @@ class _Update:
         elif isinstance(prepared, Unchanged):
             self._store.restamp_file(prepared.path, prepared.stamp)
             self._unchanged += 1
+        elif prepared.unparsed and self._retried.get(prepared.path) == prepared.digest:
+            # Another try ended the same way, so nothing has changed.
+            self._store.restamp_file(prepared.path, (prepared.size, prepared.mtime_ns))
+            self._unchanged += 1
         else:
             self._store.replace_file(prepared)
             self._counts["changed" if is_known else "added"] += 1
@@ -319,6 +335,7 @@ class _Update:
             removed=self._counts["removed"],
             current=len(found.same_files) + self._unchanged,
             skipped=store.count_skips(),
+            unparsed=len(store.unparsed()),
             files=store.count_files(),
             chunks=store.count_chunks(),
             generation=facts.generation,

@@ -44,6 +44,7 @@ def report_text(report: IndexReport) -> str:
                 count_of(report.files, "file"),
                 count_of(report.chunks, "chunk"),
                 f"{report.skipped:,} skipped",
+                *([f"{report.unparsed:,} not parsed"] if report.unparsed else []),
                 f"generation {report.generation}",
                 f"{report.seconds:.1f} s",
             ]

@@ -41,7 +41,7 @@ class OpenWorkspace:
         """The size limit of files; larger ones are not indexed."""
         return self.settings.index.max_file_bytes
 
-    def update_request(self, embedder: "Embedder | None", *, full: bool = False) -> "Request":
+    def update_request(self, embedder: "Embedder | None", *, full: bool = False, retry: bool = False) -> "Request":
         """Return the request for an update of the index."""
         from keyhole.core.index.update import Request
 
@@ -52,4 +52,5 @@ class OpenWorkspace:
             workers=self.settings.index.workers,
             embedder=embedder,
             full=full,
+            retry=retry,
         )
