@@ -39,10 +39,9 @@ class _CrashError(Exception):
         """Return what happened, for people."""
         if _TOO_SLOW is not None and self._exit_code == -_TOO_SLOW:
             return f"the {language.label} grammar took too much CPU time"
-        # A signal ends a grammar that crashes; our own code exits with a code.
-        return (
-            f"the {language.label} grammar crashed" if self._exit_code < 0 else f"reading it as {language.label} failed"
-        )
+        # A signal ends a grammar that crashes; an error in our own code gives an exit code.
+        is_signal = self._exit_code < 0
+        return f"the {language.label} grammar crashed" if is_signal else f"parsing it as {language.label} failed"
 
 
 class ParserProcess:
