@@ -60,7 +60,7 @@ def files_by_links(store: RelationStore, request: LinkSearchRequest, wanted: Sli
     """Return the files that match all filters, those with the most matching links first."""
     counts = list(_counts(store, request))
     if not counts:
-        raise QueryError("no filter given; use has_links_to, linked_from, external_domains or broken")
+        raise QueryError("no filter given", ErrorKind.NO_FILTER)
     matching = set.intersection(*map(set, counts))
     links: Counter[str] = Counter()
     for of_files in counts:
