@@ -258,7 +258,7 @@ def test_names_that_could_act_on_a_terminal_are_shown(shop: Service) -> None:
 @pytest.mark.parametrize(
     ("request_", "kind", "message"),
     [
-        (LinksRequest("missing.md"), PathError, "is not indexed"),
+        (LinksRequest("missing.md"), PathError, "is not an indexed file"),
         (LinksRequest("../outside.md"), PathError, "outside the workspace"),
         (LinksRequest("README.md", offset=3), QueryError, "need a category"),
         (BacklinksRequest("missing.md"), PathError, "not in the index"),
@@ -277,7 +277,7 @@ def test_names_that_could_act_on_a_terminal_are_shown(shop: Service) -> None:
         (TreeRequest(symbols=True), QueryError, "symbols needs relation=descendants"),
         (RelatedRequest(), QueryError, "no reference code given"),
         (RelatedRequest("README.md", 900), QueryError, "past the end"),
-        (RelatedRequest("missing.md"), PathError, "is not indexed"),
+        (RelatedRequest("missing.md"), PathError, "is not an indexed file"),
         (RelatedRequest(symbol="nothing_like_it"), QueryError, "no symbol"),
     ],
 )

@@ -36,7 +36,7 @@ def links_of_file(store: RelationStore, path: str, category: Category, wanted: S
     file_id = store.file_id(path)
     if file_id is None:
         raise PathError(
-            f"{path} is not indexed, so its links are unknown",
+            f"{path} is not an indexed file, so its links are unknown",
             ErrorKind.NOT_INDEXED,
             suggestion=path_suggestion(store, path),
         )

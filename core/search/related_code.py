@@ -80,7 +80,7 @@ def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
     chunk = engine.store.chunk_at(request.path, line)
     if chunk is None:
         raise PathError(
-            f"{request.path} is not indexed, or is empty",
+            f"{request.path} is not an indexed file, or is empty",
             ErrorKind.NOT_INDEXED,
             suggestion=path_suggestion(engine.store, request.path),
         )
