@@ -3,8 +3,8 @@
     .venv/bin/python bench/fuzz_grammars.py [--seed N] [--language ID] [--record]
 
 Deep nesting of every bracket, indentation, interpolation, heredoc, string and comment form, truncated files, random
-bytes and random splices of the sample files. A file that cannot be parsed has a reason in its outline; any other failure
-ends the run.
+bytes and random splices of the sample files. A file that cannot be parsed has a reason in its outline; any other
+failure ends the run.
 """
 
 import argparse

@@ -29,7 +29,7 @@ from enum import Enum, auto
 class ErrorKind(Enum):
     """The kinds of errors, by what the reader can do about them."""
 
-    # The problem says already what to do, or it is obvious.
+    # The problem already says what to do, or it is obvious.
     PLAIN = auto()
     # The workspace and its files
     TOO_WIDE = auto()
@@ -42,6 +42,8 @@ class ErrorKind(Enum):
     NO_SYMBOL = auto()
     UNKNOWN_SYMBOL = auto()
     SYMBOL_WITHOUT_FILE = auto()
+    NO_FILTER = auto()
+    NO_REFERENCE = auto()
     OLD_CURSOR = auto()
     BUSY = auto()
     TOO_SLOW = auto()

@@ -306,5 +306,5 @@ def _without(result: SearchResult, stale: set[str]) -> SearchResult:
     left_out = len(result.hits) - len(fresh)
     if not left_out:
         return result
-    text = f"left out {count_of(left_out, 'hit')}: the files are changing right now"
+    text = f"not showing {count_of(left_out, 'result')} in files that are changing right now"
     return replace(result, hits=fresh, notes=(*result.notes, Note(NoteKind.HITS_LEFT_OUT, text)))

@@ -238,7 +238,7 @@ def test_a_symbol_is_found_by_name_dotted_name_or_line(service: Service) -> None
     assert "[4-5]" in service.map_view(MapRequest(path, symbol="4")).text
     ambiguous = service.map_view(MapRequest(path, symbol="run"))
     assert "[2-2]" in ambiguous.text
-    assert "Note: 2 symbols have this name, showing the first; for others use symbol=LINE: 4.\n" in ambiguous.text
+    assert "Note: 2 symbols have this name; showing the first. For the others use symbol=LINE: 4.\n" in ambiguous.text
     with pytest.raises(QueryError, match=r"two\.py has no symbol 'walk'"):
         service.map_view(MapRequest(path, symbol="walk"))
 
@@ -339,7 +339,7 @@ def test_nonsense_is_an_error(service: Service, changes: dict[str, Any], message
 
 def test_a_budget_over_the_maximum_is_lowered_with_a_note(service: Service) -> None:
     view = service.map_view(MapRequest(write(service, "a.py", functions(1)), max_tokens=99_999))
-    assert "\nNote: max_tokens=99999 is over the maximum, using max_tokens=25000.\n" in view.text
+    assert "\nNote: max_tokens=99999 is over the maximum; using max_tokens=25000.\n" in view.text
 
 
 @pytest.mark.parametrize("each", [1, 10, 50])

@@ -13,6 +13,8 @@ EXPLORER_STEPS: NextSteps = {
     ErrorKind.NO_SYMBOL: "press 2, open {path}, then press s to see its symbols",
     ErrorKind.UNKNOWN_SYMBOL: "search for {symbol} mode:symbol to see similar names",
     ErrorKind.SYMBOL_WITHOUT_FILE: "add mode:symbol to find it in any file",
+    ErrorKind.NO_FILTER: "add a filter",
+    ErrorKind.NO_REFERENCE: "press esc, select a result and press m",
     ErrorKind.OLD_CURSOR: "search again",
     ErrorKind.BUSY: "try again in a few seconds",
     ErrorKind.TOO_SLOW: "narrow the search with path: or lang:, or try again: the next search is faster",

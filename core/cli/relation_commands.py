@@ -64,7 +64,11 @@ def broken_links(root: Path, *, path: str, reason: str, **options: Unpack[PageOp
 @click.command("search-links")
 @click.option("--has-links-to", default="", help="Only files that link to this file or folder.")
 @click.option("--linked-from", default="", help="Only files that this file links to.")
-@click.option("--external-domains", multiple=True, help="Only files that link to this domain or package (repeatable).")
+@click.option(
+    "--external-domains",
+    multiple=True,
+    help="Only files that link to this domain or package; repeat it to match any of several.",
+)
 @click.option("--broken/--any", default=False, help="Only files with broken links.")
 @_list_options
 def search_links(

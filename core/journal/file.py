@@ -135,6 +135,6 @@ def _create(db: apsw.Connection) -> None:
 
 def _check(db: apsw.Connection, path: Path) -> None:
     if int(db.pragma("user_version")) > VERSION:
-        raise NewerStoreError(f"a newer version of keyhole made the journal {path}", ErrorKind.NEWER_INDEX)
+        raise NewerStoreError(f"the journal {path} was made by a newer version of keyhole", ErrorKind.NEWER_INDEX)
     if db.pragma("application_id") != APPLICATION_ID:
-        raise StoreError(f"{path} is not a journal", ErrorKind.DAMAGED_JOURNAL)
+        raise StoreError(f"{path} is not a keyhole journal", ErrorKind.DAMAGED_JOURNAL)

@@ -94,7 +94,7 @@ class Journal:
 
     def _put(self, event: _Event) -> None:
         if self._queue.qsize() >= _MOST_WAITING:
-            self._warn("too many are waiting to be written")
+            self._warn("too many calls are waiting to be written")
             return
         self._queue.put(event)
         if self._thread is None:

@@ -144,7 +144,7 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
     if isinstance(request, TreeRequest):
         check_least("max_depth", request.max_depth, 1)
         if request.symbols and request.relation != Relation.DESCENDANTS:
-            raise QueryError("symbols needs relation=descendants. The children of a file already are its symbols")
+            raise QueryError("symbols needs relation=descendants; the children of a file are already its symbols")
         view = "get_tree descendants" if request.relation == Relation.DESCENDANTS else view
     if isinstance(request, RelatedRequest):
         check_least("line", request.line, 1)
