@@ -101,4 +101,4 @@ def _with_parents(paths: Iterable[str]) -> list[str]:
         while above and above not in folders:
             folders.add(above)
             above = above.rpartition("/")[0]
-    return [*files, *folders]
+    return [*files, *sorted(folders)]

@@ -54,6 +54,11 @@ class Skip:
         return f"{self.reason.label}: {self.detail}"
 
 
+# The size of a file, the times of its last write and of its last change of any kind, and its inode. If they are the
+# same, the file has not changed.
+Stamp = tuple[int, int, int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A regular file that passed the checks of name and size; its content has not been read yet."""
@@ -61,11 +66,18 @@ class Candidate:
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
+    inode: int = 0
+
+    @property
+    def stamp(self) -> Stamp:
+        """The facts that show whether the file has changed."""
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file's decoded text, with the size, time and hash that show whether it has changed since."""
+    """A file's decoded text, with the stamp and the hash that show whether it has changed since."""
 
     path: str
     size: int
@@ -73,6 +85,13 @@ class SourceFile:
     digest: str
     encoding: str
     text: str
+    ctime_ns: int = 0
+    inode: int = 0
+
+    @property
+    def stamp(self) -> Stamp:
+        """The stamp to record; its time is unknown if the file had changed just before it was read."""
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
 # Functions inside definitions of these kinds are methods.

@@ -1,5 +1,6 @@
 """Helpers to write files and to walk them."""
 
+import time
 from pathlib import Path
 
 from keyhole.core.files.walk import scan
@@ -12,6 +13,11 @@ def put(root: Path, path: str, content: str | bytes = "x = 1\n") -> None:
     target = root / path
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def settle() -> None:
+    """Wait until the files just written are older than the steps in which file systems count time."""
+    time.sleep(0.03)
 
 
 def found(root: Path) -> list[str]:

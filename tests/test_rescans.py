@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from discovery import LIMIT, put
+from discovery import LIMIT, put, settle
 
 from keyhole.core.files.walk import Known, Scan, scan
 from keyhole.core.types import Skip, SkipReason
@@ -12,7 +12,7 @@ from keyhole.core.types import Skip, SkipReason
 def known_from(walked: Scan) -> Known:
     """Record a walk as the index does, with every candidate indexed."""
     return Known(
-        files={candidate.path: (candidate.size, candidate.mtime_ns) for candidate in walked.candidates},
+        files={candidate.path: candidate.stamp for candidate in walked.candidates},
         skips={skip.path: (skip, None) for skip in walked.skips},
         rule_files=walked.rule_files,
     )
@@ -24,6 +24,7 @@ def remembered(tmp_path: Path) -> Known:
     for path in ["a.py", "b/c.py", "b/d.log", "node_modules/x.js", "big.py", "b/e.png"]:
         put(tmp_path, path)
     (tmp_path / "link").symlink_to("a.py")
+    settle()
     return known_from(scan(tmp_path, max_bytes=LIMIT))
 
 
@@ -83,6 +84,7 @@ def test_a_file_that_becomes_a_folder_or_a_link_is_looked_at_again(tmp_path: Pat
 def test_rules_that_are_understood_otherwise_are_held_against_every_path(tmp_path: Path, *, rules_hold: bool) -> None:
     put(tmp_path, ".gitignore", "src/*\n!src/a.py\n")
     put(tmp_path, "src/a.py")
+    settle()
     known = known_from(scan(tmp_path, max_bytes=LIMIT))
     known.files.pop("src/a.py")
     known.skips["src"] = Skip("src", SkipReason.IGNORED, "src/* (.gitignore:1)", is_dir=True), None

@@ -77,11 +77,11 @@ def test_a_snapshot_ends_whatever_happens(service: Service) -> None:
         with store.snapshot():
             before = store.facts().generation
             with writer.transaction():
-                pass
+                writer.remove_file("first.py")
             assert store.facts().generation == before
         assert store.facts().generation == before + 1
         with pytest.raises(RuntimeError), store.snapshot():
             raise RuntimeError
         with store.transaction():
-            pass
+            store.remove_file("second.py")
         assert store.facts().generation == before + 2

@@ -2,10 +2,12 @@
 
 import os
 import stat
+import time
 from hashlib import blake2b
 from pathlib import Path
 
 from keyhole.core.files.content import decode, skip_reason_for
+from keyhole.core.files.stamps import settled, stamp_of
 from keyhole.core.types import Skip, SkipReason, SourceFile
 
 _OPEN_FLAGS = (
@@ -21,6 +23,7 @@ _MAX_TRIES = 10
 
 def read_source(root: Path, path: str, *, max_bytes: int) -> SourceFile | Skip:
     """Read and decode a file, or return why it is skipped."""
+    read_at = time.time_ns()
     found = read_bytes(root, path, max_bytes=max_bytes)
     if isinstance(found, Skip):
         return found
@@ -32,7 +35,8 @@ def read_source(root: Path, path: str, *, max_bytes: int) -> SourceFile | Skip:
     if reason := skip_reason_for(path, text):
         return Skip(path, *reason)
     digest = blake2b(content, digest_size=16).hexdigest()
-    return SourceFile(path, len(content), status.st_mtime_ns, digest, encoding, text)
+    _, written, changed, inode = settled(stamp_of(status), read_at)
+    return SourceFile(path, len(content), written, digest, encoding, text, changed, inode)
 
 
 def read_bytes(root: Path, path: str, *, max_bytes: int) -> tuple[bytes, os.stat_result] | Skip:

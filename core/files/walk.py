@@ -9,19 +9,18 @@ import errno
 import os
 import re
 import stat
+import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from keyhole.core.files.ignore import IGNORE_FILES, IgnoreRules, Rule, RuleFile
 from keyhole.core.files.read import read_bytes, too_large
-from keyhole.core.types import Candidate, Skip, SkipReason
+from keyhole.core.files.stamps import settled, stamp_of
+from keyhole.core.types import Candidate, Skip, SkipReason, Stamp
 
 MAX_RULE_FILE_BYTES = 1_000_000
 EXCLUDE_FILE = ".git/info/exclude"
-
-# Size and modification time: if they are the same, the file has not changed.
-Stamp = tuple[int, int]
 
 # Reasons that can change without a change of the name, the rules or the content: every walk checks them again.
 RECHECKED_REASONS = frozenset(
@@ -176,7 +175,7 @@ class _Walker:
             status = entry.stat(follow_symlinks=False)
         except OSError:
             return False
-        if stamp != (status.st_size, status.st_mtime_ns) or not stat.S_ISREG(status.st_mode):
+        if stamp != stamp_of(status) or not stat.S_ISREG(status.st_mode):
             return False
         (self.found.same_skips if is_skip else self.found.same_files).append(path)
         return True
@@ -184,17 +183,18 @@ class _Walker:
     def _add(self, entry: Candidate | Skip) -> None:
         if isinstance(entry, Skip):
             self.found.skips.append(entry)
-        elif self._known.files.get(entry.path) == (entry.size, entry.mtime_ns):
+        elif self._known.files.get(entry.path) == entry.stamp:
             self.found.same_files.append(entry.path)
-        elif self._known.skips.get(entry.path, (None, None))[1] == (entry.size, entry.mtime_ns):
+        elif self._known.skips.get(entry.path, (None, None))[1] == entry.stamp:
             self.found.same_skips.append(entry.path)
         else:
             self.found.candidates.append(entry)
 
     def _enter(self, above: _Rules | None, paths: list[str]) -> _Rules:
         """Return the rules of a folder; they are trusted if no ignore file from the root down to it has changed."""
+        seen_at = time.time_ns()
         stamps = {path: stamp for path in paths if (stamp := self._stamp(path))}
-        self.found.rule_files |= stamps
+        self.found.rule_files |= {path: settled(stamp, seen_at) for path, stamp in stamps.items()}
         known = {path: self._known.rule_files[path] for path in paths if path in self._known.rule_files}
         trusted = stamps == known and (above.is_trusted if above else self._known.rules_hold)
         return _Rules(self._root, above, stamps, is_trusted=trusted)
@@ -204,7 +204,7 @@ class _Walker:
             status = (self._root / path).lstat()
         except OSError:
             return None
-        return status.st_size, status.st_mtime_ns
+        return stamp_of(status)
 
 
 def _check_name(path: str, name: str, rules: _Rules, *, is_dir: bool) -> Skip | None:
@@ -231,7 +231,7 @@ def _check_file(root: Path, path: str, entry: os.DirEntry[str] | Path, max_bytes
         return too_large(path, status.st_size, max_bytes)
     if not os.access(entry, os.R_OK):
         return Skip(path, SkipReason.UNREADABLE, os.strerror(errno.EACCES))
-    return Candidate(path, status.st_size, status.st_mtime_ns)
+    return Candidate(path, *stamp_of(status))
 
 
 def _unreadable(path: str, error: OSError, *, is_dir: bool = False) -> Skip:

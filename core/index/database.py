@@ -18,6 +18,8 @@ class Database:
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         self.path = path
         self._db = connect(path, vfs=vfs)
+        # Whether the current transaction has changed indexed content. New times of files or trigrams are not content.
+        self._has_changed = False
 
     def __enter__(self) -> Self:
         return self
@@ -48,6 +50,16 @@ class Database:
         """Return rows as plain tuples; only table modules may rely on the order of the cells."""
         with explained(self.path):
             return list(self._db.execute(sql, values))
+
+    @contextmanager
+    def stepped(self, sql: str, *values: object) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """Provide rows one by one, for callers that stop early."""
+        with explained(self.path):
+            cursor = self._db.cursor()
+            try:
+                yield cursor.execute(sql, values)
+            finally:
+                cursor.close(force=True)
 
     def rows(self, kind: Callable[..., Row], sql: str, *values: object) -> list[Row]:
         """Return each row as an instance of `kind`, made from its cells in order."""

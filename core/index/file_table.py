@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterable
 
-from keyhole.core.files.walk import Known, Stamp
+from keyhole.core.files.stamps import UNKNOWN_TIME
+from keyhole.core.files.walk import Known
 from keyhole.core.index.database import Database
 from keyhole.core.index.rows import FileId, FileRows, FileStamp
-from keyhole.core.types import IndexedFile, Skip, SkipReason
+from keyhole.core.types import IndexedFile, Skip, SkipReason, Stamp
 
-# No file has this time, so a file recorded with it is always read again.
-UNKNOWN_TIME = -1
+_STAMP = "size, mtime_ns, ctime_ns, inode"
 
 
 class FileTable(Database):
@@ -20,19 +20,16 @@ class FileTable(Database):
     def known(self) -> Known:
         """Return the results of the last walk, for the next one to reuse."""
         # A file that could not be parsed is indexed, so the walk treats it like any other file.
-        skips = self.query(
-            "SELECT path, reason, detail, is_dir, size, mtime_ns FROM skip WHERE reason != ?", SkipReason.UNPARSED.value
-        )
+        every = f"SELECT path, reason, detail, is_dir, {_STAMP} FROM skip WHERE reason != ?"  # noqa: S608
+        skips = self.query(every, SkipReason.UNPARSED.value)
         return Known(
-            files={path: (size, mtime) for path, size, mtime in self.query("SELECT path, size, mtime_ns FROM file")},
-            skips={
-                path: (_skip(path, reason, detail, is_dir), None if size is None else (size, mtime))
-                for path, reason, detail, is_dir, size, mtime in skips
-            },
-            rule_files={
-                path: (size, mtime) for path, size, mtime in self.query("SELECT path, size, mtime_ns FROM rule_file")
-            },
+            files=self._stamps_in("file"),
+            skips={row[0]: (_skip(*row[:4]), None if row[4] is None else row[4:]) for row in skips},
+            rule_files=self._stamps_in("rule_file"),
         )
+
+    def _stamps_in(self, table: str) -> dict[str, Stamp]:
+        return {row[0]: row[1:] for row in self.query(f"SELECT path, {_STAMP} FROM {table}")}  # noqa: S608
 
     def file_id(self, path: str) -> int | None:
         """Return the id of a file; None if it is not indexed."""
@@ -44,13 +41,13 @@ class FileTable(Database):
         return {path: stamp.digest for path, stamp in self.file_stamps(paths).items()}
 
     def file_stamps(self, paths: Iterable[str]) -> dict[str, FileStamp]:
-        """Return the size, time and hash of the paths that are indexed."""
+        """Return the stamps and content hashes of the paths that are indexed."""
         rows = self.query(
-            """SELECT file.path, size, mtime_ns, digest FROM json_each(?) wanted
-                CROSS JOIN file ON file.path = wanted.value""",
+            f"""SELECT file.path, digest, {_STAMP} FROM json_each(?) wanted
+                CROSS JOIN file ON file.path = wanted.value""",  # noqa: S608
             json.dumps(list(paths)),
         )
-        return {path: FileStamp(*stamp) for path, *stamp in rows}
+        return {row[0]: FileStamp(row[2:], row[1]) for row in rows}
 
     def files_in(self, language: str = "") -> list[FileId]:
         """Return every file, or those in one language."""
@@ -69,8 +66,8 @@ class FileTable(Database):
         return self.rows(IndexedFile, "SELECT path, language, lines FROM file ORDER BY path")
 
     def paths(self) -> list[str]:
-        """Return the path of every file."""
-        return self.column("SELECT path FROM file")
+        """Return the path of every file, in order."""
+        return self.column("SELECT path FROM file ORDER BY path")
 
     def paths_in(self, folder: str) -> list[str]:
         """Return the paths of all files inside a folder, in order."""
@@ -78,8 +75,8 @@ class FileTable(Database):
         return self.column("SELECT path FROM file WHERE path > ? AND path < ? ORDER BY path", *inside(folder))
 
     def languages(self) -> list[str]:
-        """Return every language that has a file."""
-        return self.column("SELECT DISTINCT language FROM file")
+        """Return every language that has a file, in order."""
+        return self.column("SELECT DISTINCT language FROM file ORDER BY language")
 
     def count_files(self) -> int:
         """Count all files."""
@@ -117,14 +114,18 @@ class FileTable(Database):
     # Writing
 
     def restamp_file(self, path: str, stamp: Stamp) -> None:
-        """Record a new time for a file whose content has not changed."""
-        self._db.execute("UPDATE file SET size = ?, mtime_ns = ? WHERE path = ?", (*stamp, path))
+        """Record a new stamp for a file whose content has not changed."""
+        self._db.execute(f"UPDATE file SET ({_STAMP}) = (?, ?, ?, ?) WHERE path = ?", (*stamp, path))  # noqa: S608
+
+    def distrust_skip(self, path: str) -> None:
+        """Make the next walk read a skipped file again, even if this run ends before it does."""
+        self._db.execute("UPDATE skip SET mtime_ns = ? WHERE path = ?", (UNKNOWN_TIME, path))
 
     def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
         """Record the ignore files of the last walk."""
         self._db.execute("DELETE FROM rule_file")
         self._db.executemany(
-            "INSERT INTO rule_file (path, size, mtime_ns) VALUES (?, ?, ?)",
+            f"INSERT INTO rule_file (path, {_STAMP}) VALUES (?, ?, ?, ?, ?)",  # noqa: S608
             [(path, *stamp) for path, stamp in stamps.items()],
         )
 
@@ -135,13 +136,15 @@ class FileTable(Database):
 
     def _insert_file(self, file_id: int, rows: FileRows) -> None:
         self._db.execute(
-            """INSERT INTO file (id, path, size, mtime_ns, digest, encoding, language, lines, has_errors, has_trigrams)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)""",
+            f"""INSERT INTO file (id, path, {_STAMP}, digest, encoding, language, lines, has_errors, has_trigrams)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)""",  # noqa: S608
             (
                 file_id,
                 rows.path,
                 rows.size,
                 rows.mtime_ns,
+                rows.ctime_ns,
+                rows.inode,
                 rows.digest,
                 rows.encoding,
                 rows.language,
@@ -155,8 +158,8 @@ class FileTable(Database):
 
     def _put_skip(self, skip: Skip, stamp: Stamp | None) -> None:
         self._db.execute(
-            "INSERT OR REPLACE INTO skip (path, reason, detail, is_dir, size, mtime_ns) VALUES (?, ?, ?, ?, ?, ?)",
-            (skip.path, skip.reason.value, skip.detail, skip.is_dir, *(stamp or (None, None))),
+            f"INSERT OR REPLACE INTO skip (path, reason, detail, is_dir, {_STAMP}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+            (skip.path, skip.reason.value, skip.detail, skip.is_dir, *(stamp or [None] * 4)),
         )
 
     def _delete_skip(self, path: str) -> None:

@@ -28,10 +28,9 @@ class LinkTable(MetaTable):
 
     def put_resolutions(self, changes: Iterable[tuple[int, Resolution]]) -> None:
         """Record the resolutions of links, given with their ids."""
-        self._db.executemany(
-            "UPDATE link SET state = ?, path = ?, reason = ?, site = ? WHERE id = ?",
-            ((*found, link_id) for link_id, found in changes),
-        )
+        rows = [(*found, link_id) for link_id, found in changes]
+        self._has_changed = self._has_changed or bool(rows)
+        self._db.executemany("UPDATE link SET state = ?, path = ?, reason = ?, site = ? WHERE id = ?", rows)
 
     def declarations(self) -> list[tuple[str, Declared]]:
         """Return the declarations of all files except anchors, each with the file's path."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from keyhole.core.errors import ParserError
 from keyhole.core.files.read import read_source
-from keyhole.core.files.walk import RECHECKED_REASONS, Stamp
+from keyhole.core.files.stamps import settled
+from keyhole.core.files.walk import RECHECKED_REASONS
 from keyhole.core.index.embedder import Embedder, quantise
-from keyhole.core.index.file_table import UNKNOWN_TIME
 from keyhole.core.index.rows import ChunkRow, DeclaredRow, FileRows, SymbolRow, WordColumns, WrittenLink
 from keyhole.core.index.words import split_words
 from keyhole.core.links.declare import declarations
@@ -17,10 +17,7 @@ from keyhole.core.links.extract import links_of
 from keyhole.core.links.link_types import LinkState
 from keyhole.core.syntax.context_header import context_header
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, SourceFile, Symbol
-
-# Longer than a clock tick of any file system in use.
-_CLOCK_TICK_NS = 20_000_000
+from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, SourceFile, Stamp, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +62,13 @@ def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, a
     `analyse` runs a grammar: in a worker directly, everywhere else through the parsing worker.
     """
     embedder = preparation.embedder
+    read_at = time.time_ns()
     source = read_source(preparation.root, candidate.path, max_bytes=preparation.max_bytes)
     if isinstance(source, Skip):
         # A file skipped for its content is not read again until it changes; links and devices are checked every time.
         by_content = source.reason not in RECHECKED_REASONS
-        return SkippedFile(source, (candidate.size, settled(candidate.mtime_ns)) if by_content else None)
-    stamp = (source.size, settled(source.mtime_ns))
+        return SkippedFile(source, settled(candidate.stamp, read_at) if by_content else None)
+    stamp = source.stamp
     if source.digest == known_digest:
         return Unchanged(source.path, stamp)
     try:
@@ -85,17 +83,14 @@ def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, a
     return replace(rows, vectors=quantise(embedder.encode(_passages(analysis)))) if embedder and rows.chunks else rows
 
 
-def settled(mtime_ns: int) -> int:
-    """Return the time of a file, or UNKNOWN_TIME if it is so recent that another write could get the same time."""
-    return mtime_ns if abs(time.time_ns() - mtime_ns) > _CLOCK_TICK_NS else UNKNOWN_TIME
-
-
 def _rows(analysis: Analysis) -> FileRows:
     source, outline = analysis.source, analysis.outline
     return FileRows(
         path=source.path,
         size=source.size,
-        mtime_ns=settled(source.mtime_ns),
+        mtime_ns=source.mtime_ns,
+        ctime_ns=source.ctime_ns,
+        inode=source.inode,
         digest=source.digest,
         encoding=source.encoding,
         language=outline.language,

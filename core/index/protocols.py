@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from keyhole.core.files.walk import Known, Stamp
+from keyhole.core.files.walk import Known
 from keyhole.core.index.rows import (
     ChunkPlace,
     ChunkScope,
@@ -33,7 +33,7 @@ from keyhole.core.index.rows import (
     WordRow,
 )
 from keyhole.core.links.link_types import Declared, Link, LinkState, Resolution
-from keyhole.core.types import IndexedFile, Skip
+from keyhole.core.types import IndexedFile, Skip, Stamp
 
 
 class FactStore(Protocol):
@@ -49,7 +49,7 @@ class FactStore(Protocol):
         """Return every file, or those in one language."""
 
     def paths(self) -> list[str]:
-        """Return the path of every file."""
+        """Return the path of every file, in order."""
 
     def count_chunks(self) -> int:
         """Count all chunks."""
@@ -65,7 +65,7 @@ class WriterStore(FactStore, Protocol):
     """The methods that an update needs; every write must be inside a transaction."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Commit everything inside or nothing, and increase the generation."""
+        """Commit everything inside or nothing, and increase the generation if it changed indexed content."""
 
     def set_fact(self, name: FactName, value: int | str) -> None:
         """Record one fact about the index."""
@@ -89,13 +89,16 @@ class WriterStore(FactStore, Protocol):
         """Delete a file's rows."""
 
     def restamp_file(self, path: str, stamp: Stamp) -> None:
-        """Record a new time for a file whose content has not changed."""
+        """Record a new stamp for a file whose content has not changed."""
 
     def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
         """Record that a path is skipped, and delete its rows."""
 
     def remove_skip(self, path: str) -> None:
         """Delete the record that a path is skipped."""
+
+    def distrust_skip(self, path: str) -> None:
+        """Make the next walk read a skipped file again, even if this run ends before it does."""
 
     def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
         """Record the ignore files of the last walk."""
@@ -141,16 +144,16 @@ class SearchStore(FactStore, Protocol):
         """Prepare the open index for searching."""
 
     def languages(self) -> list[str]:
-        """Return every language that has a file."""
+        """Return every language that has a file, in order."""
 
     def kinds(self) -> list[str]:
-        """Return every kind of symbol."""
+        """Return every kind of symbol, in order."""
 
     def skip_of(self, path: str) -> Skip | None:
         """Return the skip of a path; None if it is not skipped."""
 
     def file_stamps(self, paths: Iterable[str]) -> dict[str, FileStamp]:
-        """Return the size, time and hash of the paths that are indexed."""
+        """Return the stamps and content hashes of the paths that are indexed."""
 
     def files_with_trigrams(self, trigrams: Sequence[str]) -> list[FileDigest]:
         """Return the files that may contain all these trigrams, sorted by path."""
@@ -174,7 +177,7 @@ class SearchStore(FactStore, Protocol):
         """Return every word in a file."""
 
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
-        """Return the best chunks, ranked by BM25."""
+        """Return the best chunks, ranked by BM25; equally good ones in the order of path and line."""
 
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
         """Count every chunk that `word_matches` could return."""
@@ -189,13 +192,13 @@ class SearchStore(FactStore, Protocol):
         """Return the vectors of the chunks that have one, in no particular order."""
 
     def symbol_names(self) -> list[str]:
-        """Return every defined name once."""
+        """Return every defined name once, in order."""
 
     def symbols_named(self, names: Iterable[str]) -> list[NamedSymbol]:
         """Return the symbols with exactly these names, once for each chunk that contains the line of the name."""
 
-    def defining_chunks(self, name: str, limit: int) -> list[DefiningChunk]:
-        """Return the chunks that define a name, ignoring case."""
+    def defining_chunks(self, name: str, scope: ChunkScope, limit: int) -> list[DefiningChunk]:
+        """Return the first chunks by path and line that define a name, ignoring case."""
 
     def symbols_in_chunks(self, chunk_ids: Iterable[int]) -> list[SymbolLabel]:
         """Return the symbols whose names are in these chunks."""

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
+from keyhole.core.types import Stamp
+
 Item = TypeVar("Item")
 
 # The most chunks to return in addition because they are as far from the query as the last wanted one.
@@ -96,6 +98,8 @@ class FileRows:
     vectors: Sequence[Vector] = ()
     links: tuple[WrittenLink, ...] = ()
     declared: tuple[DeclaredRow, ...] = ()
+    ctime_ns: int = 0
+    inode: int = 0
     # Why the file has no symbols although its language does; empty if it was parsed.
     unparsed: str = ""
 
@@ -160,9 +164,9 @@ class WordQuery:
 class IndexFacts:
     """Facts about a whole index; a fact is None if no run has recorded it yet.
 
-    `generation` increases with every transaction. `pending` counts the files that are still to be indexed. `rules` and
-    `analysis` identify the versions of the ignore rules and of the parser. `links` says which links must be resolved:
-    "all", "open" (those without a state) or none.
+    `generation` increases with every transaction that changes indexed content. `pending` counts the files that are
+    still to be indexed. `rules` and `analysis` identify the versions of the ignore rules and of the parser. `links`
+    says which links must be resolved: "all", "open" (those without a state) or none.
     """
 
     generation: int = 0
@@ -191,10 +195,9 @@ class FileDigest(NamedTuple):
 
 
 class FileStamp(NamedTuple):
-    """The size, time and hash that show whether a file has changed since it was indexed."""
+    """The stamp and the content hash of a file when it was indexed."""
 
-    size: int
-    mtime_ns: int
+    stamp: Stamp
     digest: str
 
 
@@ -273,8 +276,6 @@ class DefiningChunk(NamedTuple):
     """A chunk that defines a name, inside `parent`."""
 
     chunk_id: int
-    file_id: int
-    definitions: str
     parent: str
 
 

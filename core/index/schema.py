@@ -7,15 +7,16 @@ Version  Why it changed
 4        links between files, and the declarations used to resolve them
 5        symbols are indexed by file and depth, so the tree can count them without reading them
 6        signs of vectors in an ordinary table, which sqlite-vec compares with its public functions
+7        times of change and inodes of files, so that an edit with the same size and time is seen
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import apsw
 
 from keyhole.core.index.extension import load_vectors
 
-VERSION = 6
+VERSION = 7
 # "Khol" in ASCII; distinguishes an index from other SQLite files.
 APPLICATION_ID = 0x4B686F6C
 
@@ -27,6 +28,8 @@ CREATE TABLE file (
     path TEXT NOT NULL UNIQUE,
     size INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
     digest TEXT NOT NULL,
     encoding TEXT NOT NULL,
     language TEXT NOT NULL,
@@ -40,12 +43,20 @@ CREATE TABLE skip (
     reason TEXT NOT NULL,
     detail TEXT NOT NULL,
     is_dir INTEGER NOT NULL,
-    size INTEGER,      -- of a file that was skipped for its content: until one of these two
-    mtime_ns INTEGER   -- changes, it is not read again
+    size INTEGER,      -- of a file that was skipped for its content: until one of these four
+    mtime_ns INTEGER,  -- changes, it is not read again
+    ctime_ns INTEGER,
+    inode INTEGER
 ) WITHOUT ROWID;
 
 -- The ignore files that the last run used.
-CREATE TABLE rule_file (path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE rule_file (
+    path TEXT PRIMARY KEY,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER NOT NULL,
+    inode INTEGER NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE chunk (
     id INTEGER PRIMARY KEY,
@@ -171,10 +182,49 @@ def _add_signs(db: apsw.Connection) -> None:
         db.execute("DELETE FROM chunk_vector; DELETE FROM meta WHERE key IN ('model', 'dimension')")
 
 
+def _add_change_times(db: apsw.Connection) -> None:
+    """Add times of change and inodes as unknown, so that the next run compares the content of each file once."""
+    for table, constraint in (("file", "NOT NULL DEFAULT 0"), ("skip", ""), ("rule_file", "NOT NULL DEFAULT 0")):
+        for column in ("ctime_ns", "inode"):
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {column} INTEGER {constraint}")
+    _count_words_again(db)
+
+
+def _count_words_again(db: apsw.Connection) -> None:
+    """Correct the totals of the full-text index: before version 3.54, SQLite did not subtract deleted rows from them.
+
+    FTS5 stores the number of rows and the number of words in each column, and the same numbers of words for each row.
+    """
+    totals = [0] * 4
+    for (sizes,) in db.execute("SELECT sz FROM chunk_words_docsize"):
+        for column, size in enumerate((1, *_numbers_in(sizes))):
+            totals[column] += size
+    record = b"".join(map(_as_bytes, totals))
+    db.execute("UPDATE chunk_words_data SET block = ? WHERE id = 1", (record,))
+
+
+def _numbers_in(record: bytes) -> Iterator[int]:
+    """Yield the numbers of a record, which have seven bits per byte; the last byte of a number is below 128."""
+    number = 0
+    for byte in record:
+        number = number << 7 | byte & 127
+        if byte < 128:
+            yield number
+            number = 0
+
+
+def _as_bytes(number: int) -> bytes:
+    parts = [number & 127]
+    while number := number >> 7:
+        parts.append(number & 127 | 128)
+    return bytes(reversed(parts))
+
+
 MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     1: _add_definitions,
     2: _add_trigrams,
     3: _add_links,
     4: _add_depths,
     5: _add_signs,
+    6: _add_change_times,
 }

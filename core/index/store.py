@@ -7,7 +7,6 @@ from pathlib import Path
 import apsw
 
 from keyhole.core.errors import CorruptStoreError, StoreError
-from keyhole.core.files.walk import Stamp
 from keyhole.core.index.chunk_table import ChunkTable
 from keyhole.core.index.connection import explained, transaction
 from keyhole.core.index.file_table import FileTable
@@ -18,7 +17,7 @@ from keyhole.core.index.symbol_table import SymbolTable
 from keyhole.core.index.trigram_table import TrigramTable
 from keyhole.core.index.vector_table import VectorTable
 from keyhole.core.index.word_table import WordTable
-from keyhole.core.types import Skip, SkipReason
+from keyhole.core.types import Skip, SkipReason, Stamp
 
 
 class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable, TrigramTable, VectorTable):
@@ -38,13 +37,16 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit everything inside or nothing, and increase the generation."""
+        """Commit everything inside or nothing, and increase the generation if it changed indexed content."""
         with explained(self.path), transaction(self._db):
+            self._has_changed = False
             yield
-            self.set_fact("generation", self.facts().generation + 1)
+            if self._has_changed:
+                self.set_fact("generation", self.facts().generation + 1)
 
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""
+        self._has_changed = True
         known_id = self.file_id(rows.path)
         is_new = known_id is None
         if known_id is not None:
@@ -68,6 +70,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         if file_id is None:
             return
         self._delete_skip(path)
+        self._has_changed = True
         self._remove_chunks(file_id)
         self._delete_symbols(file_id)
         self._delete_links(file_id)
@@ -80,11 +83,15 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         # A bad name is recorded with escapes, and that text may be the name of another, indexed file.
         if skip.reason != SkipReason.BAD_NAME:
             self.remove_file(skip.path)
-        self._resolve_later("all")
+        # A file that is skipped for the same reason as before may only have been touched.
+        if self.skip_of(skip.path) != skip:
+            self._has_changed = True
+            self._resolve_later("all")
         self._put_skip(skip, stamp)
 
     def remove_skip(self, path: str) -> None:
         """Delete the record that a path is skipped."""
+        self._has_changed = True
         self._resolve_later("all")
         self._delete_skip(path)
 

@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
+from keyhole.core.index.chunk_table import within
 from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.file_table import inside
 from keyhole.core.index.rows import (
     ChunkPlace,
+    ChunkScope,
     DefiningChunk,
     Heading,
     NamedSymbol,
@@ -30,12 +32,13 @@ class SymbolTable(Database):
     """Symbols, in the order of their files."""
 
     def symbol_names(self) -> list[str]:
-        """Return every defined name once."""
-        return self.column("SELECT DISTINCT name FROM symbol")
+        """Return every defined name once, in order."""
+        # Python sorts them faster than SQLite.
+        return sorted(self.column("SELECT DISTINCT name FROM symbol"))
 
     def kinds(self) -> list[str]:
-        """Return every kind of symbol."""
-        return self.column("SELECT DISTINCT kind FROM symbol")
+        """Return every kind of symbol, in order."""
+        return self.column("SELECT DISTINCT kind FROM symbol ORDER BY kind")
 
     def kinds_by_count(self) -> list[str]:
         """Return every kind of symbol, most frequent first."""
@@ -50,7 +53,7 @@ class SymbolTable(Database):
                 FROM json_each(?) wanted
                 JOIN symbol ON name = wanted.value COLLATE NOCASE AND name = wanted.value
                 JOIN chunk ON {_CHUNK_OF_NAME}
-                JOIN file ON file.id = symbol.file_id ORDER BY symbol.id, chunk.id""",  # noqa: S608
+                JOIN file ON file.id = symbol.file_id ORDER BY file.path, symbol.id, chunk.id""",  # noqa: S608
             json.dumps(list(names)),
         )
         return [
@@ -58,13 +61,16 @@ class SymbolTable(Database):
             for symbol_id, name, kind, parent, exported, line, *place in rows
         ]
 
-    def defining_chunks(self, name: str, limit: int) -> list[DefiningChunk]:
-        """Return the chunks that define a name, ignoring case."""
+    def defining_chunks(self, name: str, scope: ChunkScope, limit: int) -> list[DefiningChunk]:
+        """Return the first chunks by path and line that define a name, ignoring case."""
+        condition, values = within(scope)
         return self.rows(
             DefiningChunk,
-            f"""SELECT chunk.id, chunk.file_id, definitions, parent FROM symbol JOIN chunk ON {_CHUNK_OF_NAME}
-                WHERE name = ? COLLATE NOCASE ORDER BY symbol.id LIMIT ?""",  # noqa: S608
+            f"""SELECT chunk.id, parent FROM symbol JOIN chunk ON {_CHUNK_OF_NAME}
+                JOIN file ON file.id = symbol.file_id
+                WHERE name = ? COLLATE NOCASE AND {condition} ORDER BY file.path, symbol.id, chunk.id LIMIT ?""",  # noqa: S608
             name,
+            *values,
             limit,
         )
 

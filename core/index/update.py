@@ -11,9 +11,9 @@ from pathlib import Path
 
 from keyhole.core.errors import AssetError, LockedStoreError
 from keyhole.core.files.ignore import rules_fingerprint
+from keyhole.core.files.stamps import UNKNOWN_STAMP
 from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.index.embedder import Embedder
-from keyhole.core.index.file_table import UNKNOWN_TIME
 from keyhole.core.index.link_resolution import resolve_links
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
@@ -63,6 +63,8 @@ class _PathChanges:
 
     new_skips: list[Skip]
     removed_skips: set[str]
+    # Skipped files that this run reads.
+    doubtful_skips: set[str]
     removed_files: list[str]
 
 
@@ -151,7 +153,7 @@ class _Update:
         known.rules_hold = facts.rules == self._fingerprint
         retried = [skip.path for skip in self._store.unparsed()] if self._request.retry else []
         for path in retried:
-            known.files[path] = (0, UNKNOWN_TIME)
+            known.files[path] = UNKNOWN_STAMP
         found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
         if changes := self._compare(known, found):
             # Only indexed files have a digest, so a first run looks up none.
@@ -244,10 +246,14 @@ class _Update:
     def _compare(self, known: Known, found: Scan) -> _PathChanges | None:
         """Return the changed paths, except files to read; None if nothing at all has changed."""
         candidates = {candidate.path for candidate in found.candidates}
+        old_skips = known.skips.keys() - {skip.path for skip in found.skips} - set(found.same_skips)
+        # These were skipped for their content, and may still be. Others are removed before they are read: if this run
+        # ends early, the next one must read them.
+        doubtful_skips = {path for path in old_skips & candidates if known.skips[path][1] is not None}
         changes = _PathChanges(
             new_skips=[skip for skip in found.skips if known.skips.get(skip.path, (None,))[0] != skip],
-            # Includes skipped files that are to be read now: if this run ends early, the next one must read them.
-            removed_skips=known.skips.keys() - {skip.path for skip in found.skips} - set(found.same_skips),
+            removed_skips=old_skips - doubtful_skips,
+            doubtful_skips=doubtful_skips,
             removed_files=sorted(known.files.keys() - candidates - set(found.same_files)),
         )
         same_rules = known.rule_files == found.rule_files and known.rules_hold
@@ -300,6 +306,8 @@ class _Update:
             self._store.remove_file(path)
         for path in changes.removed_skips:
             self._store.remove_skip(path)
+        for path in changes.doubtful_skips:
+            self._store.distrust_skip(path)
         for skip in changes.new_skips:
             self._store.put_skip(skip)
         self._store.put_rule_files(found.rule_files)
@@ -315,7 +323,8 @@ class _Update:
             self._unchanged += 1
         elif prepared.unparsed and self._retried.get(prepared.path) == prepared.digest:
             # Another try ended the same way, so nothing has changed.
-            self._store.restamp_file(prepared.path, (prepared.size, prepared.mtime_ns))
+            stamp = (prepared.size, prepared.mtime_ns, prepared.ctime_ns, prepared.inode)
+            self._store.restamp_file(prepared.path, stamp)
             self._unchanged += 1
         else:
             self._store.replace_file(prepared)

@@ -75,6 +75,7 @@ class VectorTable(Database):
 
     def reset_vectors(self) -> None:
         """Delete all vectors."""
+        self._has_changed = True
         self._db.execute("DELETE FROM chunk_signs; DELETE FROM chunk_vector")
 
     def _sample(self, signs: bytes, scope: ChunkScope, step: int) -> list[float]:

@@ -1,6 +1,7 @@
 """The full-text table `chunk_words` and its vocabulary: which chunks contain which words, best matches first."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import cast
@@ -9,7 +10,7 @@ import apsw
 
 from keyhole.core.index.chunk_table import within
 from keyhole.core.index.connection import explained
-from keyhole.core.index.database import Database
+from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.rows import ChunkRow, ChunkScope, WordColumns, WordQuery, WordRow
 
 _COLUMNS = ", ".join(WordColumns._fields)
@@ -43,20 +44,40 @@ class WordTable(Database):
         )
 
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
-        """Return the best chunks, ranked by BM25."""
+        """Return the best chunks, ranked by BM25; equally good ones in the order of path and line."""
+        best = self._best_matches(query, scope, offset + limit)
+        ranks = Counter(rank for rank, _ in best)
+        places = self._place_numbers(row.chunk_id for rank, row in best if ranks[rank] > 1)
+        best.sort(key=lambda match: (match[0], places.get(match[1].chunk_id, 0)))
+        return [row for _, row in best[offset : offset + limit]]
+
+    def _best_matches(self, query: WordQuery, scope: ChunkScope, count: int) -> list[tuple[float, WordRow]]:
+        """Return the best chunks with their ranks; all that are as good as the last one are included."""
         source, values = _source(query, scope)
         weights = ", ".join(map(str, query.weights))
         # With common words, the expression contains each rare word twice; only the second one is reported.
         repeated = len(query.rare) if query.common else 0
-        return self.rows(
-            WordRow,
-            f"SELECT chunk_words.rowid, matched_phrases(chunk_words, ?) FROM {source}"  # noqa: S608
-            f" AND rank MATCH 'bm25({weights})' ORDER BY rank LIMIT ? OFFSET ?",
-            repeated,
-            *values,
-            limit,
-            offset,
+        sql = (
+            f"SELECT rank, chunk_words.rowid, matched_phrases(chunk_words, ?) FROM {source}"  # noqa: S608
+            f" AND rank MATCH 'bm25({weights})' ORDER BY rank"
         )
+        best: list[tuple[float, WordRow]] = []
+        with self.stepped(sql, repeated, *values) as rows:
+            # FTS5 sorts all matches before it returns the first, so a limit in SQL would save nothing.
+            for rank, chunk_id, matched in rows:
+                if len(best) >= count and rank != best[-1][0]:
+                    break
+                best.append((rank, WordRow(chunk_id, matched)))
+        return best
+
+    def _place_numbers(self, chunk_ids: Iterable[int]) -> dict[int, int]:
+        """Return the number of each chunk in the order of path and line."""
+        ordered = self.query(
+            """SELECT chunk.id FROM json_each(?) tied JOIN chunk ON chunk.id = tied.value
+                JOIN file ON file.id = file_id ORDER BY file.path, start""",
+            json_ids(chunk_ids),
+        )
+        return {chunk_id: number for number, (chunk_id,) in enumerate(ordered)}
 
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
         """Count every chunk that `word_matches` could return."""

@@ -163,8 +163,7 @@ class Engine:
         owner = owners[-1].lower() if owners else ""
         return {
             chunk.chunk_id: bool(owner) and chunk.parent.split(".")[-1].lower() == owner
-            for chunk in self.store.defining_chunks(name, POOL_SIZE)
-            if scope.admits(chunk.file_id, chunk.definitions)
+            for chunk in self.store.defining_chunks(name, scope, POOL_SIZE)
         }
 
     def place(self, query: Query, path: str, line: int | None) -> tuple[int, int, Hit] | None:

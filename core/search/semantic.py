@@ -45,7 +45,9 @@ def nearest_to(
     if not rows:
         return []
     vectors: NDArray[np.int8] = np.frombuffer(b"".join(row.numbers for row in rows), np.int8).reshape(len(rows), -1)
-    closeness = np.round(vectors.astype(np.float32) @ query / (127 * length), 6)
+    # Summed row by row: a product of matrices rounds a row differently at another place in the matrix, and the place
+    # depends on the order in which files were written.
+    closeness = np.round((vectors * query.astype(np.float64)).sum(axis=1) / (127 * length), 6)
     # Chunks as near as the last one are kept too, until path and line decide between them.
     least = np.partition(closeness, -limit)[-limit] if len(rows) > limit else -1.0
     near = {rows[number].chunk_id: min(1.0, float(closeness[number])) for number in np.flatnonzero(closeness >= least)}

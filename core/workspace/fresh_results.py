@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.core.deadline import acquire_slot
 from keyhole.core.files.read import read_source
-from keyhole.core.types import SourceFile
+from keyhole.core.files.stamps import stamp_of
+from keyhole.core.types import SourceFile, Stamp
 from keyhole.core.workspace.engine_pool import EnginePool
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
@@ -65,13 +66,14 @@ class FreshResults:
         known = store.file_stamps(paths)
         return {path for path in paths if not (path in known and self._is_as_indexed(path, *known[path]))}
 
-    def _is_as_indexed(self, path: str, size: int, mtime_ns: int, digest: str) -> bool:
+    def _is_as_indexed(self, path: str, stamp: Stamp, digest: str) -> bool:
         try:
             status = (self._workspace.root / path).lstat()
         except OSError:
             return False
-        if (status.st_size, status.st_mtime_ns) == (size, mtime_ns):
+        if stamp_of(status) == stamp:
             return True
-        # The recorded time is unknown if the file had just changed when it was indexed; then compare the content.
+        # A file with a new stamp may have the same content, and one that had just changed when it was indexed has an
+        # unknown time in its recorded stamp. So compare the content.
         source = read_source(self._workspace.root, path, max_bytes=self._workspace.max_bytes)
         return isinstance(source, SourceFile) and source.digest == digest

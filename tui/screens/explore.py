@@ -273,7 +273,9 @@ class ExploreScreen(QueryScreen):
     def _on_inventory(self, inventory: Inventory) -> None:
         """Search again after files have changed."""
         self.query_one(QueryLine).completion.words = Words.of(inventory)
-        if self.answer is None or self.answer.result.index.generation != inventory.generation:
+        index = self.answer.result.index if self.answer else None
+        # An answer given while the index was being built says how many files are missing.
+        if index is None or index.generation != inventory.generation or index.pending:
             self._search()
 
     # Actions

@@ -1,6 +1,7 @@
 """One search hit at each level of detail, as text and as JSON facts."""
 
 from collections.abc import Iterator
+from hashlib import blake2b
 
 from keyhole.core.types import Detail, Format, Hit, Passage
 from keyhole.core.view.budget.fitting import HEAD, Ladder
@@ -17,6 +18,8 @@ _LONGEST_LINE = 100
 _LONGEST_LIST = 200
 _LONGEST_PREVIEW = 200
 _PREVIEW_LINES = 2
+# Two hexadecimal digits each.
+_ID_BYTES = 6
 
 
 def ladders(detail: Detail, count: int) -> list[Ladder]:
@@ -65,12 +68,20 @@ def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object
             "purpose": shorten(hit.doc, _LONGEST_SENTENCE),
             "returns": shorten(hit.returns, _LONGEST_RETURNS),
             "key_methods": [name_text(name) for name in hit.key_methods],
-            "chunk_id": hit.chunk_id,
+            "chunk_id": _stable_id(hit, passage),
             "match_lines": list(passage.match_lines if passage else hit.match_lines),
         }
     if level == Detail.RICH and passage:
         facts |= {"content": passage.text, "context_before": passage.before, "context_after": passage.after}
     return facts
+
+
+def _stable_id(hit: Hit, passage: Passage | None) -> str | None:
+    """Return an id that is the same in every index of the same files; None if the source could not be read."""
+    if passage is None:
+        return None
+    facts = "\0".join((hit.path, str(hit.start_line), passage.text))
+    return blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=_ID_BYTES).hexdigest()
 
 
 def hit_place(hit: Hit) -> str:
