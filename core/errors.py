@@ -14,6 +14,7 @@ KeyholeError                 exit 2
 ├── DeadlineError            an answer takes too long
 ├── PortError                a port cannot be used
 ├── AssetError               a file that ships with Keyhole is missing or broken
+├── ModelError               the embedding model can't be used, so search is by words only
 └── StoreError               the index cannot be read or written
     ├── CorruptStoreError    the index file is damaged; the next index run replaces it
     ├── FullStoreError       the disk is full
@@ -44,7 +45,7 @@ class ErrorKind(Enum):
     OLD_CURSOR = auto()
     BUSY = auto()
     TOO_SLOW = auto()
-    # The index, the journal and the model
+    # The index and the journal
     NO_INDEX = auto()
     BUILDING = auto()
     DAMAGED_INDEX = auto()
@@ -53,7 +54,6 @@ class ErrorKind(Enum):
     LOCKED_INDEX = auto()
     UNUSABLE_FOLDER = auto()
     DAMAGED_JOURNAL = auto()
-    MISSING_MODEL = auto()
     # Serving
     TAKEN_PORT = auto()
     NO_TOKEN = auto()
@@ -114,6 +114,15 @@ class PortError(KeyholeError):
 
 class AssetError(KeyholeError):
     """A file that ships with Keyhole is missing or broken."""
+
+
+class ModelError(KeyholeError):
+    """The embedding model can't be used: the reason, and how to repair that."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
 
 
 class StoreError(KeyholeError):

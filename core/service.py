@@ -88,7 +88,7 @@ class Service:
             # Readers that are already open have no model, so they are replaced.
             self.close()
         if self._models.problem:
-            on_message(IndexMessage(IndexEvent.NO_VECTORS, f"{self._models.problem}: indexing without vectors"))
+            on_message(IndexMessage(IndexEvent.NO_VECTORS, f"indexing without vectors: {self._models.problem}"))
         return update_index(
             self._workspace.update_request(self._models.embedder, full=full), Hooks(on_progress, on_message)
         )
@@ -210,7 +210,9 @@ class Service:
         """Return what the index contains, and how many files have changed since."""
         from keyhole.core.index.index_status import read_status
 
-        return read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
+        status = read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
+        problem = self._models.find_problem() if status.generation else None
+        return replace(status, model_problem=str(problem or ""))
 
     def has_index(self) -> bool:
         """Return whether there is an index to search."""

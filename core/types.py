@@ -203,7 +203,10 @@ class LanguageCount:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What an index contains and which paths are skipped; `stale` counts files that changed since it was updated."""
+    """What an index contains and which paths are skipped; `stale` counts files that changed since it was updated.
+
+    `model_problem` says why search by meaning is not available although the settings name a model.
+    """
 
     root: str
     index_path: str
@@ -220,6 +223,7 @@ class Status:
     languages: tuple[LanguageCount, ...]
     skipped: dict[str, int]
     skips: tuple[Skip, ...]
+    model_problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ EXPLORER_STEPS: NextSteps = {
     ErrorKind.LOCKED_INDEX: "press esc, then r to try again",
     ErrorKind.UNUSABLE_FOLDER: "check the folder's permissions, or press ^q and set KEYHOLE_CACHE_DIR",
     ErrorKind.DAMAGED_JOURNAL: "press ^q, delete the journal file and start again",
-    ErrorKind.MISSING_MODEL: "press esc, then r to download it",
     ErrorKind.TAKEN_PORT: "press s to use any free port",
     ErrorKind.NO_TOKEN: "press ^q and start again with a token",
 }

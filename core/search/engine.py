@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from keyhole.core.errors import AssetError, ErrorKind, QueryError
+from keyhole.core.errors import ErrorKind, ModelError, QueryError
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
@@ -50,7 +50,7 @@ class Engine:
         *,
         max_bytes: int,
         embedder: Embedder | None = None,
-        problem: str = "",
+        problem: ModelError | None = None,
         caches: SharedCaches | None = None,
     ) -> None:
         self.store = store
@@ -71,13 +71,14 @@ class Engine:
         if self._model is None:
             return None
         try:
+            # The model is loaded first: if it is damaged, that is the reason, and another index run would not help.
+            self._model.load()
             if self.store.facts().model == self._model.name:
-                self._model.load()
-                self._problem = ""
+                self._problem = None
                 return self._model
-            self._problem = "the index has no vectors from the current model"
-        except AssetError as error:
-            self._problem = str(error)
+            self._problem = ModelError("the index has no vectors from the current model", "run keyhole index")
+        except ModelError as error:
+            self._problem = error
         return None
 
     def _possible_mode(self, query: Query, mode: Mode) -> Mode:
@@ -132,8 +133,12 @@ class Engine:
         if mode in (Mode.HYBRID, Mode.SEMANTIC):
             embedder = self._embedder
             if embedder is None:
-                reason = self._problem or "this index has none"
-                raise QueryError(f"mode={mode} needs vectors, but {reason}", ErrorKind.NO_VECTORS)
+                reason, suggestion = "this index has none", ""
+                if self._problem:
+                    reason, suggestion = self._problem.reason, f"To search by meaning, {self._problem.remedy}."
+                raise QueryError(
+                    f"mode={mode} needs vectors, but {reason}", ErrorKind.NO_VECTORS, suggestion=suggestion
+                )
             limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
             vector = embedder.encode([query.text])[0]
             nearest = nearest_chunks(self.store, vector, scope, self.signs, limit=limit)
@@ -222,14 +227,21 @@ class Engine:
     def _notes(self, query: Query, mode: Mode, ranking: Ranking, pending: int | None) -> Iterable[Note]:
         if query.mode == Mode.AUTO:
             yield Note(NoteKind.MODE_CHOSEN, f"mode=auto chose {mode}")
-        if self._problem and mode == Mode.KEYWORD:
-            yield Note(NoteKind.WORDS_ONLY, f"searched by words only: {self._problem}")
+        if mode == Mode.KEYWORD:
+            yield from self.model_notes()
         if pending is None:
             yield Note(NoteKind.INDEX_INCOMPLETE, "the index is being built and is still empty")
         elif pending:
             yield Note(NoteKind.INDEX_INCOMPLETE, f"the index is being built; remaining files: {pending:,}")
         if not ranking.total:
             yield Note(NoteKind.NOTHING_FOUND, f"nothing found; {self._suggestion(query, mode)}")
+
+    def model_notes(self) -> Iterable[Note]:
+        """Yield why the search was by words only, and what to do, if the user would expect vectors."""
+        if self._problem:
+            # Two notes, because a long note is clipped.
+            yield Note(NoteKind.WORDS_ONLY, f"searched by words only: {self._problem.reason}")
+            yield Note(NoteKind.WORDS_ONLY, f"to search by meaning, {self._problem.remedy}")
 
     def _suggestion(self, query: Query, mode: Mode) -> str:
         if mode != Mode.REGEX and (close := self._names.closest(query.text)):

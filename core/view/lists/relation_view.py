@@ -251,7 +251,7 @@ def _find_related(sources: RelationSources, query: RelationQuery) -> RelationRes
         facts_of=lambda number, level: hit_facts(*entry(number), level),
         paths=frozenset([related.path, *(hit.path for hit in hits)]),
         changed=frozenset(changed),
-        notes=tuple(_related_notes(related)),
+        notes=(*_related_notes(related), *engine.model_notes()),
         ladders=ladders,
         related=related,
         passages=passages,
