@@ -10,7 +10,8 @@ KeyholeError                 exit 2
 ├── PathError                a path is outside the workspace, missing, or not served
 ├── ConfigError              a setting is unknown or has a wrong value
 ├── QueryError               a request is invalid
-│   └── CursorError          a cursor is outdated, invalid, or from another request
+│   ├── CursorError          a cursor is outdated, invalid, or from another request
+│   └── FilterError          a filter names what the index does not have
 ├── DeadlineError            an answer takes too long
 ├── PortError                a port cannot be used
 ├── AssetError               a file that ships with Keyhole is missing or broken
@@ -102,6 +103,10 @@ class QueryError(KeyholeError):
 
 class CursorError(QueryError):
     """A cursor is outdated, invalid, or from another request."""
+
+
+class FilterError(QueryError):
+    """A filter names a path or a kind that the index does not have."""
 
 
 class DeadlineError(KeyholeError):

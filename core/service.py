@@ -136,7 +136,8 @@ class Service:
         mode = choose_mode(query)
 
         def attempt(engine: "Engine") -> tuple[SearchResult, set[str], set[str]]:
-            result = _find(engine, query, mode, known)
+            with engine.gaps_explained():
+                result = _find(engine, query, mode, known)
             hits = [hit for hit in result.hits if needs_source(hit)]
             limit = self._workspace.max_bytes
             passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
@@ -185,7 +186,8 @@ class Service:
         query = parse_relation_request(request, partial(self.relative, must_exist=False), self.folder.name)
 
         def attempt(engine: "Engine") -> "tuple[tuple[RelationResults, AnswerContext], set[str], set[str]]":
-            results = find_relations(RelationSources(engine, self.root, self._workspace.max_bytes), query)
+            with engine.gaps_explained():
+                results = find_relations(RelationSources(engine, self.root, self._workspace.max_bytes), query)
             context = AnswerContext(self.root.name, engine.index_version(), started)
             return (results, context), set(results.paths), set(results.changed)
 
@@ -305,8 +307,10 @@ def _find(engine: "Engine", query: Query, mode: Mode, known: SearchResult | None
 def _without(result: SearchResult, stale: set[str]) -> SearchResult:
     """Leave out hits in files that change while they are read."""
     fresh = tuple(hit for hit in result.hits if hit.path not in stale)
-    left_out = len(result.hits) - len(fresh)
-    if not left_out:
-        return result
-    text = f"left out {count_of(left_out, 'hit')}: the files are changing right now"
-    return replace(result, hits=fresh, notes=(*result.notes, Note(NoteKind.HITS_LEFT_OUT, text)))
+    changing = len(result.hits) - len(fresh)
+    notes = result.notes
+    # If no hit is left, the banner says so.
+    if changing and fresh:
+        text = f"{count_of(changing, 'result')} of this page not shown: the files are changing right now"
+        notes = (*notes, Note(NoteKind.FILES_CHANGING, text))
+    return replace(result, hits=fresh, changing=changing, notes=notes)

@@ -265,6 +265,8 @@ class _Update:
     def _write_changes(self, found: Scan, changes: _PathChanges, digests: dict[str, str]) -> None:
         """Prepare and write every candidate, batch by batch; the first batch also writes the other changes."""
         total = len(found.candidates)
+        # So that searches can say how far the index is, even before the first batch is written.
+        self._store.announce(pending=total, total=total + len(found.same_files))
         self._report_progress(total, "")
         is_first = True
         for batch in self._batches(found, digests):

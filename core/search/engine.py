@@ -1,9 +1,10 @@
 """One search, from the query to a page of labelled hits."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from keyhole.core.errors import ErrorKind, ModelError, QueryError
+from keyhole.core.errors import ErrorKind, FilterError, ModelError, PathError, QueryError
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
@@ -29,6 +30,9 @@ from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
 from keyhole.core.types import Hit, IndexVersion, Mode, Query, SearchResult
+
+# Errors about names that may be in the index once it is complete.
+_MAY_BE_INDEXED_LATER = frozenset([ErrorKind.NOT_INDEXED, ErrorKind.UNKNOWN_PATH, ErrorKind.UNKNOWN_SYMBOL])
 
 
 class Ranking:
@@ -96,7 +100,20 @@ class Engine:
     def index_version(self) -> IndexVersion:
         """Return which version of the index answers."""
         facts = self.store.facts()
-        return IndexVersion(facts.generation, facts.pending, self.store.count_skips(), self._caches.opening)
+        return IndexVersion(
+            facts.generation, facts.pending, self.store.count_skips(), self._caches.opening, facts.total
+        )
+
+    @contextmanager
+    def gaps_explained(self) -> Iterator[None]:
+        """Raise an error about something that is not in the index with the reason, if the index is being built."""
+        try:
+            yield
+        except (PathError, QueryError) as error:
+            building = self.index_version().building
+            if building and (isinstance(error, FilterError) or error.kind in _MAY_BE_INDEXED_LATER):
+                raise QueryError(f"{error.problem}: {building}", ErrorKind.BUILDING) from error
+            raise
 
     def search(self, query: Query, mode: Mode | None = None) -> SearchResult:
         """Answer a query with one page of hits; `mode` is the resolved mode, if the caller knows it."""
@@ -118,7 +135,7 @@ class Engine:
             hits=label_hits(self.store, page, top, ranking.wanted),
             total=ranking.total,
             index=index,
-            notes=tuple(self._notes(query, mode, ranking, index.pending)),
+            notes=tuple(self._notes(query, mode, ranking, index.building)),
         )
 
     def ranking(self, query: Query, mode: Mode, scope: ChunkScope, *, without: frozenset[str] = frozenset()) -> Ranking:
@@ -224,16 +241,15 @@ class Engine:
         """Load the facts that ranking needs."""
         return [ChunkCandidate(*place) for place in self.store.chunk_places(dict.fromkeys(chunk_ids))]
 
-    def _notes(self, query: Query, mode: Mode, ranking: Ranking, pending: int | None) -> Iterable[Note]:
+    def _notes(self, query: Query, mode: Mode, ranking: Ranking, building: str) -> Iterable[Note]:
         if query.mode == Mode.AUTO:
             yield Note(NoteKind.MODE_CHOSEN, f"mode=auto chose {mode}")
         if mode == Mode.KEYWORD:
             yield from self.model_notes()
-        if pending is None:
-            yield Note(NoteKind.INDEX_INCOMPLETE, "the index is being built and is still empty")
-        elif pending:
-            yield Note(NoteKind.INDEX_INCOMPLETE, f"the index is being built; remaining files: {pending:,}")
-        if not ranking.total:
+        if building and ranking.total:
+            yield Note(NoteKind.INDEX_INCOMPLETE, building)
+        # While the index is being built, the banner says so, and other words need not help.
+        if not building and not ranking.total:
             yield Note(NoteKind.NOTHING_FOUND, f"nothing found; {self._suggestion(query, mode)}")
 
     def model_notes(self) -> Iterable[Note]:
