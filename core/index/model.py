@@ -1,5 +1,6 @@
 """Models in local folders: Keyhole's own or any model2vec model; loaded when the first text is embedded."""
 
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
@@ -31,7 +32,7 @@ def open_embedder(model: str, *, may_download: bool = False) -> Embedder | None:
         return open_once(WordEmbedder, ModelOrigin(_builtin_folder(), "keyhole", "the builtin model", _REINSTALL))
     if model.startswith(HUB):
         return open_once(StaticEmbedder, _from_hub(model.removeprefix(HUB), may_download=may_download))
-    return open_once(StaticEmbedder, from_folder(Path(model).expanduser()))
+    return open_once(StaticEmbedder, from_folder(Path(os.path.expanduser(model))))  # noqa: PTH111  # never raises
 
 
 def from_folder(folder: Path) -> ModelOrigin:
