@@ -10,11 +10,13 @@ KeyholeError                 exit 2
 ├── PathError                a path is outside the workspace, missing, or not served
 ├── ConfigError              a setting is unknown or has a wrong value
 ├── QueryError               a request is invalid
-│   └── CursorError          a cursor is outdated, invalid, or from another request
+│   ├── CursorError          a cursor is outdated, invalid, or from another request
+│   └── FilterError          a filter names what the index does not have
 ├── DeadlineError            an answer takes too long
 ├── PortError                a port cannot be used
 ├── AssetError               a file that ships with Keyhole is missing or broken
 ├── ParserError              the process that parses files cannot start
+├── ModelError               the embedding model can't be used, so search is by words only
 └── StoreError               the index cannot be read or written
     ├── CorruptStoreError    the index file is damaged; the next index run replaces it
     ├── FullStoreError       the disk is full
@@ -47,7 +49,7 @@ class ErrorKind(Enum):
     OLD_CURSOR = auto()
     BUSY = auto()
     TOO_SLOW = auto()
-    # The index, the journal and the model
+    # The index and the journal
     NO_INDEX = auto()
     BUILDING = auto()
     DAMAGED_INDEX = auto()
@@ -57,7 +59,6 @@ class ErrorKind(Enum):
     UNUSABLE_FOLDER = auto()
     DAMAGED_JOURNAL = auto()
     NO_WORKER = auto()
-    MISSING_MODEL = auto()
     # Serving
     TAKEN_PORT = auto()
     NO_TOKEN = auto()
@@ -108,6 +109,10 @@ class CursorError(QueryError):
     """A cursor is outdated, invalid, or from another request."""
 
 
+class FilterError(QueryError):
+    """A filter names a path or a kind that the index does not have."""
+
+
 class DeadlineError(KeyholeError):
     """An answer takes too long."""
 
@@ -122,6 +127,15 @@ class AssetError(KeyholeError):
 
 class ParserError(KeyholeError):
     """The process that parses files cannot start."""
+
+
+class ModelError(KeyholeError):
+    """The embedding model can't be used: the reason, and how to repair that."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
 
 
 class StoreError(KeyholeError):

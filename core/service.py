@@ -89,7 +89,7 @@ class Service:
             # Readers that are already open have no model, so they are replaced.
             self.close()
         if self._models.problem:
-            on_message(IndexMessage(IndexEvent.NO_VECTORS, f"{self._models.problem}: indexing without vectors"))
+            on_message(IndexMessage(IndexEvent.NO_VECTORS, f"indexing without vectors: {self._models.problem}"))
         request = self._workspace.update_request(self._models.embedder, full=full, retry=retry)
         return update_index(request, Hooks(on_progress, on_message))
 
@@ -136,7 +136,8 @@ class Service:
         mode = choose_mode(query)
 
         def attempt(engine: "Engine") -> tuple[SearchResult, set[str], set[str]]:
-            result = _find(engine, query, mode, known)
+            with engine.gaps_explained():
+                result = _find(engine, query, mode, known)
             hits = [hit for hit in result.hits if needs_source(hit)]
             limit = self._workspace.max_bytes
             passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
@@ -185,7 +186,8 @@ class Service:
         query = parse_relation_request(request, partial(self.relative, must_exist=False), self.folder.name)
 
         def attempt(engine: "Engine") -> "tuple[tuple[RelationResults, AnswerContext], set[str], set[str]]":
-            results = find_relations(RelationSources(engine, self.root, self._workspace.max_bytes), query)
+            with engine.gaps_explained():
+                results = find_relations(RelationSources(engine, self.root, self._workspace.max_bytes), query)
             context = AnswerContext(self.root.name, engine.index_version(), started)
             return (results, context), set(results.paths), set(results.changed)
 
@@ -210,7 +212,9 @@ class Service:
         """Return what the index contains, and how many files have changed since."""
         from keyhole.core.index.index_status import read_status
 
-        return read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
+        status = read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
+        problem = self._models.find_problem() if status.generation else None
+        return replace(status, model_problem=str(problem or ""))
 
     def has_index(self) -> bool:
         """Return whether there is an index to search."""
@@ -303,8 +307,10 @@ def _find(engine: "Engine", query: Query, mode: Mode, known: SearchResult | None
 def _without(result: SearchResult, stale: set[str]) -> SearchResult:
     """Leave out hits in files that change while they are read."""
     fresh = tuple(hit for hit in result.hits if hit.path not in stale)
-    left_out = len(result.hits) - len(fresh)
-    if not left_out:
-        return result
-    text = f"not showing {count_of(left_out, 'result')} in files that are changing right now"
-    return replace(result, hits=fresh, notes=(*result.notes, Note(NoteKind.HITS_LEFT_OUT, text)))
+    changing = len(result.hits) - len(fresh)
+    notes = result.notes
+    # If no hit is left, the banner says so.
+    if changing and fresh:
+        text = f"{count_of(changing, 'result')} of this page not shown: the files are changing right now"
+        notes = (*notes, Note(NoteKind.FILES_CHANGING, text))
+    return replace(result, hits=fresh, changing=changing, notes=notes)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from keyhole.core.notes import Note, NoteKind
+from keyhole.core.notes import Note
 
 
 class SkipReason(StrEnum):
@@ -225,7 +225,10 @@ class LanguageCount:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What an index contains and which paths are skipped; `stale` counts files that changed since it was updated."""
+    """What an index contains and which paths are skipped; `stale` counts files that changed since it was updated.
+
+    `model_problem` says why search by meaning is not available although the settings name a model.
+    """
 
     root: str
     index_path: str
@@ -242,6 +245,7 @@ class Status:
     languages: tuple[LanguageCount, ...]
     skipped: dict[str, int]
     skips: tuple[Skip, ...]
+    model_problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,14 +413,27 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class IndexVersion:
-    """The state of the index that an answer came from: generation, number of files still to index, number skipped."""
+    """The state of the index that an answer came from: generation, and number of files still to index and skipped."""
 
     generation: int
-    # None before the first files are indexed.
+    # None before the first walk of the workspace has ended.
     pending: int | None = 0
     skipped: int = 0
     # Counts the index files that this process has opened: chunk ids are only valid in the file they came from.
     opening: int = 0
+    # How many files the index will have when none is pending; 0 if unknown.
+    total: int = 0
+
+    @property
+    def building(self) -> str:
+        """How far the index is while it is being built; empty if it is complete."""
+        if self.pending == 0:
+            return ""
+        if self.pending is None:
+            return "the index is being built and is still empty"
+        done = self.total - self.pending
+        progress = f", {done:,} of {self.total:,} files so far" if done >= 0 else f"; remaining files: {self.pending:,}"
+        return f"the index is being built{progress}"
 
     def for_json(self) -> dict[str, int]:
         """Return the facts with the keys that JSON answers use."""
@@ -425,7 +442,10 @@ class IndexVersion:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One page of hits with notes about it; `passages` are keyed by chunk id."""
+    """One page of hits with notes about it; `passages` are keyed by chunk id.
+
+    `changing` counts the hits of the page that are not in `hits`, because their files change while they are read.
+    """
 
     query: Query
     mode: Mode
@@ -434,15 +454,15 @@ class SearchResult:
     index: IndexVersion
     notes: tuple[Note, ...] = ()
     passages: Mapping[int, Passage] = field(default_factory=dict)
+    changing: int = 0
 
     def answer_to(self, query: Query) -> "SearchResult | None":
         """Return the result of another search of the same index, if this page contains all of it.
 
         That is the case if the searches differ only in their limit, and the other limit is not larger.
         """
-        is_complete = all(note.kind != NoteKind.HITS_LEFT_OUT for note in self.notes)
         has_enough = query.limit <= self.query.limit and replace(query, limit=self.query.limit) == self.query
-        return replace(self, query=query, hits=self.hits[: query.limit]) if is_complete and has_enough else None
+        return replace(self, query=query, hits=self.hits[: query.limit]) if not self.changing and has_enough else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ AGENT_STEPS: NextSteps = {
     ErrorKind.LOCKED_INDEX: "try again in a few seconds",
     ErrorKind.UNUSABLE_FOLDER: "ask the user to check keyhole's cache folder",
     ErrorKind.DAMAGED_JOURNAL: "ask the user to run `keyhole clear`",
-    ErrorKind.MISSING_MODEL: "ask the user to run `keyhole index`, which downloads it",
     ErrorKind.NO_WORKER: "ask the user to check the limits on processes and memory",
     ErrorKind.TAKEN_PORT: "ask the user for another port",
     ErrorKind.NO_TOKEN: "ask the user for a token",

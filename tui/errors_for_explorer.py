@@ -27,7 +27,6 @@ EXPLORER_STEPS: NextSteps = {
     ErrorKind.UNUSABLE_FOLDER: "check the folder's permissions, or press ^q and set KEYHOLE_CACHE_DIR",
     ErrorKind.DAMAGED_JOURNAL: "press ^q, delete the journal file and start again",
     ErrorKind.NO_WORKER: "check the limits on processes and memory, then press esc and r",
-    ErrorKind.MISSING_MODEL: "press esc, then r to download it",
     ErrorKind.TAKEN_PORT: "press s to use any free port",
     ErrorKind.NO_TOKEN: "press ^q and start again with a token",
 }

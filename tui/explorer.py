@@ -15,7 +15,7 @@ from textual.app import App
 from textual.reactive import reactive
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.notes import IndexEvent
+from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.types import DEFAULT_PORT, Inventory
 from keyhole.core.view.text import count_of
 from keyhole.tui.errors_for_explorer import problem_text
@@ -86,6 +86,7 @@ class Explorer(App[None]):
         self._journal_follower: JournalFollower | None = None
         self._is_measuring = False
         self.journal_problem = ""
+        self._shown_notices: set[IndexMessage] = set()
         # What a screen opens when it is shown next: a file at a line, as source or as map; a search.
         self.wanted_file: tuple[str, int, bool] | None = None
         self.wanted_search: SearchState | None = None
@@ -230,7 +231,10 @@ class Explorer(App[None]):
         """Show a message of an index run; waiting for a lock is a phase instead."""
         if notice.message.event == IndexEvent.WAITING:
             self.index_state = replace(self.index_state, phase=Phase.WAITING)
-        else:
+        elif notice.message not in self._shown_notices:
+            # Every run finds the same problem with the model, and every change of a file starts a run.
+            if notice.message.event == IndexEvent.NO_VECTORS:
+                self._shown_notices.add(notice.message)
             self.notify(notice.message.text, title="Index", markup=False)
 
     def on_indexed(self, message: "Indexed") -> None:

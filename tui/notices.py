@@ -44,6 +44,11 @@ def nothing_found_lines(result: SearchResult) -> list[str]:
     """Return the lines shown when nothing was found, with what to try."""
     # The note on the chosen mode explains results, and there are none.
     notes = [f"· {note.text}" for note in result.notes if note.kind != NoteKind.MODE_CHOSEN]
+    if result.changing:
+        text = f"· {count_of(result.changing, 'result')} not shown: the files are changing right now"
+        return ["[bold]○ Nothing to show right now[/]", "", text, *notes]
+    if result.index.building:
+        return ["[bold]◌ Nothing found yet[/]", "", f"· {result.index.building}", *notes]
     return ["[bold]○ Nothing found[/]", "", *notes, "· Partial words don't match. Try mode:symbol or /regex/."]
 
 

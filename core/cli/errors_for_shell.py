@@ -25,7 +25,6 @@ SHELL_STEPS: NextSteps = {
     ErrorKind.LOCKED_INDEX: "wait until it finishes, then try again",
     ErrorKind.UNUSABLE_FOLDER: "check the folder, or set KEYHOLE_CACHE_DIR",
     ErrorKind.DAMAGED_JOURNAL: "run `keyhole clear` to delete it",
-    ErrorKind.MISSING_MODEL: "run `keyhole index` to download it",
     ErrorKind.NO_WORKER: "check the limits on processes and memory (ulimit -a), then try again",
     ErrorKind.TAKEN_PORT: "try another --port",
     ErrorKind.NO_TOKEN: "pass --token, or serve on 127.0.0.1",

@@ -67,6 +67,9 @@ class WriterStore(FactStore, Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """Commit everything inside or nothing, and increase the generation if it changed indexed content."""
 
+    def announce(self, *, pending: int, total: int) -> None:
+        """Record how many files are still to be indexed, of how many; the generation stays."""
+
     def set_fact(self, name: FactName, value: int | str) -> None:
         """Record one fact about the index."""
 

@@ -44,6 +44,12 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
             if self._has_changed:
                 self.set_fact("generation", self.facts().generation + 1)
 
+    def announce(self, *, pending: int, total: int) -> None:
+        """Record how many files are still to be indexed, of how many; no content changes, so the generation stays."""
+        with explained(self.path), transaction(self._db):
+            self.set_fact("pending", pending)
+            self.set_fact("total", total)
+
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""
         self._has_changed = True

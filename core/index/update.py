@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from keyhole.core.errors import AssetError, LockedStoreError
+from keyhole.core.errors import LockedStoreError, ModelError
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.stamps import UNKNOWN_STAMP
 from keyhole.core.files.walk import Known, Scan, examine, scan
@@ -32,6 +32,8 @@ _BATCH_FILES = 200
 _BATCH_BYTES = 3_000_000
 # Merging the words takes time proportional to the whole index, so only a run that wrote at least this share does it.
 _MERGE_SHARE = 0.25
+# The name and dimension that an index without vectors records.
+_NO_MODEL = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,18 +197,12 @@ class _Update:
 
     def _load_model(self) -> None:
         """Load the model before workers need it; if that fails, continue without vectors."""
-        if self._embedder is None:
-            return
-        try:
-            self._embedder.load()
-        except AssetError as error:
-            self._say(IndexEvent.NO_VECTORS, f"{error}: indexing without vectors")
-            self._record_model("", 0)
-            self._embedder = None
+        if self._embedder and not self._can_load(self._embedder):
+            self._record_model(*_NO_MODEL)
 
     def _load_model_of_index(self) -> None:
         """Load the model if the vectors in the index are from it; otherwise use none."""
-        if self._embedder and self._store.facts().model == self._embedder.name:
+        if self._embedder and self._store.facts().model == self._name_of_model()[0]:
             self._load_model()
         else:
             self._embedder = None
@@ -216,18 +212,40 @@ class _Update:
         facts = self._store.facts()
         old = (facts.model, facts.dimension)
         if (self._embedder or old[0]) and not self._store.load_vectors():
-            self._say(IndexEvent.NO_VECTORS, "sqlite-vec cannot be loaded: indexing without vectors")
+            self._say(IndexEvent.NO_VECTORS, "indexing without vectors: sqlite-vec can't be loaded")
             self._embedder = None
-        embedder = self._embedder
-        new = (embedder.name, embedder.dimension) if embedder else ("", 0)
+        new = self._name_of_model()
+        if new not in (old, _NO_MODEL):
+            # A model that can't be loaded must not cause every file to be read again, in this run and the next ones.
+            new = new if self._embedder and self._can_load(self._embedder) else _NO_MODEL
         if old == new:
             return
         # Delete the old vectors right away: vectors of different models cannot be compared.
-        must_embed = embedder is not None and self._store.count_files() > 0
+        must_embed = new != _NO_MODEL and self._store.count_files() > 0
         if must_embed:
             text = f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again"
             self._say(IndexEvent.MODEL_CHANGED, text)
         self._record_model(*new, must_embed=must_embed)
+
+    def _name_of_model(self) -> tuple[str, int]:
+        """Return the name and dimension of the model; if it is damaged, continue without."""
+        try:
+            return (self._embedder.name, self._embedder.dimension) if self._embedder else _NO_MODEL
+        except ModelError as error:
+            self._go_without_model(error)
+            return _NO_MODEL
+
+    def _can_load(self, embedder: Embedder) -> bool:
+        """Load the model; if it is damaged, continue without."""
+        try:
+            embedder.load()
+        except ModelError as error:
+            self._go_without_model(error)
+        return self._embedder is not None
+
+    def _go_without_model(self, error: ModelError) -> None:
+        self._say(IndexEvent.NO_VECTORS, f"indexing without vectors: {error}")
+        self._embedder = None
 
     def _record_model(self, name: str, dimension: int, *, must_embed: bool = False) -> None:
         """Delete all vectors, and record the model of the new ones."""
@@ -265,6 +283,8 @@ class _Update:
     def _write_changes(self, found: Scan, changes: _PathChanges, digests: dict[str, str]) -> None:
         """Prepare and write every candidate, batch by batch; the first batch also writes the other changes."""
         total = len(found.candidates)
+        # So that searches can say how far the index is, even before the first batch is written.
+        self._store.announce(pending=total, total=total + len(found.same_files))
         self._report_progress(total, "")
         is_first = True
         for batch in self._batches(found, digests):

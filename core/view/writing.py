@@ -15,15 +15,21 @@ WIDEST = Size(999_999, 999_999_000, 999_999)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a list: where it starts, how many results it may hold, and how many there are in all."""
+    """A page of a list: where it starts, how many results it may hold, and how many there are in all.
+
+    `changing` of its results can't be shown, because their files change while they are read.
+    """
 
     offset: int
     limit: int
     total: int
+    changing: int = 0
 
     def after(self, shown: int) -> int | None:
         """Return the offset of the next page, or None when `shown` results reach the end."""
-        return self.offset + shown if self.offset + shown < self.total else None
+        is_all = shown + self.changing >= min(self.limit, self.total - self.offset)
+        end = self.offset + shown + (self.changing if is_all else 0)
+        return end if end < self.total else None
 
 
 @dataclass(frozen=True, slots=True)
