@@ -98,7 +98,7 @@ async def test_a_slow_index_is_not_waited_for(base: Path, tmp_path: Path, monkey
     assert broken == f"Nothing found yet: {progress}.\n"
     assert is_unknown
     later = f"{progress}; try again in a few seconds; index_status shows the progress"
-    assert unknown == f"two.py is not indexed, so its links are unknown: {later}"
+    assert unknown == f"two.py is not an indexed file, so its links are unknown: {later}"
     assert of_kind == f"the index has no symbols of kind 'class': {later}"
     assert "Note: the index is being built, 1,159 of 1,200 files so far.\n" in text
     assert "one.py:1" in text
