@@ -21,6 +21,7 @@ KeyholeError                 exit 2
     ├── CorruptStoreError    the index file is damaged; the next index run replaces it
     ├── FullStoreError       the disk is full
     ├── LockedStoreError     another process is writing
+    ├── UnwritableStoreError the folder of the index can't be written
     └── NewerStoreError      a newer version of Keyhole made the index
 """
 
@@ -152,6 +153,10 @@ class FullStoreError(StoreError):
 
 class LockedStoreError(StoreError):
     """Another process is writing."""
+
+
+class UnwritableStoreError(StoreError):
+    """The folder of the index can't be written, or not even read."""
 
 
 class NewerStoreError(StoreError):

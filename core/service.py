@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings
-from keyhole.core.errors import PathError, StoreError
+from keyhole.core.errors import ErrorKind, PathError, StoreError, UnwritableStoreError
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.index.location import LOCK_FILE
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
@@ -32,11 +32,12 @@ from keyhole.core.types import (
     SearchResult,
     SourceFile,
     Status,
+    Unshown,
 )
 from keyhole.core.view.text import count_of
 from keyhole.core.view.usage import Metrics
 from keyhole.core.workspace.engine_pool import EnginePool
-from keyhole.core.workspace.fresh_results import FreshResults
+from keyhole.core.workspace.fresh_results import FreshResults, StaleFiles
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
 from keyhole.core.workspace.path_guard import PathGuard
@@ -143,7 +144,8 @@ class Service:
             passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
             return replace(result, passages=passages), {hit.path for hit in result.hits}, changed
 
-        return _without(*self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX))
+        result, stale = self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX)
+        return _without(result, stale)
 
     def map_view(self, request: MapRequest) -> "View":
         """Return the map of a file: what its current content defines."""
@@ -212,13 +214,15 @@ class Service:
         """Return what the index contains, and how many files have changed since."""
         from keyhole.core.index.index_status import read_status
 
+        # Looking for the index first gives a clear error if the folder can't be read.
+        self.has_index()
         status = read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
         problem = self._models.find_problem() if status.generation else None
         return replace(status, model_problem=str(problem or ""))
 
     def has_index(self) -> bool:
         """Return whether there is an index to search."""
-        return self._workspace.index_file.exists()
+        return self._workspace.index_stat() is not None
 
     def inventory(self) -> Inventory:
         """Return the indexed files, the skipped paths and the kinds of symbols."""
@@ -229,20 +233,28 @@ class Service:
 
     def clear(self) -> bool:
         """Delete the index and the journal; return False if neither exists."""
-        from keyhole.core.index.lock import writer_lock
         from keyhole.core.journal.file import delete
 
-        is_deleted = delete(self.folder)
-        if not self.has_index():
-            return is_deleted
-        self.close()
+        try:
+            is_deleted = delete(self.folder)
+            if not self.has_index():
+                return is_deleted
+            self.close()
+            self._delete_index()
+        except OSError as error:
+            text = f"cannot delete {self.folder} ({error.strerror})"
+            raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
+        return True
+
+    def _delete_index(self) -> None:
+        from keyhole.core.index.lock import writer_lock
+
         with writer_lock(self.folder, wait=False):
             # Keep the lock files, since another process may be waiting for them, and a journal created since the
             # old one was deleted.
             for path in self.folder.iterdir():
                 if path.name != LOCK_FILE and not path.name.startswith("journal."):
                     path.unlink(missing_ok=True)
-        return True
 
     def journal(self) -> "Journal | None":
         """Open the journal for writing the calls of agents; return None if the settings disable it."""
@@ -304,13 +316,15 @@ def _find(engine: "Engine", query: Query, mode: Mode, known: SearchResult | None
     return found or engine.search(query, mode)
 
 
-def _without(result: SearchResult, stale: set[str]) -> SearchResult:
-    """Leave out hits in files that change while they are read."""
-    fresh = tuple(hit for hit in result.hits if hit.path not in stale)
-    changing = len(result.hits) - len(fresh)
-    notes = result.notes
-    # If no hit is left, the banner says so.
-    if changing and fresh:
-        text = f"{count_of(changing, 'result')} of this page not shown: the files are changing right now"
+def _without(result: SearchResult, stale: StaleFiles) -> SearchResult:
+    """Leave out hits in files that differ from the index."""
+    fresh = tuple(hit for hit in result.hits if hit.path not in stale.paths)
+    count = len(result.hits) - len(fresh)
+    if not count:
+        return result
+    notes, unshown = result.notes, Unshown(count, stale.reason)
+    # If no hit is left, the banner says why.
+    if fresh:
+        text = f"{count_of(count, 'result')} of this page not shown: {unshown.why}"
         notes = (*notes, Note(NoteKind.FILES_CHANGING, text))
-    return replace(result, hits=fresh, changing=changing, notes=notes)
+    return replace(result, hits=fresh, unshown=unshown, notes=notes)

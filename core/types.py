@@ -440,11 +440,36 @@ class IndexVersion:
         return {"generation": self.generation, "stale": self.pending or 0, "skipped": self.skipped}
 
 
+class StaleReason(StrEnum):
+    """Why files in an answer differ from the index."""
+
+    CHANGING = "changing"
+    NOT_WRITABLE = "not writable"
+
+
+@dataclass(frozen=True, slots=True)
+class Unshown:
+    """How many results of a page can't be shown, because the files have changed since they were indexed, and why."""
+
+    count: int = 0
+    reason: StaleReason = StaleReason.CHANGING
+
+    @property
+    def why(self) -> str:
+        """The reason as part of a sentence."""
+        if self.reason == StaleReason.CHANGING:
+            return "the files are changing right now"
+        return "the files have changed, and the index can't be written"
+
+
+NONE_UNSHOWN = Unshown()
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """One page of hits with notes about it; `passages` are keyed by chunk id.
 
-    `changing` counts the hits of the page that are not in `hits`, because their files change while they are read.
+    `unshown` says how many hits of the page are not in `hits`, because their files differ from the index.
     """
 
     query: Query
@@ -454,7 +479,7 @@ class SearchResult:
     index: IndexVersion
     notes: tuple[Note, ...] = ()
     passages: Mapping[int, Passage] = field(default_factory=dict)
-    changing: int = 0
+    unshown: Unshown = NONE_UNSHOWN
 
     def answer_to(self, query: Query) -> "SearchResult | None":
         """Return the result of another search of the same index, if this page contains all of it.
@@ -462,7 +487,9 @@ class SearchResult:
         That is the case if the searches differ only in their limit, and the other limit is not larger.
         """
         has_enough = query.limit <= self.query.limit and replace(query, limit=self.query.limit) == self.query
-        return replace(self, query=query, hits=self.hits[: query.limit]) if not self.changing and has_enough else None
+        return (
+            replace(self, query=query, hits=self.hits[: query.limit]) if not self.unshown.count and has_enough else None
+        )
 
 
 @dataclass(frozen=True, slots=True)

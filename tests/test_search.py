@@ -390,9 +390,9 @@ def test_a_page_of_a_file_that_keeps_changing_says_so_and_leads_on(own: Service)
         first = own.search_view(SearchRequest("sediment", Mode.KEYWORD, limit=10))
         last = own.search_view(SearchRequest("sediment", Mode.KEYWORD, limit=10, offset=total - 1))
         data = json.loads(own.search_view(SearchRequest("sediment", Mode.KEYWORD, limit=10, format=Format.JSON)).text)
-    why = "changing right now. Try again in a few seconds."
-    assert first.text == f"Results 1-10 of {total} are not shown: their files are {why} Next page: offset=10.\n"
-    assert last.text == f"Result {total} of {total} is not shown: its file is {why}\n"
+    why = "the files are changing right now. Try again in a few seconds."
+    assert first.text == f"Results 1-10 of {total} not shown: {why} Next page: offset=10.\n"
+    assert last.text == f"Result {total} of {total} not shown: {why}\n"
     assert data["pagination"]["has_more"]
     assert data["truncation_info"]["next"] == "offset=10"
 
@@ -401,7 +401,7 @@ def test_after_a_page_with_some_files_that_change_the_next_page_repeats_nothing(
     (own.root / "src/net/retry.py").write_text("nothing = 1\n")
     with writer_lock(own.folder, wait=False):
         result, view = own.search_page(SearchRequest("retry", Mode.KEYWORD, limit=3))
-    assert (len(result.hits), result.changing) == (2, 1)
+    assert (len(result.hits), result.unshown.count) == (2, 1)
     assert "Next page: offset=3." in view.banner
     assert "1 result of this page not shown: the files are changing right now" in view.text
 

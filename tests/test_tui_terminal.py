@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from rights import bound_by_modes
 
 ENTER_SCREEN, LEAVE_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 # Modes that an application turns on and must turn off again: mouse, focus, paste; for the cursor it is the reverse.
@@ -281,6 +282,27 @@ def test_it_can_be_left_while_another_process_holds_the_index(start: Callable[..
         terminal.send("\x11")
         assert terminal.end() == 0
     assert terminal.is_restored()
+
+
+def test_the_cache_of_another_user_leaves_the_explorer_usable(start: Callable[..., Terminal], root: Path) -> None:
+    from driving import make_service
+
+    service = make_service(root)
+    service.index()
+    # Nobody may open it, so it does not matter who runs the tests.
+    service.folder.chmod(0)
+    try:
+        terminal = start(through=tuple(bound_by_modes()))
+        terminal.shows("✗ index: cannot ")
+        terminal.send("first\r")
+        terminal.shows("Permission denied")
+        terminal.send_and_see("\x1b2", b"Files")
+        terminal.send("\x11")
+        assert terminal.end() == 0
+    finally:
+        service.folder.chmod(0o755)
+    assert terminal.is_restored()
+    assert "Traceback" not in terminal.text
 
 
 @pytest.mark.parametrize("elsewhere", ["stdin", "stdout", "stderr"])

@@ -6,6 +6,7 @@ Screens import this module and never `app.py`, which creates the screens: so imp
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.reactive import reactive
 
-from keyhole.core.errors import KeyholeError
+from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.types import DEFAULT_PORT, Inventory
 from keyhole.core.view.text import count_of
@@ -118,7 +119,9 @@ class Explorer(App[None]):
         from keyhole.tui.journal_follower import JournalFollower
 
         self.service = message.service
-        self.index_state = replace(self.index_state, is_first_run=not message.service.has_index())
+        # If the folder of the index can't be read, the index run says so.
+        with suppress(StoreError):
+            self.index_state = replace(self.index_state, is_first_run=not message.service.has_index())
         self._runs = IndexRuns(message.service, self)
         if self._watches:
             self.run_worker(watch_files(message.service, self), name="watch")
@@ -255,6 +258,10 @@ class Explorer(App[None]):
     def on_indexing_failed(self, message: "IndexingFailed") -> None:
         """Show why the index run failed; what is indexed can still be searched."""
         self.index_state = replace(self.index_state, phase=Phase.FAILED, text=problem_text(message.error))
+        if message.status and message.inventory:
+            self.status = message.status
+            self.index_state = replace(self.index_state, is_first_run=False, files=message.status.files)
+            self.inventory = message.inventory
         if self._runs:
             self._runs.ended()
 

@@ -16,7 +16,7 @@ from keyhole.core.cli.options import (
     root_option,
     with_options,
 )
-from keyhole.core.cli.output import print_list, update_index
+from keyhole.core.cli.output import print_list, refresh_index
 from keyhole.core.types import Detail
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _answer(root: Path, request: "RelationRequest", options: PageOptions) -> Non
 
     shape = answer_shape(options)
     service = Service.open(root)
-    update_index(service)
+    refresh_index(service)
     paged = replace(
         request,
         limit=options["limit"],

@@ -15,7 +15,7 @@ def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
     """Read the index, if there is one, and compare it with the current files."""
     facts, totals, known, unparsed = IndexFacts(), list[LanguageTotals](), Known(), list[Skip]()
     if path.exists():
-        with Store(path) as store, store.snapshot():
+        with Store(path, is_reader=True) as store, store.snapshot():
             known = store.known()
             facts = store.facts()
             totals = store.language_totals()

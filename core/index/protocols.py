@@ -262,6 +262,11 @@ class RelationStore(FactStore, Protocol):
 class IndexStore(WriterStore, SearchStore, RelationStore, Protocol):
     """All methods of an open index: the three interfaces above, and lists of the whole index."""
 
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the index is open without the right to write; such a reader must not be kept."""
+        ...
+
     def close(self) -> None:
         """Close the index."""
 

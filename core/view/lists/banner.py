@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from keyhole.core.types import Completeness
+from keyhole.core.types import Completeness, StaleReason
 from keyhole.core.view.budget.fitting import Plan
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.writing import Page
@@ -111,8 +111,8 @@ def detail_applied(page: Page, plan: Plan) -> str:
 def empty_banner(shown: ShownPage, building: str = "") -> str:
     """Return the banner of a page without results; `building` says how far the index is, while it is being built."""
     page = shown.page
-    if page.changing:
-        return _all_changing(shown)
+    if page.unshown.count:
+        return _all_unshown(shown)
     if not page.total:
         return f"Nothing found yet: {building}." if building else "Nothing found."
     last = (page.total - 1) // page.limit * page.limit
@@ -120,12 +120,12 @@ def empty_banner(shown: ShownPage, building: str = "") -> str:
     return f"No results at offset={page.offset}: {there_are}. Last page: offset={last}."
 
 
-def _all_changing(shown: ShownPage) -> str:
-    is_one = shown.page.changing == 1
-    subject, verb = ("Result", "is") if is_one else ("Results", "are")
-    numbers = f"{subject} {shown.numbers(0, shown.page.changing)} of {shown.page.total:,}"
-    owner = "its file is" if is_one else "their files are"
-    text = f"{numbers} {verb} not shown: {owner} changing right now. Try again in a few seconds."
+def _all_unshown(shown: ShownPage) -> str:
+    unshown = shown.page.unshown
+    subject = "Result" if unshown.count == 1 else "Results"
+    text = f"{subject} {shown.numbers(0, unshown.count)} of {shown.page.total:,} not shown: {unshown.why}."
+    if unshown.reason == StaleReason.CHANGING:
+        text += " Try again in a few seconds."
     return text + (f" Next page: {shown.next}." if shown.next else "")
 
 

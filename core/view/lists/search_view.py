@@ -41,7 +41,7 @@ def search_view(
         return hits[number], result.passages.get(hits[number].chunk_id)
 
     listing = Listing(
-        page=Page(query.offset, query.limit, result.total, result.changing),
+        page=Page(query.offset, query.limit, result.total, result.unshown),
         count=len(hits),
         ladders=lambda detail: ladders(detail, len(hits)),
         text_of=lambda number, level: hit_text(*entry(number), level),
