@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -98,6 +99,8 @@ def root(tmp_path: Path) -> Path:
 def index(root: Path) -> Service:
     """Index the workspace, and close the index as a finished command does."""
     service = make_service(root)
+    # A file that was written just before it is read is compared again by the next run, which could not write that down.
+    time.sleep(0.1)
     service.index()
     service.close()
     return service
