@@ -26,9 +26,12 @@ from keyhole.tui.serving import ServerSide, Serving
 
 # These imports take time, and the first frame does not need them.
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from keyhole.core.service import Service
     from keyhole.core.types import Status
     from keyhole.tui.call_log import CallLog
+    from keyhole.tui.editing import Editing
     from keyhole.tui.indexing import IndexRuns
     from keyhole.tui.journal_follower import JournalFollower
     from keyhole.tui.messages import (
@@ -285,25 +288,27 @@ class Explorer(App[None]):
 
     def edit(self, path: str, line: int) -> None:
         """Run the user's editor in this terminal until it exits."""
-        import subprocess
+        self.run_worker(self._edit(path, line), name="edit")
 
-        from textual.app import SuspendNotSupported
-
+    async def _edit(self, path: str, line: int) -> None:
         from keyhole.tui.editor import editor_command
 
-        command, problem = editor_command(self.root / path, line), ""
-        try:
-            with self.suspend():
-                # An exception here would leave the terminal suspended.
-                try:
-                    subprocess.run(command, cwd=self.root, check=False)  # noqa: S603  # the user's own editor
-                except OSError as error:
-                    problem = str(error)
-        except SuspendNotSupported as error:
-            problem = str(error)
-        if problem:
+        command = editor_command(self.root / path, line)
+        if problem := await self.editing.run(self, command, self.root):
             self.notify(f"Could not start {command[0]}: {problem}", severity="error", markup=False)
         self.index_again()
+
+    @cached_property
+    def editing(self) -> "Editing":
+        """The user's editor, while it has the terminal."""
+        from keyhole.tui.editing import Editing
+
+        return Editing()
+
+    def exit(self, result: None = None, return_code: int = 0, message: "RenderableType | None" = None) -> None:
+        """Exit; if an editor has the terminal, as soon as it gives it back."""
+        leave = partial(super().exit, result, return_code, message)
+        self.editing.after(leave) if self.editing.is_open else leave()
 
     def open_file(self, path: str, line: int, *, is_map: bool = False) -> None:
         """Show a file on the Files screen."""
