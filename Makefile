@@ -3,7 +3,7 @@ VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
 
-.PHONY: run test test-long lint conformance format bench screenshots clean
+.PHONY: run test test-long fuzz lint conformance format bench screenshots clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -17,6 +17,10 @@ test: $(READY) lint
 # Too slow for every change, about half an hour: more examples of every property, and the server under load.
 test-long: $(READY)
 	$(VENV)/bin/python bench/long.py
+
+# Hostile source for every grammar, about ten minutes.
+fuzz: $(READY)
+	$(VENV)/bin/python bench/fuzz_grammars.py --record
 
 lint: $(READY)
 	$(VENV)/bin/ruff format --check

@@ -1,1 +1,1 @@
-"""The headless heart: files, symbols, chunks, index, search, views."""
+"""Everything below the front ends: files, symbols, chunks, index, search, views."""

@@ -294,5 +294,5 @@ def _rule_text(profile: Profile) -> str:
     if rule is None:
         return "unchanged" if profile.id == RAW else "no published limit"
     text = _EFFECTS[rule.overflow].format(limit=f"{rule.limit.value:,} {rule.unit}")
-    ours = f"; keyhole's only over {rule.limit_for(CHARACTER_LIMIT):,}" if rule.declared else ""
+    ours = f"; from keyhole's tools, over {rule.limit_for(CHARACTER_LIMIT):,}" if rule.declared else ""
     return f"{text}{ours} ({rule.limit.date})"

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from platformdirs import user_cache_path, user_config_path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
@@ -19,11 +20,29 @@ WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
+ENVIRONMENT = "environment"
 # A workspace is untrusted: it may not choose where Keyhole writes, what it loads, or whether calls are recorded.
 _USER_ONLY = frozenset(["cache_dir", "index.model", "journal.enabled", "journal.max_bytes", "journal.max_days"])
 
 
-ExpandedPath = Annotated[Path, AfterValidator(Path.expanduser)]
+def _expanded(path: Path) -> Path:
+    """Return a path with the home folder in place of `~`."""
+    _check_path_text(str(path))
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
+
+
+def _check_path_text(text: str) -> str:
+    """Raise ValueError for a text that no system call accepts as a path."""
+    if not text or "\0" in text:
+        raise ValueError("must not be empty or contain a null character")
+    return text
+
+
+ExpandedPath = Annotated[Path, AfterValidator(_expanded)]
+ModelName = Annotated[str, AfterValidator(_check_path_text)]
 
 
 def _default_workers() -> int:
@@ -37,9 +56,10 @@ class _Section(BaseModel):
 class IndexSettings(_Section):
     """Settings of the index."""
 
-    max_file_bytes: int = Field(default=1_000_000, gt=0, description="larger files are not indexed")
-    workers: int = Field(default_factory=_default_workers, gt=0, le=64, description="number of parser processes")
-    model: str = Field(
+    # A file is held in memory as a whole, several times over, by every worker.
+    max_file_bytes: int = Field(default=1_000_000, ge=1, le=50_000_000, description="larger files are not indexed")
+    workers: int = Field(default_factory=_default_workers, ge=1, le=64, description="number of parser processes")
+    model: ModelName = Field(
         default="builtin", description="builtin, a folder of a model2vec model, hub:OWNER/NAME, or none (no vectors)"
     )
 
@@ -47,7 +67,7 @@ class IndexSettings(_Section):
 class SearchSettings(_Section):
     """Defaults of a search."""
 
-    top_k: int = Field(default=10, gt=0, le=50, description="results per page")
+    top_k: int = Field(default=10, ge=1, le=50, description="results per page")
     mode: Mode = Field(default=Mode.AUTO, description="how to interpret a query")
 
 
@@ -56,9 +76,12 @@ class JournalSettings(_Section):
 
     enabled: bool = Field(default=True, description="record the calls of agents")
     max_bytes: int = Field(
-        default=50_000_000, ge=1_000_000, description="size limit; the oldest calls are deleted first"
+        default=50_000_000,
+        ge=1_000_000,
+        le=10_000_000_000,
+        description="size limit; the oldest calls are deleted first",
     )
-    max_days: int = Field(default=30, gt=0, le=3_650, description="older calls are deleted")
+    max_days: int = Field(default=30, ge=1, le=3_650, description="older calls are deleted")
 
 
 class Settings(_Section):
@@ -77,7 +100,7 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
     merged: dict[str, tuple[str, object]] = {}
     for source, values in _layers(root, flags or {}):
         for key, value in values.items():
-            _check_key(key, source, is_variable=source == "environment")
+            _check_key(key, source, is_variable=source == ENVIRONMENT)
             if value != {}:
                 merged[key] = (source, value)
     tree: dict[str, object] = {}
@@ -97,24 +120,42 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
         problem = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in problem["loc"])
         source = merged[key][0] if key in merged else "settings"
-        text = f"{source}: {key} = {_shown(problem['input'])}: {problem['msg']}"
+        name = _variable(key) if source == ENVIRONMENT else key
+        expected = _range_text(key) or problem["msg"].removeprefix("Value error, ")
+        text = f"{source}: {name} = {_shown(problem['input'])}: {expected}"
         # The search mode is the only setting with a list of values.
         suggestion = did_you_mean(close_names(str(problem["input"]), Mode)) if problem["type"] == "enum" else ""
         raise ConfigError(text, suggestion=suggestion) from None
 
 
+def _range_text(key: str) -> str:
+    """Return which numbers a setting accepts; empty if it is not a number."""
+    limits = setting_ranges().get(key)
+    return f"must be a whole number from {limits[0]:,} to {limits[1]:,}" if limits else ""
+
+
+def setting_ranges() -> dict[str, tuple[int, int]]:
+    """Return the lowest and the highest value of every setting that is a number."""
+    return {key: limits for key, field in _fields(Settings, "") if (limits := _limits(field))}
+
+
+def _limits(field: FieldInfo) -> tuple[int, int] | None:
+    limits = {name: getattr(limit, name) for limit in field.metadata for name in ("ge", "le") if hasattr(limit, name)}
+    return (limits["ge"], limits["le"]) if len(limits) == 2 else None
+
+
 def setting_keys() -> dict[str, str]:
     """Return every dotted key with its description."""
-    return dict(_keys(Settings, ""))
+    return {key: field.description or "" for key, field in _fields(Settings, "")}
 
 
-def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
+def _fields(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInfo]]:
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from _keys(kind, f"{prefix}{name}.")
+            yield from _fields(kind, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}", field.description or ""
+            yield f"{prefix}{name}", field
 
 
 def _layers(root: Path, flags: Mapping[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
@@ -126,7 +167,7 @@ def _layers(root: Path, flags: Mapping[str, object]) -> Iterator[tuple[str, dict
         key = min(forbidden)
         raise ConfigError(f"{WORKSPACE_FILE}: {key} cannot be set by a workspace; set it in {user_file}")
     yield WORKSPACE_FILE, workspace
-    yield "environment", _read_environment()
+    yield ENVIRONMENT, _read_environment()
     yield "command line", {key: value for key, value in flags.items() if value is not None}
 
 

@@ -53,11 +53,17 @@ def is_over() -> bool:
     return deadline is not None and not deadline.remaining
 
 
-def check_time() -> None:
-    """Raise DeadlineError if the deadline has passed."""
+def time_left() -> float | None:
+    """Return the seconds left, or None without a deadline; raise DeadlineError when there are none."""
     deadline = _current.get()
     if deadline is not None and not deadline.remaining:
         raise deadline.error()
+    return deadline.remaining if deadline is not None else None
+
+
+def check_time() -> None:
+    """Raise DeadlineError if the deadline has passed."""
+    time_left()
 
 
 @contextmanager

@@ -10,14 +10,18 @@ KeyholeError                 exit 2
 ├── PathError                a path is outside the workspace, missing, or not served
 ├── ConfigError              a setting is unknown or has a wrong value
 ├── QueryError               a request is invalid
-│   └── CursorError          a cursor is outdated, invalid, or from another request
+│   ├── CursorError          a cursor is outdated, invalid, or from another request
+│   └── FilterError          a filter names what the index does not have
 ├── DeadlineError            an answer takes too long
 ├── PortError                a port cannot be used
 ├── AssetError               a file that ships with Keyhole is missing or broken
+├── ParserError              the process that parses files cannot start
+├── ModelError               the embedding model can't be used, so search is by words only
 └── StoreError               the index cannot be read or written
     ├── CorruptStoreError    the index file is damaged; the next index run replaces it
     ├── FullStoreError       the disk is full
     ├── LockedStoreError     another process is writing
+    ├── UnwritableStoreError the folder of the index can't be written
     └── NewerStoreError      a newer version of Keyhole made the index
 """
 
@@ -28,7 +32,7 @@ from enum import Enum, auto
 class ErrorKind(Enum):
     """The kinds of errors, by what the reader can do about them."""
 
-    # The problem says already what to do, or it is obvious.
+    # The problem already says what to do, or it is obvious.
     PLAIN = auto()
     # The workspace and its files
     TOO_WIDE = auto()
@@ -41,10 +45,12 @@ class ErrorKind(Enum):
     NO_SYMBOL = auto()
     UNKNOWN_SYMBOL = auto()
     SYMBOL_WITHOUT_FILE = auto()
+    NO_FILTER = auto()
+    NO_REFERENCE = auto()
     OLD_CURSOR = auto()
     BUSY = auto()
     TOO_SLOW = auto()
-    # The index, the journal and the model
+    # The index and the journal
     NO_INDEX = auto()
     BUILDING = auto()
     DAMAGED_INDEX = auto()
@@ -53,7 +59,7 @@ class ErrorKind(Enum):
     LOCKED_INDEX = auto()
     UNUSABLE_FOLDER = auto()
     DAMAGED_JOURNAL = auto()
-    MISSING_MODEL = auto()
+    NO_WORKER = auto()
     # Serving
     TAKEN_PORT = auto()
     NO_TOKEN = auto()
@@ -104,6 +110,10 @@ class CursorError(QueryError):
     """A cursor is outdated, invalid, or from another request."""
 
 
+class FilterError(QueryError):
+    """A filter names a path or a kind that the index does not have."""
+
+
 class DeadlineError(KeyholeError):
     """An answer takes too long."""
 
@@ -114,6 +124,19 @@ class PortError(KeyholeError):
 
 class AssetError(KeyholeError):
     """A file that ships with Keyhole is missing or broken."""
+
+
+class ParserError(KeyholeError):
+    """The process that parses files cannot start."""
+
+
+class ModelError(KeyholeError):
+    """The embedding model can't be used: the reason, and how to repair that."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
 
 
 class StoreError(KeyholeError):
@@ -130,6 +153,10 @@ class FullStoreError(StoreError):
 
 class LockedStoreError(StoreError):
     """Another process is writing."""
+
+
+class UnwritableStoreError(StoreError):
+    """The folder of the index can't be written, or not even read."""
 
 
 class NewerStoreError(StoreError):

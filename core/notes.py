@@ -13,7 +13,7 @@ class NoteKind(StrEnum):
     WORDS_ONLY = "words-only"
     INDEX_INCOMPLETE = "index-incomplete"
     NOTHING_FOUND = "nothing-found"
-    HITS_LEFT_OUT = "hits-left-out"
+    FILES_CHANGING = "files-changing"
     SAME_NAME = "same-name"
     INSIDE_FILE = "inside-file"
     LIKE_WHAT = "like-what"

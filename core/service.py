@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings
-from keyhole.core.errors import PathError, StoreError
+from keyhole.core.errors import ErrorKind, PathError, StoreError, UnwritableStoreError
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.index.location import LOCK_FILE
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
@@ -32,11 +32,12 @@ from keyhole.core.types import (
     SearchResult,
     SourceFile,
     Status,
+    Unshown,
 )
 from keyhole.core.view.text import count_of
 from keyhole.core.view.usage import Metrics
 from keyhole.core.workspace.engine_pool import EnginePool
-from keyhole.core.workspace.fresh_results import FreshResults
+from keyhole.core.workspace.fresh_results import FreshResults, StaleFiles
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
 from keyhole.core.workspace.path_guard import PathGuard
@@ -77,10 +78,11 @@ class Service:
         self,
         *,
         full: bool = False,
+        retry: bool = False,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_message: Callable[[IndexMessage], None] = lambda _: None,
     ) -> IndexReport:
-        """Bring the index up to date."""
+        """Bring the index up to date; `retry` also parses again what could not be parsed last time."""
         from keyhole.core.index.update import Hooks, update_index
 
         if self._models.problem:
@@ -88,10 +90,9 @@ class Service:
             # Readers that are already open have no model, so they are replaced.
             self.close()
         if self._models.problem:
-            on_message(IndexMessage(IndexEvent.NO_VECTORS, f"{self._models.problem}: indexing without vectors"))
-        return update_index(
-            self._workspace.update_request(self._models.embedder, full=full), Hooks(on_progress, on_message)
-        )
+            on_message(IndexMessage(IndexEvent.NO_VECTORS, f"indexing without vectors: {self._models.problem}"))
+        request = self._workspace.update_request(self._models.embedder, full=full, retry=retry)
+        return update_index(request, Hooks(on_progress, on_message))
 
     def search_view(self, request: SearchRequest) -> "ListView":
         """Return the answer to a search, with the same text for every front end."""
@@ -136,34 +137,36 @@ class Service:
         mode = choose_mode(query)
 
         def attempt(engine: "Engine") -> tuple[SearchResult, set[str], set[str]]:
-            result = _find(engine, query, mode, known)
+            with engine.gaps_explained():
+                result = _find(engine, query, mode, known)
             hits = [hit for hit in result.hits if needs_source(hit)]
             limit = self._workspace.max_bytes
             passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
             return replace(result, passages=passages), {hit.path for hit in result.hits}, changed
 
-        return _without(*self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX))
+        result, stale = self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX)
+        return _without(result, stale)
 
     def map_view(self, request: MapRequest) -> "View":
         """Return the map of a file: what its current content defines."""
-        from keyhole.core.syntax.analyse import outline_of
+        from keyhole.core.syntax.parser_process import shared_parser
         from keyhole.core.view.maps.map_view import map_view, parse_map_request
 
         shown = parse_map_request(request)
         source = self.read(request.path)
-        view = map_view(source, outline_of(source), shown, request.symbol)
+        view = map_view(source, shared_parser().outline_of(source), shown, request.symbol)
         self.metrics.record("map_file", source.path, view)
         return view
 
     def read_view(self, request: ReadRequest) -> "View":
         """Return current lines of one or several files; with several, an error for one path takes its place."""
-        from keyhole.core.syntax.analyse import outline_of
+        from keyhole.core.syntax.parser_process import shared_parser
         from keyhole.core.view.reads.read_view import parse_read_request, read_view
 
         shown = parse_read_request(request)
         paths = tuple(dict.fromkeys(request.paths))
         files = (self._paths.read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
-        view = read_view(files, shown, outline_of)
+        view = read_view(files, shown, shared_parser().outline_of)
         self.metrics.record("read_file", " ".join(paths), view)
         return view
 
@@ -185,7 +188,8 @@ class Service:
         query = parse_relation_request(request, partial(self.relative, must_exist=False), self.folder.name)
 
         def attempt(engine: "Engine") -> "tuple[tuple[RelationResults, AnswerContext], set[str], set[str]]":
-            results = find_relations(RelationSources(engine, self.root, self._workspace.max_bytes), query)
+            with engine.gaps_explained():
+                results = find_relations(RelationSources(engine, self.root, self._workspace.max_bytes), query)
             context = AnswerContext(self.root.name, engine.index_version(), started)
             return (results, context), set(results.paths), set(results.changed)
 
@@ -210,11 +214,15 @@ class Service:
         """Return what the index contains, and how many files have changed since."""
         from keyhole.core.index.index_status import read_status
 
-        return read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
+        # Looking for the index first gives a clear error if the folder can't be read.
+        self.has_index()
+        status = read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
+        problem = self._models.find_problem() if status.generation else None
+        return replace(status, model_problem=str(problem or ""))
 
     def has_index(self) -> bool:
         """Return whether there is an index to search."""
-        return self._workspace.index_file.exists()
+        return self._workspace.index_stat() is not None
 
     def inventory(self) -> Inventory:
         """Return the indexed files, the skipped paths and the kinds of symbols."""
@@ -225,20 +233,28 @@ class Service:
 
     def clear(self) -> bool:
         """Delete the index and the journal; return False if neither exists."""
-        from keyhole.core.index.lock import writer_lock
         from keyhole.core.journal.file import delete
 
-        is_deleted = delete(self.folder)
-        if not self.has_index():
-            return is_deleted
-        self.close()
+        try:
+            is_deleted = delete(self.folder)
+            if not self.has_index():
+                return is_deleted
+            self.close()
+            self._delete_index()
+        except OSError as error:
+            text = f"cannot delete {self.folder} ({error.strerror})"
+            raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
+        return True
+
+    def _delete_index(self) -> None:
+        from keyhole.core.index.lock import writer_lock
+
         with writer_lock(self.folder, wait=False):
             # Keep the lock files, since another process may be waiting for them, and a journal created since the
             # old one was deleted.
             for path in self.folder.iterdir():
                 if path.name != LOCK_FILE and not path.name.startswith("journal."):
                     path.unlink(missing_ok=True)
-        return True
 
     def journal(self) -> "Journal | None":
         """Open the journal for writing the calls of agents; return None if the settings disable it."""
@@ -300,11 +316,15 @@ def _find(engine: "Engine", query: Query, mode: Mode, known: SearchResult | None
     return found or engine.search(query, mode)
 
 
-def _without(result: SearchResult, stale: set[str]) -> SearchResult:
-    """Leave out hits in files that change while they are read."""
-    fresh = tuple(hit for hit in result.hits if hit.path not in stale)
-    left_out = len(result.hits) - len(fresh)
-    if not left_out:
+def _without(result: SearchResult, stale: StaleFiles) -> SearchResult:
+    """Leave out hits in files that differ from the index."""
+    fresh = tuple(hit for hit in result.hits if hit.path not in stale.paths)
+    count = len(result.hits) - len(fresh)
+    if not count:
         return result
-    text = f"left out {count_of(left_out, 'hit')}: the files are changing right now"
-    return replace(result, hits=fresh, notes=(*result.notes, Note(NoteKind.HITS_LEFT_OUT, text)))
+    notes, unshown = result.notes, Unshown(count, stale.reason)
+    # If no hit is left, the banner says why.
+    if fresh:
+        text = f"{count_of(count, 'result')} of this page not shown: {unshown.why}"
+        notes = (*notes, Note(NoteKind.FILES_CHANGING, text))
+    return replace(result, hits=fresh, unshown=unshown, notes=notes)

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from keyhole.core.notes import Note, NoteKind
+from keyhole.core.notes import Note
 
 
 class SkipReason(StrEnum):
-    """Why a path is not indexed; the value is stored in the index and shown in JSON."""
+    """Why a path is not indexed, or not parsed; the value is stored in the index and shown in JSON."""
 
     IGNORED = "ignored"
     SECRET = "secret"  # noqa: S105
@@ -30,11 +30,13 @@ class SkipReason(StrEnum):
     WORKTREE = "worktree"
     INTERNAL = "internal"
     FAILED = "failed"
+    # The grammar cannot parse the file. Unlike the others, it is indexed, as plain text.
+    UNPARSED = "unparsed"
 
     @property
     def label(self) -> str:
         """The reason as people read it."""
-        return self.value.replace("-", " ")
+        return "not parsed" if self == SkipReason.UNPARSED else self.value.replace("-", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ class IndexReport:
     removed: int
     current: int
     skipped: int
+    unparsed: int
     files: int
     chunks: int
     generation: int
@@ -222,7 +225,10 @@ class LanguageCount:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What an index contains and which paths are skipped; `stale` counts files that changed since it was updated."""
+    """What an index contains and which paths are skipped; `stale` counts files that changed since it was updated.
+
+    `model_problem` says why search by meaning is not available although the settings name a model.
+    """
 
     root: str
     index_path: str
@@ -239,6 +245,7 @@ class Status:
     languages: tuple[LanguageCount, ...]
     skipped: dict[str, int]
     skips: tuple[Skip, ...]
+    model_problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,23 +413,64 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class IndexVersion:
-    """The state of the index that an answer came from: generation, number of files still to index, number skipped."""
+    """The state of the index that an answer came from: generation, and number of files still to index and skipped."""
 
     generation: int
-    # None before the first files are indexed.
+    # None before the first walk of the workspace has ended.
     pending: int | None = 0
     skipped: int = 0
     # Counts the index files that this process has opened: chunk ids are only valid in the file they came from.
     opening: int = 0
+    # How many files the index will have when none is pending; 0 if unknown.
+    total: int = 0
+
+    @property
+    def building(self) -> str:
+        """How far the index is while it is being built; empty if it is complete."""
+        if self.pending == 0:
+            return ""
+        if self.pending is None:
+            return "the index is being built and is still empty"
+        done = self.total - self.pending
+        progress = f", {done:,} of {self.total:,} files so far" if done >= 0 else f"; remaining files: {self.pending:,}"
+        return f"the index is being built{progress}"
 
     def for_json(self) -> dict[str, int]:
         """Return the facts with the keys that JSON answers use."""
         return {"generation": self.generation, "stale": self.pending or 0, "skipped": self.skipped}
 
 
+class StaleReason(StrEnum):
+    """Why files in an answer differ from the index."""
+
+    CHANGING = "changing"
+    NOT_WRITABLE = "not writable"
+
+
+@dataclass(frozen=True, slots=True)
+class Unshown:
+    """How many results of a page can't be shown, because the files have changed since they were indexed, and why."""
+
+    count: int = 0
+    reason: StaleReason = StaleReason.CHANGING
+
+    @property
+    def why(self) -> str:
+        """The reason as part of a sentence."""
+        if self.reason == StaleReason.CHANGING:
+            return "the files are changing right now"
+        return "the files have changed, and the index can't be written"
+
+
+NONE_UNSHOWN = Unshown()
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One page of hits with notes about it; `passages` are keyed by chunk id."""
+    """One page of hits with notes about it; `passages` are keyed by chunk id.
+
+    `unshown` says how many hits of the page are not in `hits`, because their files differ from the index.
+    """
 
     query: Query
     mode: Mode
@@ -431,15 +479,17 @@ class SearchResult:
     index: IndexVersion
     notes: tuple[Note, ...] = ()
     passages: Mapping[int, Passage] = field(default_factory=dict)
+    unshown: Unshown = NONE_UNSHOWN
 
     def answer_to(self, query: Query) -> "SearchResult | None":
         """Return the result of another search of the same index, if this page contains all of it.
 
         That is the case if the searches differ only in their limit, and the other limit is not larger.
         """
-        is_complete = all(note.kind != NoteKind.HITS_LEFT_OUT for note in self.notes)
         has_enough = query.limit <= self.query.limit and replace(query, limit=self.query.limit) == self.query
-        return replace(self, query=query, hits=self.hits[: query.limit]) if is_complete and has_enough else None
+        return (
+            replace(self, query=query, hits=self.hits[: query.limit]) if not self.unshown.count and has_enough else None
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class Freshness:
         self._ended = float("-inf")
         self._has_ended = False
         self._failure: KeyholeError | None = None
+        self._logged = ""
 
     async def catch_up(self, report: Report) -> None:
         """Start an update if one is due, and wait for it, but not longer than the limits above.
@@ -64,8 +65,11 @@ class Freshness:
         try:
             self._service.index(on_progress=self._keep_progress, on_message=log.info)
         except KeyholeError as error:
+            # The same problem, such as a full disk, is logged once, and not for every call.
+            if str(error) != self._logged:
+                self._logged = str(error)
+                log.warning("could not update the index: %s", error)
             self._failure = error
-            log.warning("could not update the index: %s", error)
         except Exception:
             log.exception("could not update the index")
         finally:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
 
 ENDPOINT = "/mcp"
+_WARNING = ("keyhole.mcp", "keyhole.journal")
 UVICORN: dict[str, Any] = {"log_config": None, "access_log": False, "ws": "none", "timeout_graceful_shutdown": 1}
 
 
@@ -114,9 +115,10 @@ def quiet_libraries() -> None:
 
 
 def _log_to_stderr() -> None:
-    """Log internal errors to stderr, where clients look for them; agents do not see the details."""
+    """Log problems to stderr, where clients look for them; agents do not see the details."""
     handler = logging.StreamHandler()
-    handler.setLevel(logging.ERROR)
+    # Of the warnings, only those about the index and the journal are for the user.
+    handler.addFilter(lambda record: record.levelno >= (logging.WARNING if record.name in _WARNING else logging.ERROR))
     handler.setFormatter(logging.Formatter("keyhole: %(message)s"))
     logging.getLogger("keyhole").addHandler(handler)
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyhole.core.syntax.analyse import analyse, context_header
+from keyhole.core.syntax.analyse import analyse
 from keyhole.core.syntax.chunks import CHUNK_BYTES, CHUNK_SIZE, cut_chunks
+from keyhole.core.syntax.context_header import context_header
 from keyhole.core.syntax.languages import BY_ID, LANGUAGES
 from keyhole.core.types import Analysis, Chunk, SourceFile
 

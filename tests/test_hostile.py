@@ -10,13 +10,13 @@ from types import FrameType
 import pytest
 
 from keyhole.core.index import prepare as preparing
-from keyhole.core.index.prepare import SkippedFile, prepare
+from keyhole.core.index.prepare import Preparation, SkippedFile, prepare
 from keyhole.core.index.rows import FileRows
 from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.service import Service
-from keyhole.core.syntax.analyse import analyse
 from keyhole.core.syntax.languages import LANGUAGES
+from keyhole.core.syntax.parser_process import shared_parser
 from keyhole.core.types import Candidate, MapRequest, SkipReason
 
 # Quadratic work on these sizes would take minutes; linear work takes less than a second.
@@ -61,7 +61,7 @@ SLOW = {
 def test_slow_files(tmp_path: Path, name: str) -> None:
     path, text = SLOW[name]
     (tmp_path / path).write_text(text)
-    rows = prepare(tmp_path, Candidate(path, len(text), 0), "", max_bytes=1_000_000)
+    rows = prepare(Preparation(tmp_path, 1_000_000), Candidate(path, len(text), 0), "", shared_parser().analyse)
     assert isinstance(rows, FileRows | SkippedFile)
     if isinstance(rows, FileRows):
         assert sum(chunk.length for chunk in rows.chunks) == len(text)
@@ -76,7 +76,7 @@ def test_deep_files(tmp_path: Path, extension: str) -> None:
     text = "(" * 5_000 + ")" * 5_000 + "\n" * 100
     (tmp_path / f"a{extension}").write_text(text)
     candidate = Candidate(f"a{extension}", len(text), 0)
-    assert isinstance(prepare(tmp_path, candidate, "", max_bytes=1_000_000), FileRows)
+    assert isinstance(prepare(Preparation(tmp_path, 1_000_000), candidate, "", shared_parser().analyse), FileRows)
 
 
 def test_a_deep_file_can_be_mapped(tmp_path: Path) -> None:
@@ -91,11 +91,12 @@ def test_one_bad_file_never_stops_a_run(tmp_path: Path, monkeypatch: pytest.Monk
     root.mkdir()
     for name in ("a.py", "bad.py", "c.py"):
         (root / name).write_text("x = 1\n")
-    monkeypatch.setattr(preparing, "analyse", lambda source: analyse(source) if source.path != "bad.py" else 1 / 0)
+    rows_of = preparing._rows
+    monkeypatch.setattr(preparing, "_rows", lambda one: rows_of(one) if one.source.path != "bad.py" else 1 / 0)
     report = update_index(Request(root, tmp_path / "cache", 1_000_000))
     assert (report.files, report.skipped) == (2, 1)
     candidate = Candidate("bad.py", 6, 0)
-    refused = prepare(root, candidate, "", max_bytes=1_000_000)
+    refused = prepare(Preparation(root, 1_000_000), candidate, "", shared_parser().analyse)
     assert isinstance(refused, SkippedFile)
     assert (refused.skip.reason, refused.skip.detail) == (
         SkipReason.FAILED,
@@ -103,46 +104,49 @@ def test_one_bad_file_never_stops_a_run(tmp_path: Path, monkeypatch: pytest.Monk
     )
 
 
+# Grammars see what a guard would keep from them, in the workers of the run and in the parsing worker.
 CRASHING = """
-import os, sys
+import sys
 from pathlib import Path
-from keyhole.core.index import prepare as preparing
+from keyhole.core.index import pool
 from keyhole.core.index.update import Request, update_index
+from keyhole.core.syntax import parse
+from keyhole.core.syntax.parser_process import ParserProcess
 
-analyse = preparing.analyse
+parse._UNSAFE.clear()
+UNGUARDED = "from keyhole.core.syntax import parse, parser_worker; parse._UNSAFE.clear(); parser_worker.main()"
 
-
-def crash(source):
-    # What a parser written in C does to its process when it goes wrong.
-    return os.abort() if source.path == "m7.py" else analyse(source)
-
-
-preparing.analyse = crash
 if __name__ == "__main__":
+    parser = ParserProcess((sys.executable, "-P", "-c", UNGUARDED))
+    pool.shared_parser = lambda: parser
     report = update_index(Request(Path(sys.argv[1]), Path(sys.argv[2]), 1_000_000, workers=2))
-    print(report.files, report.skipped)
+    parser.close()
+    print(report.files, report.skipped, report.unparsed)
 """
 
 
-def test_a_parser_that_crashes_takes_only_its_file_with_it(tmp_path: Path) -> None:
+def test_a_grammar_that_crashes_costs_one_file_its_symbols(tmp_path: Path) -> None:
     root = tmp_path / "project"
     root.mkdir()
     for number in range(40):
         (root / f"m{number}.py").write_text(f"def f{number}(): pass\n" + f"x = '{'y' * 100}'\n" * 600)
+    (root / "m7.yaml").write_text("".join(" " * depth + "a:\n" for depth in range(1_350)))
     script = tmp_path / "crashing.py"
     script.write_text(CRASHING)
     command = [sys.executable, str(script), str(root), str(tmp_path / "cache")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "39 1\n"
+    assert done.stdout == "41 0 1\n"
     with Store(tmp_path / "cache" / "index.db") as store:
-        assert store.query("SELECT path, reason, detail FROM skip") == [("m7.py", "failed", "the parser crashed")]
+        assert store.query("SELECT path, reason, detail FROM skip") == [
+            ("m7.yaml", "unparsed", "the YAML grammar crashed")
+        ]
 
 
 @pytest.mark.parametrize("extension", [".sh", ".md", ".py", ".rb", ".php", ".lua"])
 def test_letters_beyond_ascii_crash_no_parser(tmp_path: Path, extension: str) -> None:
     text = "{\U0010be4ay}\n# \U0010be4a 漢字\n$\U0002f80a=1\n" * 20
     (tmp_path / f"a{extension}").write_text(text)
-    rows = prepare(tmp_path, Candidate(f"a{extension}", 1, 0), "", max_bytes=1_000_000)
+    rows = prepare(Preparation(tmp_path, 1_000_000), Candidate(f"a{extension}", 1, 0), "", shared_parser().analyse)
     assert isinstance(rows, FileRows)
 
 
@@ -150,5 +154,5 @@ def test_letters_beyond_ascii_crash_no_parser(tmp_path: Path, extension: str) ->
 def test_deep_markdown_crashes_no_parser(tmp_path: Path, unit: str) -> None:
     deep = "".join("  " * level + unit for level in range(200)) if unit.endswith("\n") else unit * 2_000
     (tmp_path / "a.md").write_text(f"# Title\n\n{deep}\n")
-    rows = prepare(tmp_path, Candidate("a.md", 1, 0), "", max_bytes=1_000_000)
+    rows = prepare(Preparation(tmp_path, 1_000_000), Candidate("a.md", 1, 0), "", shared_parser().analyse)
     assert isinstance(rows, FileRows)

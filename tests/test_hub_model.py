@@ -1,6 +1,7 @@
 """A model from the hub: downloaded once, because the user chose it, from a server with the hub's protocol."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from threading import Thread
 
 import pytest
 
-from keyhole.core.errors import AssetError
+from keyhole.core.errors import ModelError
 from keyhole.core.index.model import open_embedder
 
 COMMIT = "0123456789012345678901234567890123456789"
@@ -78,10 +79,23 @@ def test_a_hub_name_downloads_once_and_then_works_offline(hub: ThreadingHTTPServ
 def test_a_hub_that_cannot_be_reached_leaves_words(tmp_path: Path) -> None:
     model, *notes = ask(tmp_path, "http://127.0.0.1:1", HF_HUB_OFFLINE="1")
     assert model == ""
-    assert "searched by words only: the model someone/tiny could not be downloaded" in notes[-1]
+    assert "searched by words only: the model someone/tiny could not be downloaded" in notes[-2]
 
 
 def test_a_search_downloads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-    with pytest.raises(AssetError, match="the model someone/else has not been downloaded yet"):
+    with pytest.raises(ModelError, match="the model someone/else has not been downloaded yet"):
         open_embedder("hub:someone/else")
+
+
+def test_a_damaged_model_is_downloaded_again_once_it_is_deleted(hub: ThreadingHTTPServer, tmp_path: Path) -> None:
+    endpoint = f"http://127.0.0.1:{hub.server_address[1]}"
+    model, *_ = ask(tmp_path, endpoint)
+    (damaged,) = (tmp_path / "hub").rglob("snapshots/*/model.safetensors")
+    damaged.resolve().write_text("version https://git-lfs.github.com/spec/v1\n")
+    without, *notes = ask(tmp_path, endpoint)
+    assert without == ""
+    assert "searched by words only: the model someone/tiny can't be loaded" in notes[-2]
+    assert notes[-1].startswith("to search by meaning, delete models--someone--tiny from the hub's cache, then run ")
+    shutil.rmtree(tmp_path / "hub/hub/models--someone--tiny")
+    assert ask(tmp_path, endpoint)[0] == model

@@ -14,7 +14,7 @@ import pytest
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
-from keyhole.core.syntax import analyse
+from keyhole.core.syntax import plain_outline
 from keyhole.core.types import Format, MapLevel, MapRequest, ReadRequest
 from keyhole.core.view.maps.map_view import CAPS
 from keyhole.core.view.maps.map_writer import FOOTER
@@ -238,7 +238,7 @@ def test_a_symbol_is_found_by_name_dotted_name_or_line(service: Service) -> None
     assert "[4-5]" in service.map_view(MapRequest(path, symbol="4")).text
     ambiguous = service.map_view(MapRequest(path, symbol="run"))
     assert "[2-2]" in ambiguous.text
-    assert "Note: 2 symbols have this name, showing the first; for others use symbol=LINE: 4.\n" in ambiguous.text
+    assert "Note: 2 symbols have this name; showing the first. For the others use symbol=LINE: 4.\n" in ambiguous.text
     with pytest.raises(QueryError, match=r"two\.py has no symbol 'walk'"):
         service.map_view(MapRequest(path, symbol="walk"))
 
@@ -279,11 +279,12 @@ def test_a_file_too_large_to_be_indexed_is_mapped(service: Service) -> None:
 
 def test_a_file_that_cannot_be_parsed_has_a_reason(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(service, "a.py", functions(2))
-    monkeypatch.setattr(analyse, "MAPPED_BYTES", 10)
+    monkeypatch.setattr(plain_outline, "MAPPED_BYTES", 10)
     assert "No symbols: files over 10 bytes are not parsed.\n" in service.map_view(MapRequest(path)).text
     monkeypatch.undo()
-    monkeypatch.setattr(analyse, "parse", lambda *_: None)
-    assert "No symbols: the parser could not process this file.\n" in service.map_view(MapRequest(path)).text
+    deep = write(service, "a.yaml", "- " * 3_000 + "x\n")
+    expected = "No symbols: the YAML grammar cannot parse this file safely.\n"
+    assert expected in service.map_view(MapRequest(deep)).text
 
 
 def test_what_is_not_served(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,7 +339,7 @@ def test_nonsense_is_an_error(service: Service, changes: dict[str, Any], message
 
 def test_a_budget_over_the_maximum_is_lowered_with_a_note(service: Service) -> None:
     view = service.map_view(MapRequest(write(service, "a.py", functions(1)), max_tokens=99_999))
-    assert "\nNote: max_tokens=99999 is over the maximum, using max_tokens=25000.\n" in view.text
+    assert "\nNote: max_tokens=99999 is over the maximum; using max_tokens=25000.\n" in view.text
 
 
 @pytest.mark.parametrize("each", [1, 10, 50])

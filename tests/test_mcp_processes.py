@@ -81,14 +81,26 @@ async def test_a_slow_index_is_not_waited_for(base: Path, tmp_path: Path, monkey
     def slow(**_: Any) -> None:
         with Store(service.folder / INDEX_FILE) as store, store.transaction():
             store.set_fact("pending", 41)
+            store.set_fact("total", 1_200)
         going_on.wait(10)
 
     monkeypatch.setattr(service, "index", slow)
     async with Client(build_server(service)) as client:
         text, is_error = await call(client, "search_code", query="one")
+        empty, _ = await call(client, "search_code", query="two", mode="keyword")
+        broken, _ = await call(client, "find_broken_links")
+        unknown, is_unknown = await call(client, "get_links", path="two.py")
+        of_kind, _ = await call(client, "search_code", query="one", kind="class")
         going_on.set()
     assert not is_error
-    assert "Note: the index is being built; remaining files: 41.\n" in text
+    progress = "the index is being built, 1,159 of 1,200 files so far"
+    assert empty == f"Nothing found yet: {progress}.\n"
+    assert broken == f"Nothing found yet: {progress}.\n"
+    assert is_unknown
+    later = f"{progress}; try again in a few seconds; index_status shows the progress"
+    assert unknown == f"two.py is not an indexed file, so its links are unknown: {later}"
+    assert of_kind == f"the index has no symbols of kind 'class': {later}"
+    assert "Note: the index is being built, 1,159 of 1,200 files so far.\n" in text
     assert "one.py:1" in text
 
 

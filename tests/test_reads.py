@@ -84,7 +84,7 @@ def test_five_hundred_lines_unless_another_number_is_asked_for(service: Service)
     assert told == {"total_lines": 2_140, "returned_lines": 140, "start_line": 2_001, "is_truncated": False}
     assert result["next_start_line"] is None
     clamped = read(service, path, max_lines=2_001)
-    assert "\nNote: max_lines=2001 is over the maximum, using max_lines=2000.\n" in clamped.text
+    assert "\nNote: max_lines=2001 is over the maximum; using max_lines=2000.\n" in clamped.text
     assert clamped.banner == "Lines 1-2,000 of 2,140 (partial). Next page: start_line=2001."
 
 
@@ -300,10 +300,10 @@ def test_a_file_too_large_to_be_indexed_is_read(service: Service) -> None:
     [
         ({"start_line": 0}, "start_line must be 1 or more, not 0"),
         ({"start_column": 0}, "start_column must be 1 or more, not 0"),
-        ({"max_lines": 0}, "max_lines must be from 1 to 2000, not 0"),
+        ({"max_lines": 0}, "max_lines must be from 1 to 2,000, not 0"),
         ({"max_tokens": 1}, "max_tokens must be from 1,000 to 25,000, not 1"),
-        ({"paths": ("a",) * 51}, "paths must be from 1 to 50, not 51"),
-        ({"paths": ()}, "paths must be from 1 to 50, not 0"),
+        ({"paths": ("a",) * 51}, "paths must name 1 to 50 files, not 51"),
+        ({"paths": ()}, "paths must name 1 to 50 files, not 0"),
     ],
 )
 def test_nonsense_is_an_error(service: Service, changes: dict[str, Any], message: str) -> None:

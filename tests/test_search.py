@@ -1,5 +1,6 @@
 """Search: every mode, filter and odd query, on a small workspace with a real index and a real model."""
 
+import json
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from keyhole.core.search.passages import load_passages
 from keyhole.core.search.rank import DEFINITION_SIGNALS, MATCH_SIGNALS, PATH_SIGNALS, WEIGHTS
 from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
-from keyhole.core.types import Hit, Mode, Query, SearchRequest, SearchResult
+from keyhole.core.types import Format, Hit, Mode, Progress, Query, SearchRequest, SearchResult
 
 FILES = {
     "src/net/retry.py": '''
@@ -378,10 +379,59 @@ def test_while_another_process_writes_stale_hits_are_left_out(own: Service) -> N
     assert "changing right now" in result.notes[-1].text
 
 
+def test_a_page_of_a_file_that_keeps_changing_says_so_and_leads_on(own: Service) -> None:
+    lines = [f"def grown_{number}(): return {number}\n" + "    # sediment\n" * 80 for number in range(40)]
+    (own.root / "log.py").write_text("".join(lines))
+    own.index()
+    total = own.search(Query("sediment", Mode.KEYWORD)).total
+    assert total >= 20
+    (own.root / "log.py").write_text("changed = 1\n")
+    with writer_lock(own.folder, wait=False):
+        first = own.search_view(SearchRequest("sediment", Mode.KEYWORD, limit=10))
+        last = own.search_view(SearchRequest("sediment", Mode.KEYWORD, limit=10, offset=total - 1))
+        data = json.loads(own.search_view(SearchRequest("sediment", Mode.KEYWORD, limit=10, format=Format.JSON)).text)
+    why = "the files are changing right now. Try again in a few seconds."
+    assert first.text == f"Results 1-10 of {total} not shown: {why} Next page: offset=10.\n"
+    assert last.text == f"Result {total} of {total} not shown: {why}\n"
+    assert data["pagination"]["has_more"]
+    assert data["truncation_info"]["next"] == "offset=10"
+
+
+def test_after_a_page_with_some_files_that_change_the_next_page_repeats_nothing(own: Service) -> None:
+    (own.root / "src/net/retry.py").write_text("nothing = 1\n")
+    with writer_lock(own.folder, wait=False):
+        result, view = own.search_page(SearchRequest("retry", Mode.KEYWORD, limit=3))
+    assert (len(result.hits), result.unshown.count) == (2, 1)
+    assert "Next page: offset=3." in view.banner
+    assert "1 result of this page not shown: the files are changing right now" in view.text
+
+
 def test_searching_during_the_first_index_says_how_much_is_missing(own: Service) -> None:
     with Store(own.folder / "index.db") as store, store.transaction():
         store.set_fact("pending", 41)
     assert "remaining files: 41" in " ".join(note.text for note in own.search(Query("retry")).notes)
+
+
+def test_a_cold_index_says_on_the_first_line_how_far_it_is(own: Service, tmp_path: Path) -> None:
+    """Search while a real first run is under way."""
+    root = tmp_path / "cold"
+    root.mkdir()
+    for number in range(450):
+        (root / f"m{number}.py").write_text(f"def function_{number}(): ...\n")
+    service = Service(root, own.settings)
+    banners: dict[int, str] = {}
+
+    def look(progress: Progress) -> None:
+        # After the announcement, and after each of the two batches of 200 files.
+        if progress.done in (0, 201, 401):
+            banners[progress.done] = service.search_view(SearchRequest("absent", Mode.KEYWORD)).banner
+
+    service.index(on_progress=look)
+    assert banners == {
+        done: f"Nothing found yet: the index is being built, {done // 200 * 200} of 450 files so far."
+        for done in (0, 201, 401)
+    }
+    assert service.search_view(SearchRequest("absent", Mode.KEYWORD)).banner == "Nothing found."
 
 
 # Regular expressions

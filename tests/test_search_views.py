@@ -155,8 +155,8 @@ def test_nonsense_is_an_error(service: Service, request_: SearchRequest, message
 
 def test_lowered_values_have_a_note(service: Service) -> None:
     view = service.search_view(SearchRequest("weigh", limit=51, max_tokens=99_999))
-    assert "Note: limit=51 is over the maximum, using limit=50.\n" in view.text
-    assert "Note: max_tokens=99999 is over the maximum, using max_tokens=25000.\n" in view.text
+    assert "Note: limit=51 is over the maximum; using limit=50.\n" in view.text
+    assert "Note: max_tokens=99999 is over the maximum; using max_tokens=25000.\n" in view.text
     assert service.search_view(SearchRequest("weigh", limit=200, detail_level=Detail.MINIMAL)).page.limit == 200
 
 

@@ -136,7 +136,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "work").mkdir()
     nothing = CliRunner().invoke(cli, ["stats", str(tmp_path / "work")])
-    assert (nothing.exit_code, nothing.output.startswith("No agent has called work yet.")) == (1, True)
+    assert (nothing.exit_code, nothing.output.startswith("No calls recorded for work yet.")) == (1, True)
     journal = Service.open(tmp_path / "work").journal()
     assert journal is not None
     call = Started("stdio", "claude-code", "2", "map_file", {"path": "a.py"})
@@ -145,7 +145,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert journal.flush()
     shown = CliRunner().invoke(cli, ["stats", str(tmp_path / "work")])
     assert shown.exit_code == 0
-    assert "1 call of work" in shown.output
+    assert "work: 1 call, " in shown.output
     assert "1 answer: 0 shortened, 0 clipped, 1 left out" in shown.output
     facts = json.loads(CliRunner().invoke(cli, ["stats", str(tmp_path / "work"), "--json"]).output)
     assert facts["total"]["tokens"] == 900

@@ -89,7 +89,7 @@ def test_a_missing_file_is_answered_with_the_closest_ones(acme: Service, path: s
             ask(path)
         said = raised.value.worded(SHELL_STEPS)
         assert said.startswith(
-            f"{path} is not a file in the workspace; keyhole tree lists the files. Did you mean src/"
+            f"{path} is not a file in the workspace; run `keyhole tree` to list the files. Did you mean src/"
         )
         assert "Did you mean src/acme/retry.py" in said
     assert (
@@ -210,7 +210,7 @@ def test_other_words_with_a_colon_are_searched_for(line: str) -> None:
         (["search", "a", "--as", "cluade"], "unknown client 'cluade'. Did you mean claude?"),
         (["install", "cluade"], "unknown client 'cluade'. Did you mean claude?"),
         (["install", "zzz"], "unknown client 'zzz'. Choose from: claude, codex, cursor, vscode"),
-        (["map", "retry.py"], "keyhole tree lists the files. Did you mean src/retry.py?"),
+        (["map", "retry.py"], "run `keyhole tree` to list the files. Did you mean src/retry.py?"),
     ],
 )
 def test_shell_users_get_the_closest_name(base: Path, arguments: list[str], message: str) -> None:

@@ -66,7 +66,7 @@ async def put_cursor(pilot: Pilot[None], text: str) -> None:
 def test_links_are_listed_by_where_they_lead(shop: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await open_links(pilot, README)
-        assert titles(pilot) == ["outgoing 12", "broken 2", "external 3", "incoming 1"]
+        assert titles(pilot) == ["internal 12", "broken 2", "external 3", "incoming 1"]
         assert pane(pilot).has_focus
         broken = [(row.text, row.note) for row in pane(pilot).rows if row.problem.startswith("missing")]
         assert broken == [("3: docs/guide.md#no", "✗ missing anchor"), ("4: docs/gone.md", "✗ missing file")]

@@ -1,5 +1,6 @@
 """The terminal is restored however the explorer ends; tested with a real pseudo-terminal."""
 
+import base64
 import fcntl
 import json
 import os
@@ -16,7 +17,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
+from rights import bound_by_modes
+from served import HELLO
 
 ENTER_SCREEN, LEAVE_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 # Modes that an application turns on and must turn off again: mouse, focus, paste; for the cursor it is the reverse.
@@ -218,6 +222,97 @@ def test_the_editor_gets_the_terminal_as_it_was_and_gives_it_back(start: Callabl
     assert terminal.is_restored()
 
 
+def serve_and_edit(start: Callable[..., Terminal], root: Path, code: str) -> tuple[Terminal, str, dict[str, str]]:
+    """Open a file in an editor while the explorer serves; return the address of the server and its headers."""
+    editor = root.parent / "editor.py"
+    editor.write_text(f"#!{sys.executable}\n{code}")
+    editor.chmod(0o755)
+    terminal = start(".", "--serve", "--port", "0", VISUAL=str(editor))
+    address = re.compile(r"http://127\.0\.0\.1:\d+/mcp")
+    terminal.shows("✓ current")
+    terminal.read_until(lambda: address.search(terminal.text) is not None)
+    terminal.send("first\r")
+    terminal.shows("a.py:1")
+    found = address.search(terminal.text)
+    assert found
+    # The setup has the token; it is copied to the clipboard of the terminal.
+    terminal.send_and_see("3", b"Traffic")
+    terminal.send_and_see("C", b"\x1b]52;c;")
+    terminal.read_until(lambda: re.search(rb"\x1b\]52;c;([^\a]+)\a", terminal.output) is not None)
+    copied = re.search(rb"\x1b\]52;c;([^\a]+)\a", terminal.output)
+    assert copied
+    headers = json.loads(base64.b64decode(copied[1]))["mcpServers"]["keyhole"]["headers"]
+    terminal.send_and_see("1", b"first")
+    terminal.send("e")
+    terminal.shows("the editor has the terminal")
+    return terminal, found[0], headers
+
+
+WAITING_EDITOR = """import signal, sys
+signal.signal(signal.SIGINT, lambda *_: print("interrupted", flush=True))
+print("the editor has the terminal", flush=True)
+while sys.stdin.readline() != "end\\n":
+    pass
+"""
+
+
+def test_agents_are_served_while_an_editor_is_open(start: Callable[..., Terminal], root: Path) -> None:
+    terminal, address, headers = serve_and_edit(start, root, WAITING_EDITOR)
+    begun = len(terminal.output)
+    accepted = {**headers, "Accept": "application/json, text/event-stream"}
+    assert httpx2.post(address, json=HELLO, headers=accepted, timeout=_PATIENCE).status_code == 200
+    search = {"name": "search_code", "arguments": {"query": "added", "mode": "keyword"}}
+    request = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": search}
+    # A change is indexed meanwhile, and found.
+    (root / "b.py").write_text("def added(): pass\n")
+    deadline = time.monotonic() + _PATIENCE
+    while "b.py:1" not in httpx2.post(address, json=request, headers=accepted, timeout=_PATIENCE).text:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    # ^C is for the editor. Nothing else was drawn: no call, no change of the index.
+    os.killpg(terminal.process.pid, signal.SIGINT)
+    terminal.read_until(lambda: b"interrupted" in terminal.output[begun:])
+    assert terminal.output[begun:].strip() == b"interrupted"
+    assert terminal.process.poll() is None
+    terminal.send("end\n")
+    terminal.read_until(lambda: b"first" in terminal.output[begun:].rpartition(ENTER_SCREEN)[2])
+    terminal.send_and_see("3", b"search_code")
+    terminal.send("q")
+    assert terminal.end() == 0
+    assert terminal.is_restored()
+
+
+RAW_EDITOR = """import os, signal, sys, time, tty
+signal.signal(signal.SIGTERM, {handler})
+tty.setraw(0)
+print("the editor has the terminal", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("handler", ["signal.SIG_DFL", "signal.SIG_IGN"], ids=["ends", "has to be killed"])
+def test_a_signal_ends_the_explorer_and_its_editor(start: Callable[..., Terminal], root: Path, handler: str) -> None:
+    terminal, address, _ = serve_and_edit(start, root, RAW_EDITOR.format(handler=handler))
+    terminal.process.send_signal(signal.SIGTERM)
+    assert terminal.end() == 143
+    assert terminal.is_restored()
+    assert not is_open(int(address.rpartition(":")[2].partition("/")[0]))
+    assert "Traceback" not in terminal.text
+
+
+@pytest.mark.parametrize("variable", ["'unfinished", " "])
+def test_an_editor_that_makes_no_sense_is_an_error(start: Callable[..., Terminal], variable: str) -> None:
+    terminal = start(VISUAL=variable, PATH="/nowhere")
+    terminal.shows("✓ current")
+    terminal.send("first\r")
+    terminal.shows("a.py")
+    terminal.send("e")
+    terminal.shows("Could not start ")
+    terminal.send("q")
+    assert terminal.end() == 0
+    assert terminal.is_restored()
+
+
 def test_an_editor_that_fails_leaves_the_explorer_as_it_was(start: Callable[..., Terminal]) -> None:
     terminal = start(VISUAL="/no/such/editor")
     terminal.shows("✓ current")
@@ -281,6 +376,27 @@ def test_it_can_be_left_while_another_process_holds_the_index(start: Callable[..
         terminal.send("\x11")
         assert terminal.end() == 0
     assert terminal.is_restored()
+
+
+def test_the_cache_of_another_user_leaves_the_explorer_usable(start: Callable[..., Terminal], root: Path) -> None:
+    from driving import make_service
+
+    service = make_service(root)
+    service.index()
+    # Nobody may open it, so it does not matter who runs the tests.
+    service.folder.chmod(0)
+    try:
+        terminal = start(through=tuple(bound_by_modes()))
+        terminal.shows("✗ index: cannot ")
+        terminal.send("first\r")
+        terminal.shows("Permission denied")
+        terminal.send_and_see("\x1b2", b"Files")
+        terminal.send("\x11")
+        assert terminal.end() == 0
+    finally:
+        service.folder.chmod(0o755)
+    assert terminal.is_restored()
+    assert "Traceback" not in terminal.text
 
 
 @pytest.mark.parametrize("elsewhere", ["stdin", "stdout", "stderr"])

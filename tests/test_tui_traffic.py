@@ -73,7 +73,7 @@ TRAFFIC: dict[str, Row] = {
 }
 STATS: dict[str, Row] = {
     "r": lambda pilot: stats(pilot).statistics is not None,
-    "y": lambda pilot: pilot.app.clipboard.startswith("40 calls of acme"),
+    "y": lambda pilot: pilot.app.clipboard.startswith("acme: 40 calls, "),
     "j": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1,
     "k": doing("j", "j", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1),
     "down": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1,

@@ -13,10 +13,10 @@ import pytest
 import safetensors.numpy
 from model2vec import StaticModel
 
-from keyhole.core.errors import AssetError, QueryError
+from keyhole.core.errors import ModelError, QueryError
 from keyhole.core.index.embedder import quantise
 from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.index.model import NONE, StaticEmbedder, open_embedder
+from keyhole.core.index.model import NONE, StaticEmbedder, from_folder, open_embedder
 from keyhole.core.index.model_folder import BUILTIN, open_once
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
@@ -55,7 +55,7 @@ def nearest(store: Store, embedder: StaticEmbedder, text: str) -> list[str]:
 
 
 def test_vectors_find_what_means_the_same(root: Path, model_folder: Path) -> None:
-    embedder = StaticEmbedder(model_folder)
+    embedder = StaticEmbedder(from_folder(model_folder))
     store, messages = index(root, embedder)
     with store:
         assert messages == []
@@ -68,7 +68,7 @@ def test_vectors_find_what_means_the_same(root: Path, model_folder: Path) -> Non
 
 
 def test_vectors_are_replaced_and_removed_with_their_file(root: Path, model_folder: Path) -> None:
-    embedder = StaticEmbedder(model_folder)
+    embedder = StaticEmbedder(from_folder(model_folder))
     index(root, embedder)[0].close()
     (root / "a.py").write_text("# paint and draw\n")
     (root / "b.py").unlink()
@@ -80,10 +80,10 @@ def test_vectors_are_replaced_and_removed_with_their_file(root: Path, model_fold
 
 
 def test_another_model_embeds_everything_again_and_says_so(root: Path, model_folder: Path, tmp_path: Path) -> None:
-    index(root, StaticEmbedder(model_folder))[0].close()
+    index(root, StaticEmbedder(from_folder(model_folder)))[0].close()
     other = tmp_path / "other"
     shutil.copytree(model_folder, other)
-    from_scratch = StaticEmbedder(other)
+    from_scratch = StaticEmbedder(from_folder(other))
     store, messages = index(root, from_scratch)
     with store:
         assert len(messages) == 1
@@ -96,7 +96,7 @@ def test_an_index_without_a_model_gets_vectors_later_and_loses_them_again(root: 
     store, messages = index(root, None)
     with store:
         assert store.value("SELECT count(*) FROM chunk_vector") == 0
-    store, messages = index(root, StaticEmbedder(model_folder))
+    store, messages = index(root, StaticEmbedder(from_folder(model_folder)))
     with store:
         assert "from none to tiny-" in messages[0]
         assert store.query(COUNTS) == [(3, 3, 3)]
@@ -114,20 +114,20 @@ def test_the_model_is_a_setting_of_the_user(root: Path, model_folder: Path, monk
 
 
 def test_a_folder_without_a_model_is_refused_and_never_looked_up_elsewhere(tmp_path: Path) -> None:
-    with pytest.raises(AssetError, match="no model2vec model"):
-        StaticEmbedder(Path("minishlab/potion-base-8M"))
+    with pytest.raises(ModelError, match=r"model\.safetensors is missing"):
+        StaticEmbedder(from_folder(Path("minishlab/potion-base-8M")))
     (tmp_path / "model.safetensors").write_bytes(b"junk")
-    with pytest.raises(AssetError, match="cannot be loaded"):
-        StaticEmbedder(tmp_path).encode(["x"])
+    with pytest.raises(ModelError, match="can't be loaded"):
+        StaticEmbedder(from_folder(tmp_path)).encode(["x"])
 
 
 def test_where_sqlite_vec_cannot_be_loaded_the_index_has_no_vectors(
     root: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sqlite_vec.loadable_path", lambda: "/nowhere/vec0")
-    store, messages = index(root, StaticEmbedder(model_folder))
+    store, messages = index(root, StaticEmbedder(from_folder(model_folder)))
     with store:
-        assert messages == ["sqlite-vec cannot be loaded: indexing without vectors"]
+        assert messages == ["indexing without vectors: sqlite-vec can't be loaded"]
         assert store.value("SELECT count(*) FROM chunk") == 3
 
 
@@ -185,7 +185,7 @@ def test_an_index_without_vectors_is_searched_by_words_and_says_so(
         Service.open(service.root).index()
     result = service.search(Query("retry"))
     assert [hit.path for hit in result.hits] == ["a.py"]
-    assert "searched by words only: the index has no vectors from the current model" in result.notes[-1].text
+    assert "searched by words only: the index has no vectors from the current model" in result.notes[-2].text
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
@@ -201,7 +201,7 @@ def test_without_the_files_of_the_model_words_still_find(
     assert "indexing without vectors" in messages[-1].text
     result = broken.search(Query("retry"))
     assert [hit.path for hit in result.hits] == ["a.py"]
-    assert "searched by words only" in result.notes[-1].text
+    assert "searched by words only" in result.notes[-2].text
 
 
 def test_a_model_that_breaks_after_indexing_leaves_words(
@@ -209,18 +209,18 @@ def test_a_model_that_breaks_after_indexing_leaves_words(
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(model_folder, copy)
-    StaticEmbedder(copy)
+    StaticEmbedder(from_folder(copy))
     monkeypatch.setenv("KEYHOLE_INDEX_MODEL", str(copy))
     assert Service.open(service.root).index().model.startswith("copy-")
     open_once.cache_clear()
     (copy / "tokenizer.json").write_text("{")
     result = Service.open(service.root).search(Query("retry"))
     assert [hit.path for hit in result.hits] == ["a.py"]
-    assert "searched by words only: the model in" in result.notes[-1].text
+    assert "searched by words only: the model copy can't be loaded" in result.notes[-2].text
     asked_for = Service.open(service.root).search(Query("retry", Mode.HYBRID))
     assert asked_for.mode == Mode.KEYWORD
-    assert asked_for.notes == result.notes[-1:]
-    with pytest.raises(QueryError, match=r"mode=semantic needs vectors, but the model in "):
+    assert asked_for.notes == result.notes[-2:]
+    with pytest.raises(QueryError, match=r"mode=semantic needs vectors, but the model copy can't be loaded"):
         Service.open(service.root).search(Query("retry", Mode.SEMANTIC))
 
 
@@ -324,7 +324,7 @@ def test_another_way_of_reading_a_model_is_another_model(model_folder: Path) -> 
     class Other(StaticEmbedder):
         reading = "backwards"
 
-    assert Other(model_folder).name != StaticEmbedder(model_folder).name
+    assert Other(from_folder(model_folder)).name != StaticEmbedder(from_folder(model_folder)).name
 
 
 def test_a_changed_file_gets_no_vectors_of_another_model(

@@ -4,15 +4,20 @@ import gc
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.events import Event, Key, Resize
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.widget import Widget
 
 from keyhole.tui.closing import close_on_signals, close_without_terminal
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.explorer import Explorer
 from keyhole.tui.modes import MODES
+from keyhole.tui.screens.base import is_too_small
 from keyhole.tui.serving import ServerSide
 from keyhole.tui.themes import DARK, LIGHT, THEMES
 
@@ -28,6 +33,7 @@ EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 
 # A full garbage collection takes longer than a key press may; young objects are still collected as usual.
+_QUIT_KEYS = ("ctrl+q", "ctrl+c")
 _GARBAGE_THRESHOLDS = (2_000, 20, 1_000)
 
 
@@ -81,6 +87,8 @@ class KeyholeApp(Explorer):
         super().__init__(root, open_service, watches=watches, server_side=server_side, port=port)
         # The exception that ended the explorer; it is printed once the terminal is restored.
         self.failure: Exception | None = None
+        # What had the focus on each screen before the terminal became too small.
+        self._focus_before: dict[Screen[Any], Widget | None] = {}
         self.animation_level = "none"
         for theme in THEMES:
             self.register_theme(theme)
@@ -101,6 +109,29 @@ class KeyholeApp(Explorer):
         gc.set_threshold(*_GARBAGE_THRESHOLDS)
         gc.enable()
         self.open_workspace()
+
+    async def on_event(self, event: Event) -> None:
+        """Ignore keys while the terminal is too small to show what they do, and keep the focus meanwhile."""
+        if isinstance(event, Key) and is_too_small(self.size) and event.key not in _QUIT_KEYS:
+            return
+        if isinstance(event, Resize):
+            self._keep_focus(event.size)
+        await super().on_event(event)
+
+    def _keep_focus(self, size: Size) -> None:
+        """Remember the focus before the widgets are hidden, and restore it once they are shown again."""
+        if is_too_small(size):
+            for screen in self.screen_stack:
+                self._focus_before.setdefault(screen, screen.focused)
+        elif self._focus_before:
+            self.call_after_refresh(self._restore_focus)
+
+    def _restore_focus(self) -> None:
+        for screen, widget in self._focus_before.items():
+            if screen.focused is None and screen.is_attached:
+                # If the explorer started in a small terminal, nothing had the focus yet.
+                screen.set_focus(widget or next(iter(screen.focus_chain), None), scroll_visible=False)
+        self._focus_before.clear()
 
     def _handle_exception(self, error: Exception) -> None:
         """Exit with a short message after an unexpected error; the log has the traceback."""

@@ -26,7 +26,7 @@ _FILTERS = {"language": "lang", "path": "path", "kind": "kind", "mode": "mode", 
 def arguments_document(call: Call) -> str:
     """Return the tool and its arguments as JSON."""
     if not call.arguments:
-        return "The arguments were too long to keep.\n"
+        return "The arguments were too long to record.\n"
     return json_text({"tool": call.tool, "arguments": call.parameters})
 
 

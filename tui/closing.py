@@ -2,27 +2,40 @@
 
 import asyncio
 import os
+import signal
 import time
 from contextlib import suppress
 from functools import partial
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from textual.app import App
 
 from keyhole.core.processes import ENDING_SIGNALS
+
+if TYPE_CHECKING:
+    from keyhole.tui.explorer import Explorer
 
 EXIT_HANGUP = 129
 _STDIN = 0
 _CHECK_SECONDS = 5.0
 
 
-def close_on_signals(app: App[None]) -> None:
+def close_on_signals(app: "Explorer") -> None:
     """Exit cleanly on signals, so that the terminal is restored."""
     loop = asyncio.get_running_loop()
     # Signal handlers work only in the main thread, and not on every system.
     with suppress(NotImplementedError, RuntimeError, ValueError):
         for number in ENDING_SIGNALS:
-            loop.add_signal_handler(number, partial(app.exit, return_code=128 + number))
+            loop.add_signal_handler(number, partial(_close, app, number))
+
+
+def _close(app: "Explorer", number: signal.Signals) -> None:
+    # ^C in an editor reaches the explorer too, but is meant for the editor.
+    if app.editing.is_open and number == signal.SIGINT:
+        return
+    app.exit(return_code=128 + number)
+    app.editing.end()
 
 
 def close_without_terminal(app: App[None]) -> None:

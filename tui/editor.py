@@ -28,7 +28,11 @@ _DEFAULT_PLACE = ("+{line}", "{file}")
 def editor_command(file: Path, line: int, environment: Mapping[str, str] = os.environ) -> list[str]:
     """Return the command that opens a file at a line in $VISUAL or $EDITOR."""
     wanted = environment.get("VISUAL") or environment.get("EDITOR") or _FALLBACK
-    program = shlex.split(wanted) or [_FALLBACK]
+    try:
+        program = shlex.split(wanted) or [_FALLBACK]
+    except ValueError:
+        # A quote without its end: the text is taken as the program, and starting it gives a clear error.
+        program = [wanted]
     place = _PLACES.get(Path(program[0]).stem, _DEFAULT_PLACE)
     # $EDITOR may contain `--wait` already.
     return program + [part.format(file=file, line=line) for part in place if part not in program[1:]]

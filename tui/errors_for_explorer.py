@@ -13,6 +13,8 @@ EXPLORER_STEPS: NextSteps = {
     ErrorKind.NO_SYMBOL: "press 2, open {path}, then press s to see its symbols",
     ErrorKind.UNKNOWN_SYMBOL: "search for {symbol} mode:symbol to see similar names",
     ErrorKind.SYMBOL_WITHOUT_FILE: "add mode:symbol to find it in any file",
+    ErrorKind.NO_FILTER: "add a filter",
+    ErrorKind.NO_REFERENCE: "press esc, select a result and press m",
     ErrorKind.OLD_CURSOR: "search again",
     ErrorKind.BUSY: "try again in a few seconds",
     ErrorKind.TOO_SLOW: "narrow the search with path: or lang:, or try again: the next search is faster",
@@ -24,7 +26,7 @@ EXPLORER_STEPS: NextSteps = {
     ErrorKind.LOCKED_INDEX: "press esc, then r to try again",
     ErrorKind.UNUSABLE_FOLDER: "check the folder's permissions, or press ^q and set KEYHOLE_CACHE_DIR",
     ErrorKind.DAMAGED_JOURNAL: "press ^q, delete the journal file and start again",
-    ErrorKind.MISSING_MODEL: "press esc, then r to download it",
+    ErrorKind.NO_WORKER: "check the limits on processes and memory, then press esc and r",
     ErrorKind.TAKEN_PORT: "press s to use any free port",
     ErrorKind.NO_TOKEN: "press ^q and start again with a token",
 }

@@ -6,6 +6,7 @@ Screens import this module and never `app.py`, which creates the screens: so imp
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.reactive import reactive
 
-from keyhole.core.errors import KeyholeError
-from keyhole.core.notes import IndexEvent
+from keyhole.core.errors import KeyholeError, StoreError
+from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.types import DEFAULT_PORT, Inventory
 from keyhole.core.view.text import count_of
 from keyhole.tui.errors_for_explorer import problem_text
@@ -25,9 +26,12 @@ from keyhole.tui.serving import ServerSide, Serving
 
 # These imports take time, and the first frame does not need them.
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from keyhole.core.service import Service
     from keyhole.core.types import Status
     from keyhole.tui.call_log import CallLog
+    from keyhole.tui.editing import Editing
     from keyhole.tui.indexing import IndexRuns
     from keyhole.tui.journal_follower import JournalFollower
     from keyhole.tui.messages import (
@@ -86,6 +90,7 @@ class Explorer(App[None]):
         self._journal_follower: JournalFollower | None = None
         self._is_measuring = False
         self.journal_problem = ""
+        self._shown_notices: set[IndexMessage] = set()
         # What a screen opens when it is shown next: a file at a line, as source or as map; a search.
         self.wanted_file: tuple[str, int, bool] | None = None
         self.wanted_search: SearchState | None = None
@@ -117,7 +122,9 @@ class Explorer(App[None]):
         from keyhole.tui.journal_follower import JournalFollower
 
         self.service = message.service
-        self.index_state = replace(self.index_state, is_first_run=not message.service.has_index())
+        # If the folder of the index can't be read, the index run says so.
+        with suppress(StoreError):
+            self.index_state = replace(self.index_state, is_first_run=not message.service.has_index())
         self._runs = IndexRuns(message.service, self)
         if self._watches:
             self.run_worker(watch_files(message.service, self), name="watch")
@@ -230,7 +237,10 @@ class Explorer(App[None]):
         """Show a message of an index run; waiting for a lock is a phase instead."""
         if notice.message.event == IndexEvent.WAITING:
             self.index_state = replace(self.index_state, phase=Phase.WAITING)
-        else:
+        elif notice.message not in self._shown_notices:
+            # Every run finds the same problem with the model, and every change of a file starts a run.
+            if notice.message.event == IndexEvent.NO_VECTORS:
+                self._shown_notices.add(notice.message)
             self.notify(notice.message.text, title="Index", markup=False)
 
     def on_indexed(self, message: "Indexed") -> None:
@@ -251,6 +261,10 @@ class Explorer(App[None]):
     def on_indexing_failed(self, message: "IndexingFailed") -> None:
         """Show why the index run failed; what is indexed can still be searched."""
         self.index_state = replace(self.index_state, phase=Phase.FAILED, text=problem_text(message.error))
+        if message.status and message.inventory:
+            self.status = message.status
+            self.index_state = replace(self.index_state, is_first_run=False, files=message.status.files)
+            self.inventory = message.inventory
         if self._runs:
             self._runs.ended()
 
@@ -274,25 +288,27 @@ class Explorer(App[None]):
 
     def edit(self, path: str, line: int) -> None:
         """Run the user's editor in this terminal until it exits."""
-        import subprocess
+        self.run_worker(self._edit(path, line), name="edit")
 
-        from textual.app import SuspendNotSupported
-
+    async def _edit(self, path: str, line: int) -> None:
         from keyhole.tui.editor import editor_command
 
-        command, problem = editor_command(self.root / path, line), ""
-        try:
-            with self.suspend():
-                # An exception here would leave the terminal suspended.
-                try:
-                    subprocess.run(command, cwd=self.root, check=False)  # noqa: S603  # the user's own editor
-                except OSError as error:
-                    problem = str(error)
-        except SuspendNotSupported as error:
-            problem = str(error)
-        if problem:
+        command = editor_command(self.root / path, line)
+        if problem := await self.editing.run(self, command, self.root):
             self.notify(f"Could not start {command[0]}: {problem}", severity="error", markup=False)
         self.index_again()
+
+    @cached_property
+    def editing(self) -> "Editing":
+        """The user's editor, while it has the terminal."""
+        from keyhole.tui.editing import Editing
+
+        return Editing()
+
+    def exit(self, result: None = None, return_code: int = 0, message: "RenderableType | None" = None) -> None:
+        """Exit; if an editor has the terminal, as soon as it gives it back."""
+        leave = partial(super().exit, result, return_code, message)
+        self.editing.after(leave) if self.editing.is_open else leave()
 
     def open_file(self, path: str, line: int, *, is_map: bool = False) -> None:
         """Show a file on the Files screen."""

@@ -71,7 +71,14 @@ class IndexRuns:
         except _StoppedError:
             pass
         except KeyholeError as error:
-            self._listener.post_message(IndexingFailed(error))
+            self._listener.post_message(self._failed(error))
+
+    def _failed(self, error: KeyholeError) -> IndexingFailed:
+        """Return the failure of a run, with what can still be searched, as on a full disk."""
+        try:
+            return IndexingFailed(error, self._service.inventory(), self._service.status())
+        except KeyholeError:
+            return IndexingFailed(error)
 
     def _post_progress(self, progress: Progress) -> None:
         if self._stopping.is_set():

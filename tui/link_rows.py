@@ -1,4 +1,4 @@
-"""The links of a file as rows: outgoing, broken, external and incoming."""
+"""The links of a file as rows: internal, broken, external and incoming."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class _Group:
 
 
 _GROUPS = (
-    _Group("outgoing", Category.INTERNAL),
+    _Group("internal", Category.INTERNAL),
     _Group("broken", Category.INTERNAL, is_broken=True),
     _Group("external", Category.EXTERNAL),
     _Group("incoming", Category.INCOMING),

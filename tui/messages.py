@@ -60,9 +60,11 @@ class Indexed(Message):
 
 @dataclass
 class IndexingFailed(Message):
-    """An index run failed."""
+    """An index run failed; `inventory` and `status` describe the index from before, if it can be read."""
 
     error: KeyholeError
+    inventory: Inventory | None = None
+    status: Status | None = None
 
 
 @dataclass

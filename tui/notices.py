@@ -21,6 +21,15 @@ Add filters to the same line:
 
 def waiting_lines(state: IndexState) -> list[str]:
     """Return the lines shown before the first search: what to do, or what to wait for."""
+    if state.phase == Phase.FAILED and state.files:
+        return [
+            "[bold]✗ The index can't be updated[/]",
+            "",
+            state.text,
+            "",
+            "You can still search what is indexed.",
+            "Press esc, then r to try again.",
+        ]
     if state.phase == Phase.FAILED:
         return ["[bold]✗ The index can't be used[/]", "", state.text, "", "Press esc, then r to try again."]
     if state.is_first_run:
@@ -44,6 +53,11 @@ def nothing_found_lines(result: SearchResult) -> list[str]:
     """Return the lines shown when nothing was found, with what to try."""
     # The note on the chosen mode explains results, and there are none.
     notes = [f"· {note.text}" for note in result.notes if note.kind != NoteKind.MODE_CHOSEN]
+    if result.unshown.count:
+        text = f"· {count_of(result.unshown.count, 'result')} not shown: {result.unshown.why}"
+        return ["[bold]○ Nothing to show right now[/]", "", text, *notes]
+    if result.index.building:
+        return ["[bold]◌ Nothing found yet[/]", "", f"· {result.index.building}", *notes]
     return ["[bold]○ Nothing found[/]", "", *notes, "· Partial words don't match. Try mode:symbol or /regex/."]
 
 

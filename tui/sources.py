@@ -21,6 +21,6 @@ def read_map(service: "Service", path: str, level: MapLevel, max_tokens: int) ->
 
 def read_outline(service: "Service", path: str) -> Outline:
     """Return the symbols of a file."""
-    from keyhole.core.syntax.analyse import outline_of
+    from keyhole.core.syntax.parser_process import shared_parser
 
-    return outline_of(service.read(path))
+    return shared_parser().outline_of(service.read(path))

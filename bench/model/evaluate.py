@@ -29,6 +29,7 @@ from record import save_record
 from scipy.sparse import csr_matrix
 from sources import DATA, HERE
 
+from keyhole.core.index.model import from_folder
 from keyhole.core.index.word_model import WordEmbedder
 
 OURS = HERE.parent.parent / "assets" / "model"
@@ -195,7 +196,7 @@ class Static:
 
 def open_words(folder: Path) -> WordEmbedder:
     """Open and load a model as Keyhole does its own."""
-    embedder = WordEmbedder(folder)
+    embedder = WordEmbedder(from_folder(folder))
     embedder.load()
     return embedder
 

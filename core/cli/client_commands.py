@@ -18,7 +18,7 @@ _target_options = with_options(
         type=SuggestingChoice(["project", "user"]),
         default="project",
         show_default=True,
-        help="Configure this workspace only, or all your workspaces.",
+        help="Change the configuration of this workspace, or of all your workspaces.",
     ),
     click.option(
         "--root", type=click.Path(path_type=Path), default=".", help="Workspace folder; default: this folder."
@@ -53,7 +53,7 @@ def uninstall(client: str, scope: str, root: Path) -> None:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of each figure.")
 def clients(*, as_json: bool) -> None:
-    """List known MCP clients and how they truncate answers. Also shows the token cost of our tools."""
+    """List known MCP clients and how they truncate answers. Also shows the token cost of keyhole's tools."""
     from dataclasses import asdict
 
     from keyhole.core.clients import clients_text, profiles

@@ -37,7 +37,8 @@ def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: 
     from keyhole.core.service import Service
     from keyhole.core.view.status_text import report_text
 
-    report = update_index(Service.open(path, force=force, flags={"index.workers": workers}), full=full)
+    service = Service.open(path, force=force, flags={"index.workers": workers})
+    report = update_index(service, full=full, retry=True)
     print_json(asdict(report)) if as_json else print_text(report_text(report))
 
 
@@ -47,7 +48,7 @@ def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: 
 @json_option
 @force_option
 def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
-    """Show what the index of PATH holds and skips, as counts."""
+    """Show what is indexed and skipped in the workspace PATH."""
     from keyhole.core.service import Service
     from keyhole.core.view.status_text import status_facts, status_text
 
@@ -65,7 +66,7 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
 @json_option
 @force_option
 def stats(path: Path, *, as_json: bool, force: bool) -> None:
-    """Show how agents use the workspace PATH, and the token cost."""
+    """Show the calls, tokens and latency of agents in PATH."""
     from keyhole.core.journal.statistics import statistics
     from keyhole.core.service import Service
     from keyhole.core.view.stats_text import stats_facts, stats_text

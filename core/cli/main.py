@@ -72,7 +72,7 @@ def run(arguments: list[str]) -> int:
 
 def run_command(arguments: list[str]) -> int:
     """Run one command and return its exit code; errors go to stderr."""
-    if arguments and arguments[0] not in cli.commands and os.path.isdir(arguments[0]):  # noqa: PTH112  # never raises
+    if arguments and _is_path(arguments[0]):
         arguments = ["overview", *arguments]
     try:
         return cli.main(arguments, prog_name="keyhole", standalone_mode=False) or 0
@@ -87,6 +87,13 @@ def run_command(arguments: list[str]) -> int:
         # The reader has closed the pipe (`| head`), which is no error; stdout must not be flushed at exit.
         sys.stdout = None
         return 0
+
+
+def _is_path(argument: str) -> bool:
+    """Return whether an argument is a path, existing or mistyped, and not a command or an option."""
+    if argument in cli.commands or argument.startswith("-"):
+        return False
+    return os.sep in argument or os.path.exists(argument)  # noqa: PTH110  # never raises
 
 
 def _open_closed_streams() -> None:

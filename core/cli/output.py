@@ -69,11 +69,28 @@ def fail(message: str, code: int = EXIT_ERROR) -> int:
     return code
 
 
-def update_index(service: "Service", *, full: bool = False) -> "IndexReport":
+def refresh_index(service: "Service") -> None:
+    """Update the index for a command that reads it; if it can't be written, the command uses it as it is."""
+    from keyhole.core.errors import FullStoreError, UnwritableStoreError
+
+    try:
+        update_index(service)
+    except (FullStoreError, UnwritableStoreError) as error:
+        if not service.has_index():
+            raise
+        status = service.status()
+        changed = status.pending or status.stale
+        if changed:
+            from keyhole.core.view.text import count_of, visible
+
+            say(visible(f"{error.problem}: the index is not updated, but {count_of(changed, 'file')} changed"))
+
+
+def update_index(service: "Service", *, full: bool = False, retry: bool = False) -> "IndexReport":
     """Update the index, with a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():
-        return service.index(full=full, on_message=lambda message: say(message.text))
+        return service.index(full=full, retry=retry, on_message=lambda message: say(message.text))
     from keyhole.core.cli.progress import show_progress
 
     with show_progress() as shown:
-        return service.index(full=full, on_progress=shown.update, on_message=shown.say)
+        return service.index(full=full, retry=retry, on_progress=shown.update, on_message=shown.say)

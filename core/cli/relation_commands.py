@@ -16,7 +16,7 @@ from keyhole.core.cli.options import (
     root_option,
     with_options,
 )
-from keyhole.core.cli.output import print_list, update_index
+from keyhole.core.cli.output import print_list, refresh_index
 from keyhole.core.types import Detail
 
 if TYPE_CHECKING:
@@ -64,7 +64,11 @@ def broken_links(root: Path, *, path: str, reason: str, **options: Unpack[PageOp
 @click.command("search-links")
 @click.option("--has-links-to", default="", help="Only files that link to this file or folder.")
 @click.option("--linked-from", default="", help="Only files that this file links to.")
-@click.option("--external-domains", multiple=True, help="Only files that link to this domain or package (repeatable).")
+@click.option(
+    "--external-domains",
+    multiple=True,
+    help="Only files that link to this domain or package; repeat it to match any of several.",
+)
 @click.option("--broken/--any", default=False, help="Only files with broken links.")
 @_list_options
 def search_links(
@@ -131,7 +135,7 @@ def _answer(root: Path, request: "RelationRequest", options: PageOptions) -> Non
 
     shape = answer_shape(options)
     service = Service.open(root)
-    update_index(service)
+    refresh_index(service)
     paged = replace(
         request,
         limit=options["limit"],

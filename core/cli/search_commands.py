@@ -18,7 +18,7 @@ from keyhole.core.cli.options import (
     root_option,
     with_options,
 )
-from keyhole.core.cli.output import exit_with_nothing, print_json, print_list, print_text, update_index
+from keyhole.core.cli.output import exit_with_nothing, print_json, print_list, print_text, refresh_index
 from keyhole.core.types import Detail, Mode, SearchRequest
 
 
@@ -38,7 +38,7 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
 
     service = Service.open(root)
     shape = answer_shape(options)
-    update_index(service)
+    refresh_index(service)
     request = replace(
         _filtered(query, options),
         detail_level=Detail(options["detail_level"]),
@@ -62,7 +62,7 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unp
 
     path, _, line = place.rpartition(":") if place.rpartition(":")[2].isdigit() else (place, "", "")
     service = Service.open(root)
-    update_index(service)
+    refresh_index(service)
     explanation = service.explain(_filtered(query, options), path, int(line) if line else None)
     print_json(asdict(explanation)) if as_json else print_text(explanation_text(explanation))
     if not explanation.rank:

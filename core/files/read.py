@@ -19,6 +19,8 @@ _OPEN_FLAGS = (
 )
 
 _MAX_TRIES = 10
+# The system reserves as much memory as a call asks to read, so a file that has grown is read in steps.
+_GROWN_BYTES = 1_000_000
 
 
 def read_source(root: Path, path: str, *, max_bytes: int) -> SourceFile | Skip:
@@ -72,7 +74,7 @@ def _read_up_to(descriptor: int, expected: int, limit: int) -> bytes:
     content = b""
     while len(content) < limit:
         # Read one byte more than expected, to see whether the file has grown.
-        end = expected + 1 if len(content) <= expected else limit
+        end = expected + 1 if len(content) <= expected else min(limit, len(content) + _GROWN_BYTES)
         part = os.read(descriptor, end - len(content))
         if not part:
             break

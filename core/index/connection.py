@@ -1,5 +1,7 @@
 """Opening the index file, and converting SQLite's errors to Keyhole's."""
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,25 +15,67 @@ from keyhole.core.errors import (
     FullStoreError,
     LockedStoreError,
     NewerStoreError,
-    StoreError,
+    UnwritableStoreError,
 )
 from keyhole.core.index import schema
 
 _BUSY_MILLISECONDS = 10_000
 # SQLite checks the deadline after this many of its steps, which take a fraction of a millisecond.
 _STEPS = 20_000
+# SQLite's access to files without any locks.
+_WITHOUT_LOCKS = "unix-none"
+_LEAST_FREE_BYTES = 100_000
 
 
-def connect(path: Path, *, vfs: str | None = None) -> apsw.Connection:
-    """Open an index, creating it or migrating it from an older version."""
+def connect(path: Path, *, vfs: str | None = None, is_reader: bool = False) -> apsw.Connection:
+    """Open an index, creating it or migrating it from an older version.
+
+    A reader can also open an index that can't be written, as on a full disk or a read-only file system.
+    """
     with explained(path):
-        db = apsw.Connection(str(path), vfs=vfs)
         try:
-            _prepare(db, path)
-        except BaseException:
-            db.close()
-            raise
-    return db
+            return _prepared(apsw.Connection(str(path), vfs=vfs), path)
+        except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.PermissionsError):
+            db = connect_frozen(path) if is_reader else None
+            if db is None:
+                raise
+    return _prepared(db, path, can_write=False)
+
+
+def connect_frozen(path: Path) -> apsw.Connection | None:
+    """Open an existing file without writing anything, not even the files that SQLite shares between processes.
+
+    Nothing then protects a reader from a writer, so the connection should be closed soon. Return None if that fails.
+    """
+    for uri, locking in _frozen_uris(path):
+        db = None
+        try:
+            db = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+            db.pragma("locking_mode", locking)
+            db.pragma("user_version")
+        except apsw.Error:
+            if db is not None:
+                db.close(True)
+        else:
+            return db
+    return None
+
+
+def _frozen_uris(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the ways to open a file without writing, the safest first, each with its locking mode."""
+    uri = path.absolute().as_uri()
+    # If another process has the index open, its files can be used.
+    yield f"{uri}?mode=ro", "normal"
+    try:
+        has_log = path.with_name(f"{path.name}-wal").stat().st_size > 0
+    except OSError:
+        has_log = False
+    if not has_log:
+        yield f"{uri}?mode=ro&immutable=1", "normal"
+    elif _WITHOUT_LOCKS in apsw.vfs_names():
+        # The log of a killed writer. In exclusive mode SQLite indexes it in memory, and without locks it needs no
+        # right to write.
+        yield f"{uri}?mode=ro&vfs={_WITHOUT_LOCKS}", "exclusive"
 
 
 @contextmanager
@@ -63,13 +107,43 @@ def explained(path: Path) -> Iterator[None]:
     except (apsw.BusyError, apsw.LockedError) as error:
         raise LockedStoreError(f"the index {path} is in use by another process", ErrorKind.LOCKED_INDEX) from error
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        raise StoreError(f"cannot use the index {path} ({error})", ErrorKind.UNUSABLE_FOLDER) from error
+        if isinstance(error, apsw.IOError) and _is_full(path.parent):
+            raise FullStoreError(f"no space left to write the index {path}", ErrorKind.FULL_DISK) from error
+        reason = system_problem(path) or str(error)
+        raise UnwritableStoreError(f"cannot use the index {path} ({reason})", ErrorKind.UNUSABLE_FOLDER) from error
 
 
-def _prepare(db: apsw.Connection, path: Path) -> None:
+def _is_full(folder: Path) -> bool:
+    """Return whether there is too little room for SQLite's own files, which it reports as an unspecific error."""
+    try:
+        return shutil.disk_usage(folder).free < _LEAST_FREE_BYTES
+    except OSError:
+        return False
+
+
+def system_problem(path: Path) -> str:
+    """Return why the system lets nobody read a file; empty if it can be read."""
+    try:
+        os.close(os.open(path, os.O_RDONLY))
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def _prepared(db: apsw.Connection, path: Path, *, can_write: bool = True) -> apsw.Connection:
+    try:
+        _prepare(db, path, can_write=can_write)
+    except BaseException:
+        db.close(True)
+        raise
+    return db
+
+
+def _prepare(db: apsw.Connection, path: Path, *, can_write: bool) -> None:
     db.set_busy_timeout(_BUSY_MILLISECONDS)
     db.set_progress_handler(is_over, _STEPS)
-    db.pragma("journal_mode", "wal")
+    if can_write:
+        db.pragma("journal_mode", "wal")
     # In WAL mode, "normal" loses no commit if the process dies, and does not corrupt the file if power fails.
     db.pragma("synchronous", "normal")
     db.pragma("temp_store", "memory")
@@ -81,6 +155,9 @@ def _prepare(db: apsw.Connection, path: Path) -> None:
         return
     if version > schema.VERSION:
         raise NewerStoreError(f"the index {path} was made by a newer version of keyhole", ErrorKind.NEWER_INDEX)
+    if not can_write:
+        text = f"the index {path} is from an older version of keyhole, and can't be updated here"
+        raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER)
     with transaction(db):
         # Another process may have created the tables while this one waited.
         if db.pragma("user_version") == 0:

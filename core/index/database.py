@@ -15,11 +15,16 @@ Row = TypeVar("Row")
 class Database:
     """A connection to an index; a subclass for each group of tables adds its statements."""
 
-    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+    def __init__(self, path: Path, *, vfs: str | None = None, is_reader: bool = False) -> None:
         self.path = path
-        self._db = connect(path, vfs=vfs)
+        self._db = connect(path, vfs=vfs, is_reader=is_reader)
         # Whether the current transaction has changed indexed content. New times of files or trigrams are not content.
         self._has_changed = False
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the index is open without the right to write; such a reader must not be kept."""
+        return self._db.readonly("main")
 
     def __enter__(self) -> Self:
         return self

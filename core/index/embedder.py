@@ -22,7 +22,7 @@ class Embedder(Protocol):
         ...
 
     def load(self) -> None:
-        """Load the model, or raise AssetError."""
+        """Load the model, or raise ModelError."""
         ...
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":

@@ -19,7 +19,9 @@ class FileTable(Database):
 
     def known(self) -> Known:
         """Return the results of the last walk, for the next one to reuse."""
-        skips = self.query(f"SELECT path, reason, detail, is_dir, {_STAMP} FROM skip")  # noqa: S608
+        # A file that could not be parsed is indexed, so the walk treats it like any other file.
+        every = f"SELECT path, reason, detail, is_dir, {_STAMP} FROM skip WHERE reason != ?"  # noqa: S608
+        skips = self.query(every, SkipReason.UNPARSED.value)
         return Known(
             files=self._stamps_in("file"),
             skips={row[0]: (_skip(*row[:4]), None if row[4] is None else row[4:]) for row in skips},
@@ -91,8 +93,14 @@ class FileTable(Database):
         return bool(self.query(known, path, *inside(path), path))
 
     def skips(self) -> list[Skip]:
-        """Return every skipped path, in order."""
-        return self.rows(_skip, "SELECT path, reason, detail, is_dir FROM skip ORDER BY path")
+        """Return every path that is not indexed, in order."""
+        every = "SELECT path, reason, detail, is_dir FROM skip WHERE reason != ? ORDER BY path"
+        return self.rows(_skip, every, SkipReason.UNPARSED.value)
+
+    def unparsed(self) -> list[Skip]:
+        """Return the indexed files that could not be parsed, in order."""
+        found = "SELECT path, reason, detail, is_dir FROM skip WHERE reason = ? ORDER BY path"
+        return self.rows(_skip, found, SkipReason.UNPARSED.value)
 
     def skip_of(self, path: str) -> Skip | None:
         """Return the skip of a path; None if it is not skipped."""
@@ -100,8 +108,8 @@ class FileTable(Database):
         return found[0] if found else None
 
     def count_skips(self) -> int:
-        """Count the skipped paths."""
-        return int(self.value("SELECT count(*) FROM skip"))
+        """Count the paths that are not indexed."""
+        return int(self.value("SELECT count(*) FROM skip WHERE reason != ?", SkipReason.UNPARSED.value))
 
     # Writing
 

@@ -8,21 +8,23 @@ from keyhole.core.files.walk import Known, Scan, scan
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import IndexFacts, LanguageTotals
 from keyhole.core.index.store import Store
-from keyhole.core.types import Inventory, LanguageCount, Status
+from keyhole.core.types import Inventory, LanguageCount, Skip, Status
 
 
 def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
     """Read the index, if there is one, and compare it with the current files."""
-    facts, totals, known = IndexFacts(), list[LanguageTotals](), Known()
+    facts, totals, known, unparsed = IndexFacts(), list[LanguageTotals](), Known(), list[Skip]()
     if path.exists():
-        with Store(path) as store, store.snapshot():
+        with Store(path, is_reader=True) as store, store.snapshot():
             known = store.known()
             facts = store.facts()
             totals = store.language_totals()
+            unparsed = store.unparsed()
     known.rules_hold = facts.rules == rules_fingerprint(max_bytes)
     found = scan(root, max_bytes=max_bytes, known=known)
     languages = tuple(LanguageCount(one.language, one.files, one.chunks, one.symbols) for one in totals)
-    skips = sorted(found.skips + [known.skips[same][0] for same in found.same_skips], key=lambda skip: skip.path)
+    same_skips = [known.skips[same][0] for same in found.same_skips]
+    skips = sorted([*found.skips, *same_skips, *unparsed], key=lambda skip: skip.path)
     return Status(
         root=str(root),
         index_path=str(path),

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from errno import ENOSPC
 from pathlib import Path
 
-from keyhole.core.errors import ErrorKind, LockedStoreError, StoreError
+from keyhole.core.errors import ErrorKind, FullStoreError, LockedStoreError, UnwritableStoreError
 from keyhole.core.index.location import LOCK_FILE
 
 
@@ -25,7 +26,9 @@ def writer_lock(folder: Path, *, wait: bool, on_wait: Callable[[], None] | None 
                 on_wait()
             lock.acquire()
     except OSError as error:
-        raise StoreError(f"cannot write to {folder} ({error.strerror})", ErrorKind.UNUSABLE_FOLDER) from error
+        if error.errno == ENOSPC:
+            raise FullStoreError(f"no space left to write to {folder}", ErrorKind.FULL_DISK) from error
+        raise UnwritableStoreError(f"cannot write to {folder} ({error.strerror})", ErrorKind.UNUSABLE_FOLDER) from error
     try:
         yield
     finally:

@@ -1,14 +1,15 @@
 """Models in local folders: Keyhole's own or any model2vec model; loaded when the first text is embedded."""
 
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keyhole.core.errors import AssetError, ErrorKind
+from keyhole.core.errors import ModelError
 from keyhole.core.index.embedder import Embedder
-from keyhole.core.index.model_folder import BUILTIN, ModelFolder, open_once
+from keyhole.core.index.model_folder import BUILTIN, VECTORS_FILE, ModelFolder, ModelOrigin, open_once
 from keyhole.core.index.single_threaded import single_threaded
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 NONE, HUB = "none", "hub:"
+_REINSTALL = "reinstall keyhole"
 
 
 def open_embedder(model: str, *, may_download: bool = False) -> Embedder | None:
@@ -27,15 +29,23 @@ def open_embedder(model: str, *, may_download: bool = False) -> Embedder | None:
     if model == BUILTIN:
         from keyhole.core.index.word_model import WordEmbedder
 
-        return open_once(WordEmbedder, Path(str(files("keyhole.assets").joinpath("model"))), "keyhole")
+        return open_once(WordEmbedder, ModelOrigin(_builtin_folder(), "keyhole", "the builtin model", _REINSTALL))
     if model.startswith(HUB):
-        name = model.removeprefix(HUB)
-        return open_once(StaticEmbedder, _folder_from_hub(name, may_download=may_download), name)
-    return open_once(StaticEmbedder, Path(model).expanduser(), "")
+        return open_once(StaticEmbedder, _from_hub(model.removeprefix(HUB), may_download=may_download))
+    return open_once(StaticEmbedder, from_folder(Path(os.path.expanduser(model))))  # noqa: PTH111  # never raises
 
 
-def _folder_from_hub(name: str, *, may_download: bool) -> Path:
-    """Return the local folder of a model from the hub; once downloaded, it is never checked for updates."""
+def from_folder(folder: Path) -> ModelOrigin:
+    """Return a folder as the origin of a model."""
+    return ModelOrigin(folder, folder.name, f"the model {folder.name}", "repair its folder, or change index.model")
+
+
+def _builtin_folder() -> Path:
+    return Path(str(files("keyhole.assets").joinpath("model")))
+
+
+def _from_hub(name: str, *, may_download: bool) -> ModelOrigin:
+    """Return the local copy of a model from the hub; once downloaded, it is never checked for updates."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -45,15 +55,21 @@ def _folder_from_hub(name: str, *, may_download: bool) -> Path:
         except LocalEntryNotFoundError as error:
             if may_download:
                 return Path(hf_hub_download(name, part))
-            raise AssetError(f"the model {name} has not been downloaded yet", ErrorKind.MISSING_MODEL) from error
+            raise ModelError(f"the model {name} has not been downloaded yet", "run keyhole index") from error
 
     try:
-        *_, model = [path_of(part) for part in ("config.json", "tokenizer.json", "model.safetensors")]
-    except AssetError:
+        *_, model = [path_of(part) for part in ("config.json", "tokenizer.json", VECTORS_FILE)]
+    except ModelError:
         raise
     except Exception as error:
-        raise AssetError(f"the model {name} could not be downloaded: {str(error).splitlines()[0]}") from error
-    return model.parent
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        remedy = "check the connection and the name in index.model, then run keyhole index"
+        raise ModelError(f"the model {name} could not be downloaded ({reason})", remedy) from error
+    folder = model.parent
+    # The hub's folder of a model holds snapshots/<commit>/, whose files are links. Only without all of it is the model
+    # downloaded again.
+    remedy = f"delete {folder.parent.parent.name} from the hub's cache, then run keyhole index"
+    return ModelOrigin(folder, name, f"the model {name}", remedy)
 
 
 class StaticEmbedder(ModelFolder):
@@ -73,7 +89,21 @@ class StaticEmbedder(ModelFolder):
     def _model(self) -> "StaticModel":
         from model2vec import StaticModel
 
-        try:
-            return StaticModel.from_pretrained(self._folder)
-        except Exception as error:
-            raise AssetError(f"the model in {self._folder} cannot be loaded: {error}") from error
+        with self._explained():
+            model = StaticModel.from_pretrained(self._folder)
+            _check_numbers(model)
+        return model
+
+
+def _check_numbers(model: "StaticModel") -> None:
+    """Raise ValueError if the numbers can't be used: model2vec would fail, or give no result, for some texts only."""
+    import numpy as np
+
+    tokens, mapping, weights = len(model.tokens), model.token_mapping, model.weights
+    # If one number is not finite, neither is the sum.
+    if not np.isfinite(model.embedding.sum(dtype=np.float32)):
+        raise ValueError("its vectors contain NaN or infinity")
+    if weights is not None and (len(weights) < tokens or not np.isfinite(weights.sum(dtype=np.float32))):
+        raise ValueError("its weights are damaged")
+    if mapping is not None and (len(mapping) < tokens or mapping.min() < 0 or mapping.max() >= len(model.embedding)):
+        raise ValueError("its mapping of tokens is damaged")

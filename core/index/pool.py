@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
-from pathlib import Path
 
-from keyhole.core.index.embedder import Embedder
-from keyhole.core.index.prepare import Prepared, SkippedFile, prepare
+from keyhole.core.index.prepare import Preparation, Prepared, prepare
 from keyhole.core.processes import follow_parent
-from keyhole.core.types import Candidate, Skip, SkipReason
+from keyhole.core.syntax.parser_process import shared_parser
+from keyhole.core.syntax.parser_worker import allow_cpu, limit_process
+from keyhole.core.types import Candidate
 
 # A task for a worker contains about _TASK_BYTES of source; below _POOL_BYTES in total, no workers are started.
 _TASK_BYTES = 200_000
@@ -24,22 +23,6 @@ _TASKS_IN_FLIGHT = 4
 Task = list[tuple[Candidate, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Preparation:
-    """The parameters of every worker; each worker opens the model itself."""
-
-    root: Path
-    max_bytes: int
-    embedder: Embedder | None
-
-    def run(self, task: Task) -> list[Prepared]:
-        """Prepare the files of one task."""
-        return [
-            prepare(self.root, candidate, digest, max_bytes=self.max_bytes, embedder=self.embedder)
-            for candidate, digest in task
-        ]
-
-
 def prepare_all(
     preparation: Preparation, candidates: list[Candidate], digests: dict[str, str], *, workers: int
 ) -> Iterator[Prepared]:
@@ -47,10 +30,9 @@ def prepare_all(
     tasks = _tasks(candidates, digests)
     if workers < 2 or sum(candidate.size for candidate in candidates) < _POOL_BYTES:
         for task in tasks:
-            for candidate_and_digest in task:
-                yield from preparation.run([candidate_and_digest])
-        return
-    yield from _on_every_core(preparation, tasks, workers)
+            yield from _prepare_here(preparation, task)
+    else:
+        yield from _on_every_core(preparation, tasks, workers)
 
 
 def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: int) -> Iterator[Prepared]:
@@ -60,18 +42,19 @@ def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: int
     try:
         while True:
             for task in islice(tasks, workers * _TASKS_IN_FLIGHT - len(running)):
-                running.append((task, pool.submit(preparation.run, task)))
+                running.append((task, pool.submit(_prepare_in_worker, preparation, task)))
             if not running:
                 return
             try:
                 prepared = running[0][1].result()
             except BrokenProcessPool:
-                # A parser crashed on one of these files. They are isolated, and a new pool continues with the others.
+                # A grammar crashed on one of these files, or workers cannot start. The parsing worker finds out which
+                # file it was, or says that it cannot start either; a new pool continues with the others.
                 suspects = [task for task, _ in running]
                 running.clear()
-                pool = _start_pool(workers)
                 for task in suspects:
-                    yield from _isolate(preparation, task)
+                    yield from _prepare_here(preparation, task)
+                pool = _start_pool(workers)
             else:
                 running.popleft()
                 yield from prepared
@@ -79,29 +62,34 @@ def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: int
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _isolate(preparation: Preparation, task: Task) -> Iterator[Prepared]:
-    """Prepare files in a separate process, splitting the task in halves until only the file that crashes it is left."""
-    pool = _start_pool(1)
-    try:
-        yield from pool.submit(preparation.run, task).result()
-    except BrokenProcessPool:
-        if len(task) > 1:
-            yield from _isolate(preparation, task[: len(task) // 2])
-            yield from _isolate(preparation, task[len(task) // 2 :])
-        else:
-            candidate, _ = task[0]
-            skip = Skip(candidate.path, SkipReason.FAILED, "the parser crashed")
-            yield SkippedFile(skip, candidate.stamp)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+def _prepare_here(preparation: Preparation, task: Task) -> Iterator[Prepared]:
+    """Prepare files in this process; only parsing happens in the parsing worker."""
+    for candidate, digest in task:
+        yield prepare(preparation, candidate, digest, shared_parser().analyse)
+
+
+def _prepare_in_worker(preparation: Preparation, task: Task) -> list[Prepared]:
+    """Prepare files in a worker, which may run grammars itself."""
+    from keyhole.core.syntax.analyse import analyse
+
+    prepared = []
+    for candidate, digest in task:
+        allow_cpu(candidate.size)
+        prepared.append(prepare(preparation, candidate, digest, analyse))
+    return prepared
 
 
 def _start_pool(workers: int) -> ProcessPoolExecutor:
     # Forking a process with threads (the explorer, the server) is unsafe, so workers are spawned.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=follow_parent)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare_worker)
     with _interrupts_blocked():
         pool.submit(_do_nothing)  # starts every worker
     return pool
+
+
+def _prepare_worker() -> None:
+    follow_parent()
+    limit_process()
 
 
 def _tasks(candidates: list[Candidate], digests: dict[str, str]) -> Iterator[Task]:

@@ -1,10 +1,11 @@
 """Turning a file into the rows that the store writes: the part of indexing that runs on several cores."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from keyhole.core.errors import ParserError
 from keyhole.core.files.read import read_source
 from keyhole.core.files.stamps import settled
 from keyhole.core.files.walk import RECHECKED_REASONS
@@ -14,9 +15,9 @@ from keyhole.core.index.words import split_words
 from keyhole.core.links.declare import declarations
 from keyhole.core.links.extract import links_of
 from keyhole.core.links.link_types import LinkState
-from keyhole.core.syntax.analyse import analyse, context_header
+from keyhole.core.syntax.context_header import context_header
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, Stamp, Symbol
+from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, SourceFile, Stamp, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,26 @@ class SkippedFile:
 Prepared = FileRows | Unchanged | SkippedFile
 
 
-def prepare(
-    root: Path, candidate: Candidate, known_digest: str, *, max_bytes: int, embedder: Embedder | None = None
-) -> Prepared:
-    """Read, parse, split and embed one file, unless its content has the known digest."""
+Analyse = Callable[[SourceFile], Analysis]
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What preparing any file of a workspace needs; it is sent to workers, and each opens the model itself."""
+
+    root: Path
+    max_bytes: int
+    embedder: Embedder | None = None
+
+
+def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, analyse: Analyse) -> Prepared:
+    """Read, parse, split and embed one file, unless its content has the known digest.
+
+    `analyse` runs a grammar: in a worker directly, everywhere else through the parsing worker.
+    """
+    embedder = preparation.embedder
     read_at = time.time_ns()
-    source = read_source(root, candidate.path, max_bytes=max_bytes)
+    source = read_source(preparation.root, candidate.path, max_bytes=preparation.max_bytes)
     if isinstance(source, Skip):
         # A file skipped for its content is not read again until it changes; links and devices are checked every time.
         by_content = source.reason not in RECHECKED_REASONS
@@ -59,6 +74,8 @@ def prepare(
     try:
         analysis = analyse(source)
         rows = _rows(analysis)
+    except ParserError:
+        raise  # No file is to blame if the parsing worker cannot start.
     except (Exception, RecursionError) as error:  # noqa: BLE001  # one bad file must not stop a run
         detail = f"internal error ({type(error).__name__}: {error})"
         return SkippedFile(Skip(source.path, SkipReason.FAILED, detail[:200]), stamp)
@@ -79,6 +96,7 @@ def _rows(analysis: Analysis) -> FileRows:
         language=outline.language,
         lines=analysis.chunks[-1].end_line if analysis.chunks else 0,
         has_errors=outline.has_errors,
+        unparsed=outline.missed,
         chunks=tuple(_chunk_rows(analysis)),
         symbols=tuple(row for symbol in outline.symbols for row in _symbol_rows(symbol)),
         links=tuple(_link_rows(analysis)),

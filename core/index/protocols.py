@@ -67,11 +67,17 @@ class WriterStore(FactStore, Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """Commit everything inside or nothing, and increase the generation if it changed indexed content."""
 
+    def announce(self, *, pending: int, total: int) -> None:
+        """Record how many files are still to be indexed, of how many; the generation stays."""
+
     def set_fact(self, name: FactName, value: int | str) -> None:
         """Record one fact about the index."""
 
     def known(self) -> Known:
         """Return the results of the last walk, for the next one to reuse."""
+
+    def unparsed(self) -> list[Skip]:
+        """Return the indexed files that could not be parsed."""
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the content hashes of the paths that are indexed."""
@@ -255,6 +261,11 @@ class RelationStore(FactStore, Protocol):
 
 class IndexStore(WriterStore, SearchStore, RelationStore, Protocol):
     """All methods of an open index: the three interfaces above, and lists of the whole index."""
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the index is open without the right to write; such a reader must not be kept."""
+        ...
 
     def close(self) -> None:
         """Close the index."""

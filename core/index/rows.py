@@ -18,7 +18,7 @@ MOST_ON_EDGE = 256
 # A vector as signs (one bit per number, for the scan) and as bytes (for rescoring).
 Vector = tuple[bytes, bytes]
 # The facts recorded about a whole index.
-FactName = Literal["generation", "pending", "updated", "model", "dimension", "rules", "analysis", "links"]
+FactName = Literal["generation", "pending", "total", "updated", "model", "dimension", "rules", "analysis", "links"]
 
 
 # Rows that a writer passes in
@@ -100,6 +100,8 @@ class FileRows:
     declared: tuple[DeclaredRow, ...] = ()
     ctime_ns: int = 0
     inode: int = 0
+    # Why the file has no symbols although its language does; empty if it was parsed.
+    unparsed: str = ""
 
 
 # Parameters of readers
@@ -163,12 +165,13 @@ class IndexFacts:
     """Facts about a whole index; a fact is None if no run has recorded it yet.
 
     `generation` increases with every transaction that changes indexed content. `pending` counts the files that are
-    still to be indexed. `rules` and `analysis` identify the versions of the ignore rules and of the parser. `links`
-    says which links must be resolved: "all", "open" (those without a state) or none.
+    still to be indexed, of `total`. `rules` and `analysis` identify the versions of the ignore rules and of the parser.
+    `links` says which links must be resolved: "all", "open" (those without a state) or none.
     """
 
     generation: int = 0
     pending: int | None = None
+    total: int = 0
     updated: str = ""
     model: str = ""
     dimension: int = 0

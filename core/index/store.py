@@ -44,6 +44,12 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
             if self._has_changed:
                 self.set_fact("generation", self.facts().generation + 1)
 
+    def announce(self, *, pending: int, total: int) -> None:
+        """Record how many files are still to be indexed, of how many; no content changes, so the generation stays."""
+        with explained(self.path), transaction(self._db):
+            self.set_fact("pending", pending)
+            self.set_fact("total", total)
+
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""
         self._has_changed = True
@@ -55,6 +61,8 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
             self._delete_file(known_id)
         file_id = known_id or self._next_id("file")
         self._delete_skip(rows.path)
+        if rows.unparsed:
+            self._put_skip(Skip(rows.path, SkipReason.UNPARSED, rows.unparsed), None)
         self._insert_file(file_id, rows)
         first = self._insert_chunks(file_id, rows.chunks)
         self._insert_words(first, rows.chunks)
@@ -67,6 +75,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         file_id = self.file_id(path)
         if file_id is None:
             return
+        self._delete_skip(path)
         self._has_changed = True
         self._remove_chunks(file_id)
         self._delete_symbols(file_id)

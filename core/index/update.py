@@ -9,20 +9,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from keyhole.core.errors import AssetError, LockedStoreError
+from keyhole.core.errors import LockedStoreError, ModelError
 from keyhole.core.files.ignore import rules_fingerprint
+from keyhole.core.files.stamps import UNKNOWN_STAMP
 from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.link_resolution import resolve_links
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
-from keyhole.core.index.pool import Preparation, prepare_all
-from keyhole.core.index.prepare import Prepared, SkippedFile, Unchanged, prepare
+from keyhole.core.index.pool import prepare_all
+from keyhole.core.index.prepare import Preparation, Prepared, SkippedFile, Unchanged, prepare
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.rows import FileRows
 from keyhole.core.index.store import Store, is_sound
 from keyhole.core.notes import IndexEvent, IndexMessage
-from keyhole.core.syntax.analyse import ANALYSIS_VERSION
+from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
+from keyhole.core.syntax.parser_process import shared_parser
 from keyhole.core.types import Candidate, IndexReport, Progress, Skip
 
 # Transactions are small, so that an interrupted run loses little, but large enough that their overhead is small.
@@ -30,6 +32,8 @@ _BATCH_FILES = 200
 _BATCH_BYTES = 3_000_000
 # Merging the words takes time proportional to the whole index, so only a run that wrote at least this share does it.
 _MERGE_SHARE = 0.25
+# The name and dimension that an index without vectors records.
+_NO_MODEL = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,8 @@ class Request:
     embedder: Embedder | None = None
     full: bool = False
     wait: bool = True
+    # Parse again the files that could not be parsed last time.
+    retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +141,8 @@ class _Update:
         self._fingerprint = rules_fingerprint(request.max_bytes)
         self._counts = {"added": 0, "changed": 0, "removed": 0, "chunks": 0}
         self._unchanged = 0
+        # The digests of files that are parsed again although they have not changed.
+        self._retried: dict[str, str] = {}
         self._done = 0
 
     def run(self) -> IndexReport:
@@ -145,10 +153,15 @@ class _Update:
         known = self._store.known()
         # If the default rules or settings changed, every path must be checked against them again.
         known.rules_hold = facts.rules == self._fingerprint
+        retried = [skip.path for skip in self._store.unparsed()] if self._request.retry else []
+        for path in retried:
+            known.files[path] = UNKNOWN_STAMP
         found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
         if changes := self._compare(known, found):
             # Only indexed files have a digest, so a first run looks up none.
             digests = self._store.digests(c.path for c in found.candidates if c.path in known.files)
+            self._retried = {path: digests[path] for path in retried if path in digests}
+            digests |= dict.fromkeys(self._retried, "")
             # A run that only removes files needs no model.
             if found.candidates:
                 self._load_model()
@@ -161,13 +174,14 @@ class _Update:
         """Update some paths, without walking the workspace."""
         root, limit = self._request.root, self._request.max_bytes
         self._load_model_of_index()
+        preparation = Preparation(root, limit, self._embedder)
         distinct = sorted(set(paths))
         removed, batch, digests = [], list[Prepared](), self._store.digests(distinct)
         for path in distinct:
             found = examine(root, path, max_bytes=limit)
             if isinstance(found, Candidate):
                 digest = digests.get(path, "")
-                batch.append(prepare(root, found, digest, max_bytes=limit, embedder=self._embedder))
+                batch.append(prepare(preparation, found, digest, shared_parser().analyse))
             # The path exists but is now skipped: a rule changed, or it became a link.
             elif os.path.lexists(root / path):
                 batch.append(SkippedFile(found, None))
@@ -183,18 +197,12 @@ class _Update:
 
     def _load_model(self) -> None:
         """Load the model before workers need it; if that fails, continue without vectors."""
-        if self._embedder is None:
-            return
-        try:
-            self._embedder.load()
-        except AssetError as error:
-            self._say(IndexEvent.NO_VECTORS, f"{error}: indexing without vectors")
-            self._record_model("", 0)
-            self._embedder = None
+        if self._embedder and not self._can_load(self._embedder):
+            self._record_model(*_NO_MODEL)
 
     def _load_model_of_index(self) -> None:
         """Load the model if the vectors in the index are from it; otherwise use none."""
-        if self._embedder and self._store.facts().model == self._embedder.name:
+        if self._embedder and self._store.facts().model == self._name_of_model()[0]:
             self._load_model()
         else:
             self._embedder = None
@@ -204,18 +212,40 @@ class _Update:
         facts = self._store.facts()
         old = (facts.model, facts.dimension)
         if (self._embedder or old[0]) and not self._store.load_vectors():
-            self._say(IndexEvent.NO_VECTORS, "sqlite-vec cannot be loaded: indexing without vectors")
+            self._say(IndexEvent.NO_VECTORS, "indexing without vectors: sqlite-vec can't be loaded")
             self._embedder = None
-        embedder = self._embedder
-        new = (embedder.name, embedder.dimension) if embedder else ("", 0)
+        new = self._name_of_model()
+        if new not in (old, _NO_MODEL):
+            # A model that can't be loaded must not cause every file to be read again, in this run and the next ones.
+            new = new if self._embedder and self._can_load(self._embedder) else _NO_MODEL
         if old == new:
             return
         # Delete the old vectors right away: vectors of different models cannot be compared.
-        must_embed = embedder is not None and self._store.count_files() > 0
+        must_embed = new != _NO_MODEL and self._store.count_files() > 0
         if must_embed:
             text = f"the model changed from {old[0] or 'none'} to {new[0]}: embedding every file again"
             self._say(IndexEvent.MODEL_CHANGED, text)
         self._record_model(*new, must_embed=must_embed)
+
+    def _name_of_model(self) -> tuple[str, int]:
+        """Return the name and dimension of the model; if it is damaged, continue without."""
+        try:
+            return (self._embedder.name, self._embedder.dimension) if self._embedder else _NO_MODEL
+        except ModelError as error:
+            self._go_without_model(error)
+            return _NO_MODEL
+
+    def _can_load(self, embedder: Embedder) -> bool:
+        """Load the model; if it is damaged, continue without."""
+        try:
+            embedder.load()
+        except ModelError as error:
+            self._go_without_model(error)
+        return self._embedder is not None
+
+    def _go_without_model(self, error: ModelError) -> None:
+        self._say(IndexEvent.NO_VECTORS, f"indexing without vectors: {error}")
+        self._embedder = None
 
     def _record_model(self, name: str, dimension: int, *, must_embed: bool = False) -> None:
         """Delete all vectors, and record the model of the new ones."""
@@ -253,6 +283,8 @@ class _Update:
     def _write_changes(self, found: Scan, changes: _PathChanges, digests: dict[str, str]) -> None:
         """Prepare and write every candidate, batch by batch; the first batch also writes the other changes."""
         total = len(found.candidates)
+        # So that searches can say how far the index is, even before the first batch is written.
+        self._store.announce(pending=total, total=total + len(found.same_files))
         self._report_progress(total, "")
         is_first = True
         for batch in self._batches(found, digests):
@@ -309,6 +341,11 @@ class _Update:
         elif isinstance(prepared, Unchanged):
             self._store.restamp_file(prepared.path, prepared.stamp)
             self._unchanged += 1
+        elif prepared.unparsed and self._retried.get(prepared.path) == prepared.digest:
+            # Another try ended the same way, so nothing has changed.
+            stamp = (prepared.size, prepared.mtime_ns, prepared.ctime_ns, prepared.inode)
+            self._store.restamp_file(prepared.path, stamp)
+            self._unchanged += 1
         else:
             self._store.replace_file(prepared)
             self._counts["changed" if is_known else "added"] += 1
@@ -327,6 +364,7 @@ class _Update:
             removed=self._counts["removed"],
             current=len(found.same_files) + self._unchanged,
             skipped=store.count_skips(),
+            unparsed=len(store.unparsed()),
             files=store.count_files(),
             chunks=store.count_chunks(),
             generation=facts.generation,

@@ -14,8 +14,7 @@ from itertools import chain, filterfalse
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
-from keyhole.core.errors import AssetError
-from keyhole.core.index.model_folder import ModelFolder
+from keyhole.core.index.model_folder import VECTORS_FILE, ModelFolder
 from keyhole.core.index.single_threaded import single_threaded
 
 if TYPE_CHECKING:
@@ -94,13 +93,13 @@ class WordEmbedder(ModelFolder):
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
 
-        try:
-            vectors: NDArray[np.int8] = load_file(self._folder / "model.safetensors")["embeddings"]
+        with self._explained():
+            vectors: NDArray[np.int8] = load_file(self._folder / VECTORS_FILE)["embeddings"]
             tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+            if vectors.dtype.name != "int8":
+                raise ValueError(f"its vectors have the type {vectors.dtype.name}, not int8")
             if tokenizer.get_vocab_size() != len(vectors):
                 raise ValueError(f"{tokenizer.get_vocab_size():,} tokens and {len(vectors):,} vectors")
-        except Exception as error:
-            raise AssetError(f"the model in {self._folder} cannot be loaded: {error}") from error
         return tokenizer, vectors
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 
 from keyhole.core.errors import ErrorKind, LockedStoreError, NewerStoreError, StoreError
-from keyhole.core.index.connection import transaction
+from keyhole.core.index.connection import connect_frozen, transaction
 from keyhole.core.index.location import JOURNAL_FILE, JOURNAL_LOCK_FILE
 from keyhole.core.types import Call
 
@@ -59,10 +59,10 @@ Identity = tuple[int, int]
 
 
 def identity(folder: Path) -> Identity | None:
-    """Return which journal file exists now, or None."""
+    """Return which journal file exists now, or None; raise OSError if the folder can't be read."""
     try:
         status = (folder / JOURNAL_FILE).stat()
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return status.st_dev, status.st_ino
 
@@ -78,9 +78,17 @@ def open_for_writing(folder: Path, *, busy_ms: int) -> apsw.Connection:
 
 
 def open_for_reading(folder: Path, *, busy_ms: int) -> apsw.Connection:
-    """Open an existing journal."""
-    with _exclusive(folder):
-        return _opened(folder / JOURNAL_FILE, busy_ms, is_writer=False)
+    """Open an existing journal; one that can't be written is opened without any protection from writers."""
+    path = folder / JOURNAL_FILE
+    try:
+        with _exclusive(folder):
+            return _opened(path, busy_ms, is_writer=False)
+    except (OSError, apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError, apsw.FullError):
+        db = connect_frozen(path)
+        if db is None:
+            raise
+    _check(db, path)
+    return db
 
 
 def delete(folder: Path, only: Identity | None = None) -> bool:
@@ -135,6 +143,6 @@ def _create(db: apsw.Connection) -> None:
 
 def _check(db: apsw.Connection, path: Path) -> None:
     if int(db.pragma("user_version")) > VERSION:
-        raise NewerStoreError(f"a newer version of keyhole made the journal {path}", ErrorKind.NEWER_INDEX)
+        raise NewerStoreError(f"the journal {path} was made by a newer version of keyhole", ErrorKind.NEWER_INDEX)
     if db.pragma("application_id") != APPLICATION_ID:
-        raise StoreError(f"{path} is not a journal", ErrorKind.DAMAGED_JOURNAL)
+        raise StoreError(f"{path} is not a keyhole journal", ErrorKind.DAMAGED_JOURNAL)

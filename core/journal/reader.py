@@ -10,7 +10,9 @@ from typing import Any
 
 import apsw
 
-from keyhole.core.errors import ErrorKind, StoreError
+from keyhole.core.errors import ErrorKind, StoreError, UnwritableStoreError
+from keyhole.core.index.connection import system_problem
+from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal.file import CALL_COLUMNS, Identity, identity, open_for_reading
 from keyhole.core.processes import is_running
 from keyhole.core.types import Call, CallStatus
@@ -181,9 +183,17 @@ class JournalReader:
             yield self._connected()
         except (apsw.BusyError, apsw.LockedError) as error:
             raise StoreError("another process is writing the journal", ErrorKind.BUSY) from error
-        except (apsw.Error, OSError, ValueError) as error:
+        except (OSError, apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError, apsw.FullError) as error:
+            self.close()
+            reason = getattr(error, "strerror", None) or system_problem(self._folder / JOURNAL_FILE) or error
+            text = f"cannot read the journal in {self._folder} ({reason})"
+            raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
+        except (apsw.Error, ValueError) as error:
             self.close()
             raise StoreError(f"cannot read the journal ({error})", ErrorKind.DAMAGED_JOURNAL) from error
+        if self._db is not None and self._db.readonly("main"):
+            # Nothing protects this connection from a writer, so it is not kept.
+            self.close()
 
     def _connected(self) -> apsw.Connection | None:
         now = identity(self._folder)

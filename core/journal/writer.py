@@ -71,6 +71,7 @@ class Journal:
         self._ids: dict[Started, int] = {}
         self._until_prune = 0
         self._warned = float("-inf")
+        self._reason = ""
 
     def started(self, call: Started) -> None:
         """Record the start of a call."""
@@ -94,7 +95,7 @@ class Journal:
 
     def _put(self, event: _Event) -> None:
         if self._queue.qsize() >= _MOST_WAITING:
-            self._warn("too many are waiting to be written")
+            self._warn("too many calls are waiting to be written")
             return
         self._queue.put(event)
         if self._thread is None:
@@ -180,9 +181,9 @@ class Journal:
         self._db = None
 
     def _warn(self, reason: str) -> None:
-        """Log that calls are not recorded, at most once a minute."""
-        if time.monotonic() - self._warned > _WARN_EVERY:
-            self._warned = time.monotonic()
+        """Log that calls are not recorded: each reason once, and at most one a minute."""
+        if reason != self._reason and time.monotonic() - self._warned > _WARN_EVERY:
+            self._warned, self._reason = time.monotonic(), reason
             log.warning("calls are not recorded: %s", reason)
 
 

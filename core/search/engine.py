@@ -1,9 +1,10 @@
 """One search, from the query to a page of labelled hits."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from keyhole.core.errors import AssetError, ErrorKind, QueryError
+from keyhole.core.errors import ErrorKind, FilterError, ModelError, PathError, QueryError
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
@@ -30,6 +31,9 @@ from keyhole.core.search.shared_caches import SharedCaches
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
 from keyhole.core.types import Hit, IndexVersion, Mode, Query, SearchResult
 
+# Errors about names that may be in the index once it is complete.
+_MAY_BE_INDEXED_LATER = frozenset([ErrorKind.NOT_INDEXED, ErrorKind.UNKNOWN_PATH, ErrorKind.UNKNOWN_SYMBOL])
+
 
 class Ranking:
     """All matches in order; `total` also counts those outside the pool, and `wanted` is what the query asks for."""
@@ -50,7 +54,7 @@ class Engine:
         *,
         max_bytes: int,
         embedder: Embedder | None = None,
-        problem: str = "",
+        problem: ModelError | None = None,
         caches: SharedCaches | None = None,
     ) -> None:
         self.store = store
@@ -71,13 +75,14 @@ class Engine:
         if self._model is None:
             return None
         try:
+            # The model is loaded first: if it is damaged, that is the reason, and another index run would not help.
+            self._model.load()
             if self.store.facts().model == self._model.name:
-                self._model.load()
-                self._problem = ""
+                self._problem = None
                 return self._model
-            self._problem = "the index has no vectors from the current model"
-        except AssetError as error:
-            self._problem = str(error)
+            self._problem = ModelError("the index has no vectors from the current model", "run keyhole index")
+        except ModelError as error:
+            self._problem = error
         return None
 
     def _possible_mode(self, query: Query, mode: Mode) -> Mode:
@@ -95,7 +100,20 @@ class Engine:
     def index_version(self) -> IndexVersion:
         """Return which version of the index answers."""
         facts = self.store.facts()
-        return IndexVersion(facts.generation, facts.pending, self.store.count_skips(), self._caches.opening)
+        return IndexVersion(
+            facts.generation, facts.pending, self.store.count_skips(), self._caches.opening, facts.total
+        )
+
+    @contextmanager
+    def gaps_explained(self) -> Iterator[None]:
+        """Raise an error about something that is not in the index with the reason, if the index is being built."""
+        try:
+            yield
+        except (PathError, QueryError) as error:
+            building = self.index_version().building
+            if building and (isinstance(error, FilterError) or error.kind in _MAY_BE_INDEXED_LATER):
+                raise QueryError(f"{error.problem}: {building}", ErrorKind.BUILDING) from error
+            raise
 
     def search(self, query: Query, mode: Mode | None = None) -> SearchResult:
         """Answer a query with one page of hits; `mode` is the resolved mode, if the caller knows it."""
@@ -117,7 +135,7 @@ class Engine:
             hits=label_hits(self.store, page, top, ranking.wanted),
             total=ranking.total,
             index=index,
-            notes=tuple(self._notes(query, mode, ranking, index.pending)),
+            notes=tuple(self._notes(query, mode, ranking, index.building)),
         )
 
     def ranking(self, query: Query, mode: Mode, scope: ChunkScope, *, without: frozenset[str] = frozenset()) -> Ranking:
@@ -132,8 +150,12 @@ class Engine:
         if mode in (Mode.HYBRID, Mode.SEMANTIC):
             embedder = self._embedder
             if embedder is None:
-                reason = self._problem or "this index has none"
-                raise QueryError(f"mode={mode} needs vectors, but {reason}", ErrorKind.NO_VECTORS)
+                reason, suggestion = "this index has none", ""
+                if self._problem:
+                    reason, suggestion = self._problem.reason, f"To search by meaning, {self._problem.remedy}."
+                raise QueryError(
+                    f"mode={mode} needs vectors, but {reason}", ErrorKind.NO_VECTORS, suggestion=suggestion
+                )
             limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
             vector = embedder.encode([query.text])[0]
             nearest = nearest_chunks(self.store, vector, scope, self.signs, limit=limit)
@@ -218,17 +240,23 @@ class Engine:
         """Load the facts that ranking needs."""
         return [ChunkCandidate(*place) for place in self.store.chunk_places(dict.fromkeys(chunk_ids))]
 
-    def _notes(self, query: Query, mode: Mode, ranking: Ranking, pending: int | None) -> Iterable[Note]:
+    def _notes(self, query: Query, mode: Mode, ranking: Ranking, building: str) -> Iterable[Note]:
         if query.mode == Mode.AUTO:
             yield Note(NoteKind.MODE_CHOSEN, f"mode=auto chose {mode}")
-        if self._problem and mode == Mode.KEYWORD:
-            yield Note(NoteKind.WORDS_ONLY, f"searched by words only: {self._problem}")
-        if pending is None:
-            yield Note(NoteKind.INDEX_INCOMPLETE, "the index is being built and is still empty")
-        elif pending:
-            yield Note(NoteKind.INDEX_INCOMPLETE, f"the index is being built; remaining files: {pending:,}")
-        if not ranking.total:
+        if mode == Mode.KEYWORD:
+            yield from self.model_notes()
+        if building and ranking.total:
+            yield Note(NoteKind.INDEX_INCOMPLETE, building)
+        # While the index is being built, the banner says so, and other words need not help.
+        if not building and not ranking.total:
             yield Note(NoteKind.NOTHING_FOUND, f"nothing found; {self._suggestion(query, mode)}")
+
+    def model_notes(self) -> Iterable[Note]:
+        """Yield why the search was by words only, and what to do, if the user would expect vectors."""
+        if self._problem:
+            # Two notes, because a long note is clipped.
+            yield Note(NoteKind.WORDS_ONLY, f"searched by words only: {self._problem.reason}")
+            yield Note(NoteKind.WORDS_ONLY, f"to search by meaning, {self._problem.remedy}")
 
     def _suggestion(self, query: Query, mode: Mode) -> str:
         if mode != Mode.REGEX and (close := self._names.closest(query.text)):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from keyhole.core.errors import QueryError
+from keyhole.core.errors import FilterError, QueryError
 from keyhole.core.files.globs import glob_test
 from keyhole.core.index.protocols import FactStore, SearchStore
 from keyhole.core.index.rows import ChunkScope
@@ -97,7 +97,7 @@ def _known_kind(store: SearchStore, kind: str) -> str:
     present = store.kinds()
     if kind.lower() in present:
         return kind.lower()
-    raise QueryError(f"the index has no symbols of kind {kind!r}", suggestion=suggest_name(kind, present))
+    raise FilterError(f"the index has no symbols of kind {kind!r}", suggestion=suggest_name(kind, present))
 
 
 def path_suggestion(store: FactStore, path: str, *, with_folders: bool = False) -> str:
@@ -114,4 +114,4 @@ def _check_path(store: FactStore, pattern: str) -> None:
     plain = _GLOB.split(pattern)[0]
     wanted = plain if plain == pattern else plain.rpartition("/")[0]
     suggestion = did_you_mean(suggest_paths(wanted, paths, with_folders=True))
-    raise QueryError(f"no indexed file matches path {pattern!r}", suggestion=suggestion)
+    raise FilterError(f"no indexed file matches path {pattern!r}", suggestion=suggestion)

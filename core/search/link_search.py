@@ -36,7 +36,7 @@ def links_of_file(store: RelationStore, path: str, category: Category, wanted: S
     file_id = store.file_id(path)
     if file_id is None:
         raise PathError(
-            f"{path} is not indexed, so its links are unknown",
+            f"{path} is not an indexed file, so its links are unknown",
             ErrorKind.NOT_INDEXED,
             suggestion=path_suggestion(store, path),
         )
@@ -60,7 +60,7 @@ def files_by_links(store: RelationStore, request: LinkSearchRequest, wanted: Sli
     """Return the files that match all filters, those with the most matching links first."""
     counts = list(_counts(store, request))
     if not counts:
-        raise QueryError("no filter given; use has_links_to, linked_from, external_domains or broken")
+        raise QueryError("no filter given", ErrorKind.NO_FILTER)
     matching = set.intersection(*map(set, counts))
     links: Counter[str] = Counter()
     for of_files in counts:

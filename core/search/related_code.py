@@ -69,17 +69,18 @@ def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:
         found = engine.ranking(query, Mode.SYMBOL, chunk_scope(engine.store, query)).candidates
         exact = [candidate for candidate in found if candidate.has_the_name]
         if not exact:
+            where = request.path or "the index"
             raise QueryError(
-                f"the index has no symbol {request.symbol!r}", ErrorKind.UNKNOWN_SYMBOL, symbol=request.symbol
+                f"{where} has no symbol {request.symbol!r}", ErrorKind.UNKNOWN_SYMBOL, symbol=request.symbol
             )
         return exact[0].chunk_id, exact[0].path, exact[0].start_line
     if not request.path:
-        raise QueryError("no reference code given; use path and line, or symbol")
+        raise QueryError("no reference code given", ErrorKind.NO_REFERENCE)
     line = request.line
     chunk = engine.store.chunk_at(request.path, line)
     if chunk is None:
         raise PathError(
-            f"{request.path} is not indexed, or is empty",
+            f"{request.path} is not an indexed file, or is empty",
             ErrorKind.NOT_INDEXED,
             suggestion=path_suggestion(engine.store, request.path),
         )

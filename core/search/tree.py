@@ -52,7 +52,11 @@ class Tree:
         self._has_symbols = request.symbols
         self._symbols = _Symbols(store, request.path, request.symbol) if self._is_file() else None
         if request.symbol and self._symbols is None:
-            raise QueryError("symbol needs a file as path", ErrorKind.SYMBOL_WITHOUT_FILE)
+            raise QueryError(
+                f"symbol needs the path of an indexed file, not {request.path or 'the workspace'}",
+                ErrorKind.SYMBOL_WITHOUT_FILE,
+                symbol=request.symbol,
+            )
 
     def walk(self, wanted: Slice) -> Found[TreeNode]:
         """Return one page of the parents, children or descendants."""

@@ -7,11 +7,12 @@ than the limit is split inside.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, NamedTuple
 
 from keyhole.core.types import Chunk, Symbol
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 # The limits of a chunk: characters other than white space, and bytes.
 CHUNK_SIZE = 1_500
@@ -32,7 +33,7 @@ class _Atom(NamedTuple):
     depth: int
 
 
-def cut_chunks(source: bytes, root: Node | None, symbols: Iterable[Symbol]) -> tuple[Chunk, ...]:
+def cut_chunks(source: bytes, root: "Node | None", symbols: Iterable[Symbol]) -> tuple[Chunk, ...]:
     """Split UTF-8 source into chunks; without a tree, at blank lines and lines."""
     if not source:
         return ()
@@ -51,7 +52,7 @@ def _fits(source: bytes, start: int, end: int) -> bool:
     return length <= CHUNK_SIZE or (length <= CHUNK_BYTES and count_characters(source[start:end]) <= CHUNK_SIZE)
 
 
-def _open_nodes(source: bytes, root: Node) -> Iterator[_Atom]:
+def _open_nodes(source: bytes, root: "Node") -> Iterator[_Atom]:
     """Replace every node that is too large by its children, and yield the others in order."""
     pending = [(root, 0)]
     note_start = note_end = -1

@@ -1,8 +1,6 @@
 """Grammars and symbol queries, loaded once per process and only when a file needs them."""
 
 import re
-import time
-import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -17,18 +15,22 @@ from tree_sitter_language_pack import get_language
 from keyhole.core.errors import AssetError
 from keyhole.core.syntax.languages import Language
 
-# A file that takes longer is hostile or not in this language; it is treated as plain text.
-PARSE_SECONDS = 5
 # How many blocks of broken source are parsed separately; real files need only a few.
 RECOVERY_LIMIT = 500
 
 Match = dict[str, list[Node]]
 
-# This release of tree-sitter recommends a progress callback instead of a timeout, but the callback crashes the parser.
-warnings.filterwarnings("ignore", "Use the progress_callback", DeprecationWarning)
-
-# Source that crashes a grammar: a Markdown block nested in about 250 others.
-_UNSAFE = {"markdown": re.compile(rb"^[ \t>*+\-\d.)]{150}", re.MULTILINE)}
+# Source that crashes a grammar. A crash can also corrupt memory without ending the process, so such source is never
+# parsed, although a worker would survive it.
+_UNSAFE = {
+    # A block nested in about 250 others.
+    "markdown": re.compile(rb"^[ \t>*+\-\d.)]{150}", re.MULTILINE),
+    # The scanner saves its state into 1,024 bytes and checks for room too late: block level 254 writes past the end.
+    # This lets through at most 237 levels.
+    "yaml": re.compile(rb"^[ \t\-?:]{120}", re.MULTILINE),
+    # The scanner aborts at about 1,030 strings inside each other.
+    "kotlin": re.compile(rb"(?:\"\$\{[^\"]*){500}"),
+}
 # Some grammars crash on letters outside ASCII because they look them up in a table of 128 entries. So these bytes are
 # replaced by x for parsing: positions stay the same, and names are read from the original source.
 _ONLY_ASCII = bytes(range(128)) + b"x" * 128
@@ -98,7 +100,7 @@ def _reparse_broken(language: Language, root: Node, source: bytes) -> Iterator[N
     """
     if not root.has_error or not (language.is_code or language.id in _MARGIN_HAS_KEYS):
         return
-    deadline = time.monotonic() + PARSE_SECONDS
+    # No time limit is needed: the broken parts do not overlap, so together they are no longer than the file.
     left, block_start = RECOVERY_LIMIT, _BLOCK_STARTS.get(language.id, _BLOCK_START)
     for broken in _outermost_errors(root):
         # An error deep inside a definition starts with a fragment of it, so its first line may be a new block.
@@ -108,8 +110,6 @@ def _reparse_broken(language: Language, root: Node, source: bytes) -> Iterator[N
         starts = [m.end() for m in block_start.finditer(source, first, limit)][:left]
         left -= len(starts)
         for start, end in pairwise([*starts, limit]):
-            if time.monotonic() > deadline:
-                return
             with suppress(ValueError):
                 yield _parse_part(language, source, start, end)
 
@@ -126,7 +126,7 @@ def _outermost_errors(root: Node) -> Iterator[Node]:
 
 def _parse_part(language: Language, source: bytes, start: int, end: int) -> Node:
     # Parsers are cheap to create and not thread-safe, so each call creates one.
-    parser = Parser(load_grammar(language.grammar or ""), timeout_micros=PARSE_SECONDS * 1_000_000)
+    parser = Parser(load_grammar(language.grammar or ""))
     bodies = _quoted_bodies(language, source, start, end)
     edges = [start, *chain.from_iterable(bodies), end]
     if edges != [0, len(source)]:

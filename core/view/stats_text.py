@@ -18,10 +18,10 @@ _LONGEST_ARGUMENTS = 60
 def stats_text(found: Statistics, project: str) -> str:
     """Return statistics for a terminal, with a bar chart."""
     if not found.total.calls:
-        return f"No agent has called {project} yet. `keyhole mcp` serves it and records every call.\n"
+        return f"No calls recorded for {project} yet. `keyhole mcp` serves it to agents and records every call.\n"
     total = found.total
     lines = [
-        f"{count_of(total.calls, 'call')} of {project}, {moment(found.first)} to {moment(found.last)}",
+        f"{project}: {count_of(total.calls, 'call')}, {moment(found.first)} to {moment(found.last)}",
         f"{count_of(total.answers, 'answer')}: {completeness_text(total)}",
         f"{failures_text(total)}, {total.pending:,} pending",
         f"{total.tokens:,} tokens, {total.utilisation:.0%} of the budget on average",

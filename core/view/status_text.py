@@ -44,6 +44,7 @@ def report_text(report: IndexReport) -> str:
                 count_of(report.files, "file"),
                 count_of(report.chunks, "chunk"),
                 f"{report.skipped:,} skipped",
+                *([f"{report.unparsed:,} not parsed"] if report.unparsed else []),
                 f"generation {report.generation}",
                 f"{report.seconds:.1f} s",
             ]
@@ -63,10 +64,16 @@ def _index_lines(status: Status) -> list[str]:
     return [
         f"Index      {human_size(status.index_bytes)} │ generation {status.generation} │ {freshness}",
         f"Updated    {status.updated}",
-        f"Model      {status.model or NO_MODEL}",
+        f"Model      {_model_text(status)}",
         f"Files      {status.files:,} │ {human_size(status.size)}",
         f"Chunks     {status.chunks:,} │ {count_of(status.symbols, 'symbol')}",
     ]
+
+
+def _model_text(status: Status) -> str:
+    if status.model_problem:
+        return f"search is by words only: {status.model_problem}"
+    return status.model or NO_MODEL
 
 
 def _largest_first(counts: dict[str, int]) -> list[tuple[str, int]]:

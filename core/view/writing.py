@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from keyhole.core.notes import Note
-from keyhole.core.types import Completeness
+from keyhole.core.types import NONE_UNSHOWN, Completeness, Unshown
 from keyhole.core.view.budget.sizes import Size, TruncationInfo, measure
 from keyhole.core.view.text import json_line, shorten
 
@@ -15,15 +15,22 @@ WIDEST = Size(999_999, 999_999_000, 999_999)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a list: where it starts, how many results it may hold, and how many there are in all."""
+    """A page of a list: where it starts, how many results it may hold, and how many there are in all.
+
+    `unshown` says how many of its results can't be shown, because their files differ from the index.
+    """
 
     offset: int
     limit: int
     total: int
+    unshown: Unshown = NONE_UNSHOWN
 
     def after(self, shown: int) -> int | None:
         """Return the offset of the next page, or None when `shown` results reach the end."""
-        return self.offset + shown if self.offset + shown < self.total else None
+        missing = self.unshown.count
+        is_all = shown + missing >= min(self.limit, self.total - self.offset)
+        end = self.offset + shown + (missing if is_all else 0)
+        return end if end < self.total else None
 
 
 @dataclass(frozen=True, slots=True)

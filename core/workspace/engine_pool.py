@@ -64,10 +64,9 @@ class EnginePool:
         """Return the current index file, and an idle reader of it if there is one."""
         from keyhole.core.search.shared_caches import SharedCaches
 
-        try:
-            status = self._workspace.index_file.stat()
-        except OSError:
-            raise StoreError("this workspace has no index yet", ErrorKind.NO_INDEX) from None
+        status = self._workspace.index_stat()
+        if status is None:
+            raise StoreError("this workspace has no index yet", ErrorKind.NO_INDEX)
         file = status.st_dev, status.st_ino
         with self._lock:
             # Another process may have replaced a damaged index file.
@@ -87,7 +86,7 @@ class EnginePool:
         from keyhole.core.search.engine import Engine
 
         return Engine(
-            Store(self._workspace.index_file),
+            Store(self._workspace.index_file, is_reader=True),
             self._workspace.root,
             max_bytes=self._workspace.max_bytes,
             embedder=self._models.embedder,
@@ -97,8 +96,8 @@ class EnginePool:
 
     def _give_back(self, opening: _Opening, engine: "Engine") -> None:
         with self._lock:
-            is_current = opening is self._opening
-            if is_current:
+            is_kept = opening is self._opening and not engine.store.is_frozen
+            if is_kept:
                 opening.idle.append(engine)
-        if not is_current:
+        if not is_kept:
             engine.store.close()

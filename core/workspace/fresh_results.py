@@ -1,13 +1,16 @@
 """Answers for the current files: files that changed since they were indexed are indexed again first."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.core.deadline import acquire_slot
+from keyhole.core.errors import FullStoreError, UnwritableStoreError
 from keyhole.core.files.read import read_source
 from keyhole.core.files.stamps import stamp_of
-from keyhole.core.types import SourceFile, Stamp
+from keyhole.core.types import SourceFile, StaleReason, Stamp
 from keyhole.core.workspace.engine_pool import EnginePool
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
@@ -24,6 +27,14 @@ Attempt = Callable[["Engine"], tuple[Answer, set[str], set[str]]]
 _TRIES = 3
 
 
+@dataclass(frozen=True, slots=True)
+class StaleFiles:
+    """Files in an answer that differ from the index, and why they were not indexed again."""
+
+    paths: frozenset[str]
+    reason: StaleReason
+
+
 class FreshResults:
     """Searches the index, and searches again if a file in the answer has changed."""
 
@@ -35,8 +46,9 @@ class FreshResults:
         # and it fails instead of waiting.
         self._writing = BoundedSemaphore(1)
 
-    def answer(self, attempt: Attempt[Answer], *, needs_trigrams: bool = False) -> tuple[Answer, set[str]]:
-        """Return an answer from one snapshot of the index, and the files that kept changing while they were read."""
+    def answer(self, attempt: Attempt[Answer], *, needs_trigrams: bool = False) -> tuple[Answer, StaleFiles]:
+        """Return an answer from one snapshot of the index, and which of its files differ from the index."""
+        reason = StaleReason.CHANGING
         with self._engines.lend() as engine:
             if needs_trigrams:
                 self._fill_trigrams(engine.store)
@@ -44,15 +56,20 @@ class FreshResults:
                 with engine.store.snapshot():
                     answer, paths, changed = attempt(engine)
                     stale = self._stale_paths(engine.store, paths) | changed
-                if not stale or not self._reindex(stale):
+                try:
+                    if not stale or not self._reindex(stale):
+                        break
+                except (FullStoreError, UnwritableStoreError):
+                    reason = StaleReason.NOT_WRITABLE
                     break
-        return answer, stale
+        return answer, StaleFiles(frozenset(stale), reason)
 
     def _fill_trigrams(self, store: "WriterStore") -> None:
         from keyhole.core.index.trigrams import fill_trigrams
 
         workspace = self._workspace
-        with acquire_slot(self._writing):
+        # Without the right to write, a search reads files without trigrams.
+        with acquire_slot(self._writing), suppress(FullStoreError, UnwritableStoreError):
             fill_trigrams(store, workspace.root, workspace.folder, max_bytes=workspace.max_bytes)
 
     def _reindex(self, paths: set[str]) -> bool:

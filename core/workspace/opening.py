@@ -1,11 +1,13 @@
 """Opening a workspace: its folder, its settings and the location of its index."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings, load_settings
+from keyhole.core.errors import ErrorKind, UnwritableStoreError
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.index.location import INDEX_FILE, index_folder
 
@@ -36,12 +38,22 @@ class OpenWorkspace:
         """The path of the index file, which may not exist yet."""
         return self.folder / INDEX_FILE
 
+    def index_stat(self) -> os.stat_result | None:
+        """Return what the system knows about the index file; None if there is no index yet."""
+        try:
+            return self.index_file.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            text = f"cannot read {self.folder} ({error.strerror})"
+            raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
+
     @property
     def max_bytes(self) -> int:
         """The size limit of files; larger ones are not indexed."""
         return self.settings.index.max_file_bytes
 
-    def update_request(self, embedder: "Embedder | None", *, full: bool = False) -> "Request":
+    def update_request(self, embedder: "Embedder | None", *, full: bool = False, retry: bool = False) -> "Request":
         """Return the request for an update of the index."""
         from keyhole.core.index.update import Request
 
@@ -52,4 +64,5 @@ class OpenWorkspace:
             workers=self.settings.index.workers,
             embedder=embedder,
             full=full,
+            retry=retry,
         )

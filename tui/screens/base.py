@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Static
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from keyhole.tui.screens.jump import Target
 
 SMALLEST = (60, 16)
+
+
+def is_too_small(size: Size) -> bool:
+    """Return whether a terminal is too small to show anything but a message."""
+    return size.width < SMALLEST[0] or size.height < SMALLEST[1]
 
 
 class KeyholeScreen(Screen[None]):

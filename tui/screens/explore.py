@@ -44,7 +44,7 @@ class ExploreScreen(QueryScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "query", "Search", key_display="/", tooltip="Go to the search line"),
         Binding("e", "edit", "Edit", tooltip="Open the result in $EDITOR"),
-        Binding("y", "copy", "Copy", tooltip="Copy answer, or the JSON or diff on those tabs"),
+        Binding("y", "copy", "Copy", tooltip="Copy the answer, or the JSON or Diff tab"),
         Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
         Binding("d", "detail(1)", "Set detail", tooltip="Switch to the next detail level"),
         Binding("D", "detail(-1)", "Set detail", tooltip="Switch to the previous detail level"),

@@ -35,11 +35,14 @@ if TYPE_CHECKING:
 
 SOURCE, MAP = TABS = ("Source", "Map")
 LEVELS = tuple(MapLevel)
-_WELCOME = """Select a file and press ⏎ to open it, or press f to find one by name.
+_WELCOME = """Select a file and press ⏎, or press f to find one by name.
 
-Source shows the file. Map shows what an agent sees first: imports,
-definitions and their lines. Press s to go to a symbol.
-Press l to see the links of a file; follow with Enter, < back, > forward.
+Source shows the file. Map shows what an agent sees first:
+imports, definitions and their lines.
+
+Press s to go to a symbol.
+Press l to see the links of a file, and ⏎ to follow one.
+Press < to go back, > to go forward.
 
   indexed file
 ○ skipped file, with the reason
@@ -197,7 +200,7 @@ class FilesScreen(LinkNavigationScreen):
             self.notify("No symbols in this file.", timeout=3)
             return
         choices = [
-            Choice(f"{'  ' * depth}{one_line(symbol.name)}", f"{symbol.kind} {symbol.start_line}", number)
+            Choice(f"{'  ' * depth}{one_line(symbol.name)}", f"{symbol.kind}, line {symbol.start_line}", number)
             for number, (symbol, depth) in enumerate(symbols)
         ]
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _COUNT_EVERY = 2.0
 _EMPTY = """[bold]○ Nothing to count yet[/]
 
-No agent has called this workspace yet.
+No calls recorded for this workspace yet.
 Press 3 for Traffic to serve agents and connect them."""
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ARGUMENTS, TEXT, TIMING, DIFF = TABS = ("Arguments", "Text", "Timing", "Diff")
 _NO_CALL = """Select a call to see its arguments, the exact
-answer, its timing, and the difference to a replay.
+answer, its timing, and how a replay differs.
 """
 _NO_REPLAY = """Press r to replay this call with the same or other
 parameters, and compare the answers.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LinksPane(RowList):
-    """Lists outgoing, broken, external and incoming links; Enter follows one."""
+    """Lists internal, broken, external and incoming links; Enter follows one."""
 
     HELP_TITLE = "Links"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "Follow", tooltip="Follow the link")]

@@ -52,9 +52,9 @@ def clamp_limit(
     if asked is None:
         return min(default or limit.default, limit.maximum), []
     if asked < 1:
-        raise QueryError(f"{name} must be from 1 to {limit.maximum}, not {asked}")
+        raise QueryError(f"{name} must be from 1 to {limit.maximum:,}, not {asked:,}")
     if asked > limit.maximum:
-        text = f"{name}={asked} is over the maximum, using {name}={limit.maximum}"
+        text = f"{name}={asked} is over the maximum; using {name}={limit.maximum}"
         return limit.maximum, [Note(NoteKind.LIMIT_LOWERED, text)]
     return asked, []
 
@@ -66,7 +66,7 @@ def clamp_tokens(asked: int | None) -> tuple[int, list[Note]]:
     if asked < MIN_TOKENS:
         raise QueryError(f"max_tokens must be from {MIN_TOKENS:,} to {MAX_TOKENS:,}, not {asked:,}")
     if asked > MAX_TOKENS:
-        text = f"max_tokens={asked} is over the maximum, using max_tokens={MAX_TOKENS}"
+        text = f"max_tokens={asked} is over the maximum; using max_tokens={MAX_TOKENS}"
         return MAX_TOKENS, [Note(NoteKind.BUDGET_LOWERED, text)]
     return asked, []
 
@@ -79,6 +79,6 @@ def check_offset(offset: int) -> None:
 def check_least(name: str, value: int, least: int) -> None:
     """Reject a number that is too small, or too large for the index."""
     if value < least:
-        raise QueryError(f"{name} must be {least} or more, not {value}")
+        raise QueryError(f"{name} must be {least} or more, not {value:,}")
     if value > LARGEST:
-        raise QueryError(f"{name} must be {LARGEST} or less, not {value}")
+        raise QueryError(f"{name} must be {LARGEST:,} or less, not {value:,}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from keyhole.core.types import Completeness
+from keyhole.core.types import Completeness, StaleReason
 from keyhole.core.view.budget.fitting import Plan
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.writing import Page
@@ -86,13 +86,11 @@ def sections_next(sections: Sequence[Section], shown: int) -> str:
 
 
 def banner(page: ShownPage, budget: Budget, *, at_minimal: int = 0, too_large_step: str = "") -> str:
-    """Return the banner of a list view.
+    """Return the banner of a list view that shows results.
 
     `at_minimal` is how many results the lowest detail would show; `too_large_step` says how to see a first result that
     is too large for the budget.
     """
-    if not page.shown:
-        return _nothing_here(page.page)
     noun = "Result" if page.shown == 1 else "Results"
     text = f"{noun} {page.numbers(0, page.shown)} of {page.page.total:,}."
     if page.plan.reason:
@@ -110,12 +108,25 @@ def detail_applied(page: Page, plan: Plan) -> str:
     return runs[0][0] if len(runs) == 1 else ", ".join(text for _, text in runs)
 
 
-def _nothing_here(page: Page) -> str:
+def empty_banner(shown: ShownPage, building: str = "") -> str:
+    """Return the banner of a page without results; `building` says how far the index is, while it is being built."""
+    page = shown.page
+    if page.unshown.count:
+        return _all_unshown(shown)
     if not page.total:
-        return "Nothing found."
+        return f"Nothing found yet: {building}." if building else "Nothing found."
     last = (page.total - 1) // page.limit * page.limit
     there_are = f"there are {page.total:,}" if page.total > 1 else "there is 1"
     return f"No results at offset={page.offset}: {there_are}. Last page: offset={last}."
+
+
+def _all_unshown(shown: ShownPage) -> str:
+    unshown = shown.page.unshown
+    subject = "Result" if unshown.count == 1 else "Results"
+    text = f"{subject} {shown.numbers(0, unshown.count)} of {shown.page.total:,} not shown: {unshown.why}."
+    if unshown.reason == StaleReason.CHANGING:
+        text += " Try again in a few seconds."
+    return text + (f" Next page: {shown.next}." if shown.next else "")
 
 
 def _missing(page: ShownPage) -> Iterator[str]:

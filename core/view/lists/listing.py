@@ -8,7 +8,15 @@ from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types import Detail, Format
 from keyhole.core.view.budget.fitting import Fitting, Ladder, Plan
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo, measure
-from keyhole.core.view.lists.banner import Section, ShownPage, banner, detail_applied, sections_banner, shares
+from keyhole.core.view.lists.banner import (
+    Section,
+    ShownPage,
+    banner,
+    detail_applied,
+    empty_banner,
+    sections_banner,
+    shares,
+)
 from keyhole.core.view.lists.cursor import write_cursor
 from keyhole.core.view.text import json_line
 from keyhole.core.view.writing import (
@@ -60,6 +68,8 @@ class Listing:
     request: bytes
     generation: int
     notes: tuple[Note, ...] = ()
+    # How far the index is, while it is being built.
+    building: str = ""
     # How to see the first result when it is too large for the budget.
     too_large_step: str = ""
     # Further facts for JSON.
@@ -110,6 +120,8 @@ class _Writer:
         if self._listing.sections:
             return sections_banner(page, self._shown.budget)
         at_minimal = self._at_minimal if page.shown < page.count else 0
+        if not page.shown:
+            return empty_banner(page, self._listing.building)
         return banner(page, self._shown.budget, at_minimal=at_minimal, too_large_step=self._listing.too_large_step)
 
     def truncation(self, plan: Plan, size: Size) -> TruncationInfo:

@@ -144,7 +144,7 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
     if isinstance(request, TreeRequest):
         check_least("max_depth", request.max_depth, 1)
         if request.symbols and request.relation != Relation.DESCENDANTS:
-            raise QueryError("symbols needs relation=descendants. The children of a file already are its symbols")
+            raise QueryError("symbols needs relation=descendants; the children of a file are already its symbols")
         view = "get_tree descendants" if request.relation == Relation.DESCENDANTS else view
     if isinstance(request, RelatedRequest):
         check_least("line", request.line, 1)
@@ -177,8 +177,8 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
     """Return a page of results."""
     if query.generation is not None:
         check_generation(query.generation, context.index.generation)
-    missing = context.index.pending
-    building = f"the index is being built; remaining files: {missing:,}"
+    building = context.index.building
+    is_note = building and (results.total or results.sections)
     listing = Listing(
         page=Page(query.wanted.offset, query.wanted.limit, results.total),
         count=results.count,
@@ -187,7 +187,8 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         facts_of=results.facts_of,
         request=query.key,
         generation=context.index.generation,
-        notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, building)] if missing else [])),
+        notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, building)] if is_note else [])),
+        building=building,
         too_large_step=f"Show it: max_tokens={MAX_TOKENS}",
         facts={"project": name_text(context.project, _LONGEST_PROJECT), "index": context.index.for_json()},
         latency_ms=(time.perf_counter() - context.started) * 1e3,
@@ -251,7 +252,7 @@ def _find_related(sources: RelationSources, query: RelationQuery) -> RelationRes
         facts_of=lambda number, level: hit_facts(*entry(number), level),
         paths=frozenset([related.path, *(hit.path for hit in hits)]),
         changed=frozenset(changed),
-        notes=tuple(_related_notes(related)),
+        notes=(*_related_notes(related), *engine.model_notes()),
         ladders=ladders,
         related=related,
         passages=passages,

@@ -41,7 +41,7 @@ def search_view(
         return hits[number], result.passages.get(hits[number].chunk_id)
 
     listing = Listing(
-        page=Page(query.offset, query.limit, result.total),
+        page=Page(query.offset, query.limit, result.total, result.unshown),
         count=len(hits),
         ladders=lambda detail: ladders(detail, len(hits)),
         text_of=lambda number, level: hit_text(*entry(number), level),
@@ -49,6 +49,7 @@ def search_view(
         request=request,
         generation=result.index.generation,
         notes=result.notes,
+        building=result.index.building,
         too_large_step=f"Read it: read_file start_line={hits[0].start_line}" if hits else "",
         facts={
             "mode": result.mode,

@@ -121,7 +121,7 @@ class MapWriter:
         if self.total:
             title = "Inside" if self.owner else "Symbols"
             yield from ("", title, *items_lines(sketch.items, sketch.style, "  ", self._gap_lines))
-        elif not self.owner:
+        elif not self.owner and not self._outline.missed:
             yield from ("", "No symbols found.")
 
     def _gap_lines(self, gap: Gap) -> tuple[str, str]:

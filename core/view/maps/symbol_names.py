@@ -33,7 +33,7 @@ class SymbolNames:
         if len(found) == 1:
             return found[0], []
         lines = ", ".join(str(symbol.start_line) for symbol in found[1 : _LINES_LISTED + 1])
-        text = f"{len(found):,} symbols have this name, showing the first; for others use symbol=LINE: {lines}"
+        text = f"{len(found):,} symbols have this name; showing the first. For the others use symbol=LINE: {lines}"
         return found[0], [Note(NoteKind.SAME_NAME, text)]
 
     def reference(self, symbol: Symbol) -> str:

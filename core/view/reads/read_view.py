@@ -32,7 +32,7 @@ def parse_read_request(request: ReadRequest) -> ReadShown:
     check_least("start_line", request.start_line, 1)
     check_least("start_column", request.start_column, 1)
     if not 1 <= len(request.paths) <= MOST_PATHS:
-        raise QueryError(f"paths must be from 1 to {MOST_PATHS}, not {len(request.paths)}")
+        raise QueryError(f"paths must name 1 to {MOST_PATHS} files, not {len(request.paths):,}")
     lines, line_notes = clamp_limit("read_file", request.max_lines, name="max_lines")
     tokens, token_notes = clamp_tokens(request.max_tokens)
     start, budget = Position(request.start_line, request.start_column), Budget(tokens, bytes=READ_BYTES)
