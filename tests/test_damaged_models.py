@@ -1,4 +1,4 @@
-"""Whatever is wrong with a model, search goes on by words, and a note says what is wrong and what to do."""
+"""A damaged model never stops a search: it uses words only, and a note says what is wrong and what to do."""
 
 import json
 import os
