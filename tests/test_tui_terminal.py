@@ -150,6 +150,89 @@ def test_the_terminal_is_restored(
     assert "Traceback" not in terminal.text
 
 
+# A parent shell that runs the explorer in its own process group, as interactive shells do, and then reads a line. By
+# opening the terminal, it makes it its controlling one.
+PARENT = """
+exec < "$(tty)"
+set -m
+"$@"
+echo "ended with $?"
+read -r line
+echo "the shell read $line"
+"""
+
+
+def explorer_of(shell: int) -> int:
+    """Return the number of the explorer that a shell has started."""
+    (pid,) = (int(child) for child in Path(f"/proc/{shell}/task/{shell}/children").read_text().split())
+    return pid
+
+
+def kill_explorer(terminal: Terminal, number: int = signal.SIGKILL) -> None:
+    os.kill(explorer_of(terminal.process.pid), number)
+
+
+def kill_its_group(terminal: Terminal) -> None:
+    os.killpg(explorer_of(terminal.process.pid), signal.SIGKILL)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to find the explorer")
+@pytest.mark.parametrize(
+    ("kill", "code"),
+    [
+        pytest.param(kill_explorer, 137, id="SIGKILL"),
+        pytest.param(lambda terminal: kill_explorer(terminal, signal.SIGSEGV), 139, id="SIGSEGV"),
+        pytest.param(kill_its_group, 137, id="SIGKILL to its process group"),
+    ],
+)
+def test_the_terminal_is_restored_after_a_hard_kill(
+    start: Callable[..., Terminal], kill: Callable[[Terminal], None], code: int
+) -> None:
+    terminal = start(through=("sh", "-c", PARENT, "sh"))
+    terminal.shows("✓ current")
+    assert termios.tcgetattr(terminal.slave) != terminal.before
+    kill(terminal)
+    terminal.shows(f"ended with {code}")
+    terminal.shows("the explorer was killed; the terminal is restored")
+    assert terminal.is_restored()
+    terminal.send("typed after it\r")
+    terminal.shows("the shell read typed after it")
+    assert terminal.end() == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to find the explorer")
+def test_an_editor_keeps_the_terminal_when_the_explorer_is_killed(start: Callable[..., Terminal], root: Path) -> None:
+    editor = root.parent / "editor.py"
+    editor.write_text(f"#!{sys.executable}\n{WAITING_EDITOR}print('edited on', flush=True)\n")
+    editor.chmod(0o755)
+    terminal = start(VISUAL=str(editor))
+    terminal.shows("✓ current")
+    terminal.send("first\r")
+    terminal.shows("a.py")
+    terminal.send("e")
+    terminal.shows("the editor has the terminal")
+    begun = len(terminal.output)
+    terminal.process.kill()
+    terminal.process.wait()
+    terminal.send("end\n")
+    terminal.read_until(lambda: b"edited on" in terminal.output[begun:])
+    assert b"\x1b" not in terminal.output[begun:]
+
+
+def test_a_guard_that_is_killed_does_not_disturb_the_explorer(start: Callable[..., Terminal]) -> None:
+    terminal = start()
+    terminal.shows("✓ current")
+    pid = terminal.process.pid
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        if b"keyhole.core.cli.main" in Path(f"/proc/{child}/cmdline").read_bytes():
+            os.kill(int(child), signal.SIGKILL)
+    terminal.send("first\r")
+    terminal.shows("a.py")
+    terminal.send("q")
+    assert terminal.end() == 0
+    assert terminal.is_restored()
+
+
 def test_it_ends_when_its_window_is_gone_and_no_signal_says_so(root: Path) -> None:
     terminal = Terminal(root)
     terminal.shows("✓ current")

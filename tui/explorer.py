@@ -5,8 +5,8 @@ Screens import this module and never `app.py`, which creates the screens: so imp
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     )
     from keyhole.tui.search_state import SearchState
     from keyhole.tui.serving import Tools
+    from keyhole.tui.terminal_guard import TerminalGuard
 
 log = logging.getLogger("keyhole.tui")
 
@@ -90,6 +91,8 @@ class Explorer(App[None]):
         self._journal_follower: JournalFollower | None = None
         self._is_measuring = False
         self.journal_problem = ""
+        # Restores the terminal if this process can't; only a real terminal has one.
+        self.terminal_guard: TerminalGuard | None = None
         self._shown_notices: set[IndexMessage] = set()
         # What a screen opens when it is shown next: a file at a line, as source or as map; a search.
         self.wanted_file: tuple[str, int, bool] | None = None
@@ -297,6 +300,16 @@ class Explorer(App[None]):
         if problem := await self.editing.run(self, command, self.root):
             self.notify(f"Could not start {command[0]}: {problem}", severity="error", markup=False)
         self.index_again()
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Hand over the terminal; it is not the explorer's to restore meanwhile."""
+        with super().suspend():
+            if self.terminal_guard:
+                self.terminal_guard.off()
+            yield
+            if self.terminal_guard:
+                self.terminal_guard.on()
 
     @cached_property
     def editing(self) -> "Editing":

@@ -11,6 +11,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.view.text import one_line
 from keyhole.tui.errors_for_explorer import problem_text
+from keyhole.tui.terminal_guard import TerminalGuard
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -31,7 +32,12 @@ def run_explorer(folder: Path, server_side: "ServerSide", *, force: bool = False
 
     log_path = _log_to_file()
     app = KeyholeApp(root, lambda: _open_service(root, force=force), server_side=server_side, port=port)
-    asyncio.run(_explore(app))
+    app.terminal_guard = TerminalGuard.start()
+    try:
+        asyncio.run(_explore(app))
+    finally:
+        if app.terminal_guard:
+            app.terminal_guard.close()
     if app.failure:
         problem = one_line(str(app.failure))
         return _fail(f"the explorer failed{f' ({problem})' if problem else ''}; see {log_path}")
@@ -41,8 +47,12 @@ def run_explorer(folder: Path, server_side: "ServerSide", *, force: bool = False
 async def _explore(app: "KeyholeApp") -> None:
     """Run the app, then stop the server it may have started, once the terminal is restored."""
     try:
+        if app.terminal_guard:
+            app.terminal_guard.on()
         await app.run_async()
     finally:
+        if app.terminal_guard:
+            app.terminal_guard.off()
         if app.serving:
             await app.serving.stop()
 
