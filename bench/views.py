@@ -88,7 +88,7 @@ def sizes(pages: list[SearchResult]) -> dict[str, float]:
 
 def indented(found: SearchResult) -> str:
     """Return results as tools commonly write them."""
-    facts = [hit_facts(hit, found.passages[hit.chunk_id], Detail.RICH) for hit in found.hits]
+    facts = [hit_facts(hit, found.passages[hit.key], Detail.RICH) for hit in found.hits]
     return json.dumps(facts, indent=2, ensure_ascii=False)
 
 

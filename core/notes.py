@@ -9,6 +9,8 @@ class NoteKind(StrEnum):
 
     LIMIT_LOWERED = "limit-lowered"
     BUDGET_LOWERED = "budget-lowered"
+    CONTEXT_LOWERED = "context-lowered"
+    ONLY_FOR_PATTERNS = "only-for-patterns"
     MODE_CHOSEN = "mode-chosen"
     WORDS_ONLY = "words-only"
     INDEX_INCOMPLETE = "index-incomplete"

@@ -109,7 +109,7 @@ class Service:
 
         started = time.perf_counter()
         query, shown = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
-        parameters = (query.text, query.mode, query.path, query.language, query.kind, query.include_tests)
+        parameters = (query.text, query.mode, query.path, query.language, query.kind, query.include_tests, query.output)
         key = request_key("search_code", self.folder.name, *parameters)
         generation = None
         if request.cursor:

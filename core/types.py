@@ -305,6 +305,14 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Output(StrEnum):
+    """What a search by pattern lists: matching lines, files with their number of lines, or folders with theirs."""
+
+    LINES = "lines"
+    FILES = "files"
+    COUNT = "count"
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A search: the text, the mode, the filters and the page."""
@@ -317,6 +325,7 @@ class Query:
     include_tests: bool = True
     limit: int = 10
     offset: int = 0
+    output: Output = Output.LINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +344,8 @@ class SearchRequest:
     cursor: str = ""
     max_tokens: int | None = None
     format: Format = Format.TEXT
+    context_lines: int = 0
+    output: Output = Output.LINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,8 +391,17 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True)
+class Owner:
+    """The definition around a line: its qualified name, and its lines."""
+
+    qualified_name: str
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that matches a query, labelled with its best matching definition."""
+    """A chunk that matches a query, labelled with its best matching definition; or one line that matches a pattern."""
 
     path: str
     language: str
@@ -399,6 +419,28 @@ class Hit:
     signals: tuple[Signal, ...]
     key_methods: tuple[str, ...] = ()
     match_lines: tuple[int, ...] = ()
+    # Of a line that matches a pattern: where the first match starts, and the definition around it.
+    column: int = 0
+    owner: Owner | None = None
+
+    @property
+    def is_line(self) -> bool:
+        """Whether this is one line that matches a pattern, not a chunk."""
+        return self.column > 0
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What tells it from the other hits of an answer."""
+        return self.chunk_id, self.start_line
+
+
+@dataclass(frozen=True, slots=True)
+class MatchCount:
+    """How many lines of a file, or of the files in a folder, match a pattern."""
+
+    path: str
+    lines: int
+    files: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,9 +509,10 @@ NONE_UNSHOWN = Unshown()
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One page of hits with notes about it; `passages` are keyed by chunk id.
+    """One page of hits with notes about it; `passages` are by the keys of hits.
 
-    `unshown` says how many hits of the page are not in `hits`, because their files differ from the index.
+    `unshown` says how many hits of the page are not in `hits`, because their files differ from the index. A search by
+    pattern also has the number of files with matches; it may have a page of counts instead of hits.
     """
 
     query: Query
@@ -478,8 +521,10 @@ class SearchResult:
     total: int
     index: IndexVersion
     notes: tuple[Note, ...] = ()
-    passages: Mapping[int, Passage] = field(default_factory=dict)
+    passages: Mapping[tuple[int, int], Passage] = field(default_factory=dict)
     unshown: Unshown = NONE_UNSHOWN
+    matches: MatchCount | None = None
+    counts: tuple[MatchCount, ...] = ()
 
     def answer_to(self, query: Query) -> "SearchResult | None":
         """Return the result of another search of the same index, if this page contains all of it.
@@ -488,7 +533,9 @@ class SearchResult:
         """
         has_enough = query.limit <= self.query.limit and replace(query, limit=self.query.limit) == self.query
         return (
-            replace(self, query=query, hits=self.hits[: query.limit]) if not self.unshown.count and has_enough else None
+            replace(self, query=query, hits=self.hits[: query.limit], counts=self.counts[: query.limit])
+            if not self.unshown.count and has_enough
+            else None
         )
 
 

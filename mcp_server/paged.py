@@ -17,7 +17,7 @@ Request = TypeVar("Request")
 class Paging(TypedDict):
     """The paging parameters as requests take them."""
 
-    limit: int
+    limit: int | None
     offset: int
     cursor: str
     max_tokens: int
@@ -25,7 +25,7 @@ class Paging(TypedDict):
 
 
 def paged(
-    make: Callable[..., Request], limit: int, ask: Callable[[Context, Request], Awaitable[str]]
+    make: Callable[..., Request], limit: int | None, ask: Callable[[Context, Request], Awaitable[str]]
 ) -> Callable[..., Awaitable[str]]:
     """Make a tool from the function that makes its request and takes the paging parameters as `**paging`."""
     *own, _ = signature(make).parameters.values()
@@ -40,9 +40,9 @@ def paged(
     return tool
 
 
-def _paging(limit: int) -> list[Parameter]:
+def _paging(limit: int | None) -> list[Parameter]:
     return [
-        _parameter("limit", int, limit),
+        _parameter("limit", int if limit else int | None, limit),
         _parameter("offset", int, 0),
         _parameter("cursor", str, ""),
         _parameter("max_tokens", int, DEFAULT_TOKENS),

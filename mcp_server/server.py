@@ -17,7 +17,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.writer import Journal
 from keyhole.core.links.requests import RelationRequest
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, Progress, ReadRequest, SearchRequest
+from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, Output, Progress, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIMITS
 from keyhole.core.view.status_text import status_facts, status_text
 from keyhole.core.view.text import json_text
@@ -36,6 +36,7 @@ MAP_ADDRESS = "keyhole://map/{path*}"
 STATUS_ADDRESS = "keyhole://status"
 
 ModeName = Literal["auto", "hybrid", "semantic", "keyword", "regex", "symbol"]
+OutputName = Literal["lines", "files", "count"]
 LevelName = Literal["auto", "full", "compact", "minimal", "outline", "truncated"]
 Request = TypeVar("Request")
 
@@ -71,10 +72,21 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         kind: str = "",
         include_tests: bool = True,  # agents pass every argument by name
         detail_level: DetailName = "compact",
+        context_lines: int = 0,
+        output: OutputName = "lines",
         **paging: Unpack[Paging],
     ) -> SearchRequest:
         return SearchRequest(
-            query, Mode(mode), path, language, kind, include_tests, detail_level=Detail(detail_level), **paging
+            query,
+            Mode(mode),
+            path,
+            language,
+            kind,
+            include_tests,
+            Detail(detail_level),
+            context_lines=context_lines,
+            output=Output(output),
+            **paging,
         )
 
     async def map_file(
@@ -114,7 +126,8 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         await freshness.catch_up(_reporter(context))
         return await _text(service.relation_view, request)
 
-    searching = paged(search_code, defaults.top_k, search)
+    # No default limit: there are more lines than results on a page.
+    searching = paged(search_code, None, search)
     return [searching, map_file, read_file, *relation_tools(relate), index_status]
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from keyhole.core.view.budget.limits import DEFAULT_TOKENS, LIMITS, MAX_TOKENS, MIN_TOKENS
+from keyhole.core.view.budget.limits import DEFAULT_TOKENS, LIMITS, MAX_CONTEXT_LINES, MAX_TOKENS, MIN_TOKENS
 
 # Claude Code truncates descriptions and instructions at this length.
 LONGEST_DESCRIPTION = 2_048
@@ -25,6 +25,7 @@ what is missing and why, and which parameters get the rest."""
 
 _SEARCH = LIMITS["search_code"]
 _MINIMAL = LIMITS["search_code at minimal"]
+_LINES = LIMITS["search_code by pattern"]
 _READ = LIMITS["read_file"]
 _LINKS = LIMITS["get_links"]
 _LINKED = LIMITS["search_by_links"]
@@ -47,7 +48,8 @@ TOOLS = {
     "search_code": ToolText(
         "Search code",
         "Search code by name, words, meaning or regular expression. Returns one page of ranked results as "
-        "path:line:[kind] (score) signature, with the total. The first line says what is shown and which "
+        "path:line:[kind] (score) signature, or every matching line of a regular expression, "
+        "with the total. The first line says what is shown and which "
         "parameters get the rest. Start with detail_level=minimal for an overview; compact adds purpose, return "
         "value and key methods; rich adds the source. Nothing is left out silently.",
         {
@@ -58,7 +60,10 @@ TOOLS = {
             "kind": 'Only chunks that define this kind, such as "class" or "function".',
             "include_tests": "Include test files; default true.",
             "detail_level": "minimal, compact (default), rich, or auto (the best three rich, the rest minimal).",
-            "limit": f"Results per page, at most {_SEARCH.maximum} ({_MINIMAL.maximum} with detail_level=minimal).",
+            "context_lines": f"Lines to show around each match of a regular expression, 0 to {MAX_CONTEXT_LINES}.",
+            "output": "What to list for a regular expression: lines (default), files with counts, or count by folder.",
+            "limit": f"Results per page: default {_SEARCH.default}, at most {_SEARCH.maximum} ({_MINIMAL.maximum} with "
+            f"detail_level=minimal); for a regular expression {_LINES.default} lines, at most {_LINES.maximum}.",
             "offset": "Results to skip; the first line of an answer gives the next offset.",
             "cursor": "Cursor from a previous JSON answer to the same query and filters; continues there.",
             "max_tokens": _MAX_TOKENS,

@@ -155,7 +155,7 @@ def test_a_class_names_its_methods(service: Service) -> None:
 def test_passages_are_the_source_with_lines_around_it(service: Service) -> None:
     result = service.search(Query("next_delay attempt", Mode.KEYWORD), needs_source=lambda _: True)
     hit = result.hits[0]
-    passage = result.passages[hit.chunk_id]
+    passage = result.passages[hit.key]
     assert hit.path == "src/net/retry.py"
     assert passage.match_lines[:3] == (5, 6, 7)
     assert passage.before + passage.text + passage.after in FILES[hit.path]
@@ -168,7 +168,7 @@ def test_no_passage_is_taken_from_a_file_that_has_changed(own: Service) -> None:
     with Store(own.folder / INDEX_FILE) as store:
         passages, stale = load_passages(store, own.root, result.hits, "next_delay", max_bytes=10**6)
     assert stale == {"src/net/retry.py"}
-    assert passages.keys() == {hit.chunk_id for hit in result.hits if hit.path not in stale}
+    assert passages.keys() == {hit.key for hit in result.hits if hit.path not in stale}
 
 
 def test_a_symbol_on_a_line_of_several_chunks_is_shown_from_its_start(own: Service) -> None:

@@ -91,7 +91,7 @@ def test_the_ways_out_of_an_end_and_of_a_result_too_large_work(service: Service)
     assert last.banner == "Results 36-40 of 40."
 
     result = make_result((make_hit(0, path="src/part_39.py", start_line=3, end_line=9),))
-    result = replace(result, passages={0: LONG})
+    result = replace(result, passages={result.hits[0].key: LONG})
     too_large = search_view(result, Shown(Detail.RICH, budget=Budget(1_000)))
     (start,) = re.findall(r"Read it: read_file (start_line=\d+)\.", too_large.banner)
     read = service.read_view(ReadRequest(("src/part_39.py",), **parameters(start), max_lines=7))

@@ -84,7 +84,7 @@ PASSAGES = {
 
 def make_result(hits: tuple[Hit, ...] = HITS, *, total: int = 0, offset: int = 0, limit: int = 10) -> SearchResult:
     query = Query("compute", Mode.KEYWORD, limit=limit, offset=offset)
-    passages = {hit.chunk_id: PASSAGES.get(hit.chunk_id, PASSAGE) for hit in hits}
+    passages = {hit.key: PASSAGES.get(hit.chunk_id, PASSAGE) for hit in hits}
     return SearchResult(query, Mode.KEYWORD, hits, total or len(hits), IndexVersion(7, 0, 3), passages=passages)
 
 
@@ -115,7 +115,7 @@ CUTS = {
 def test_what_the_budget_removes(name: str, form: Format, check_golden: Check) -> None:
     count, tokens, detail = CUTS[name]
     result = make_result(tuple(make_hit(number) for number in range(count)), total=count + 7, limit=count)
-    result = replace(result, passages=dict.fromkeys(range(count), LONG))
+    result = replace(result, passages=dict.fromkeys((hit.key for hit in result.hits), LONG))
     view = search_view(result, Shown(detail, form, Budget(tokens)), project="acme")
     check_golden(f"views/cut-{name}.{form}", view.text)
 
@@ -145,7 +145,7 @@ def test_json_has_exactly_the_fields_of_its_level() -> None:
 
 def test_a_preview_ends_at_two_hundred_characters() -> None:
     long = replace(PASSAGE, text="\n\n" + "x" * 300 + "\ny\n")
-    result = replace(make_result((make_hit(1),)), passages={1: long})
+    result = replace(make_result((make_hit(1),)), passages={make_hit(1).key: long})
     (found,) = json.loads(search_view(result, Shown(Detail.MINIMAL, Format.JSON)).text)["results"]
     assert found["preview"] == "x" * 197 + "..."
 
@@ -187,7 +187,7 @@ def test_a_view_keeps_its_promises(
     offset = data.draw(st.integers(0, 10**6))
     numbered = tuple(replace(hit, chunk_id=number) for number, hit in enumerate(found))
     result = make_result(numbered, total=offset + len(numbered) + more, offset=offset, limit=50)
-    result = replace(result, passages={number: some[number % len(some)] for number in range(len(numbered))})
+    result = replace(result, passages={hit.key: some[number % len(some)] for number, hit in enumerate(numbered)})
     view = search_view(result, how, project="🙂" * 100)
     check_promises(view, result, how)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Format, Hit, Passage, SearchRequest, SearchResult
-from keyhole.core.view.lists.hit_text import first_line, ladders
+from keyhole.core.view.lists.hit_text import first_line, ladders, line_preview
 from keyhole.core.view.lists.listing import ListView
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.search_state import Variant
@@ -96,7 +96,7 @@ def find_answer(
         # A result that was left out has no level, so its cost is measured at the level asked for.
         is_left_out = position >= len(view.plan.levels)
         level = asked[position] if is_left_out else view.plan.levels[position]
-        label = label_of(hit, result.passages.get(hit.chunk_id))
+        label = label_of(hit, result.passages.get(hit.key))
         rows.append(Row(hit, label, level, asked[position], view.size_of(position, level).tokens, is_left_out))
     source = _source_of(service, rows[0]) if with_source and rows else None
     return Answer(number, request, result, view, tuple(rows), source)
@@ -110,6 +110,9 @@ def _source_of(service: "Service", row: Row) -> str | None:
 
 def label_of(hit: Hit, passage: Passage | None) -> Label:
     """Return what a hit is, on one line and with its kind only once: `async method fetch(self)`, `class Client`."""
+    if hit.is_line:
+        text = name_text(line_preview(passage.text, hit.column).strip()) if passage else ""
+        return Label("", hit.owner.qualified_name if hit.owner else "", text)
     if not hit.signature:
         return Label("", hit.kind, first_line(passage))
     signature = name_text(hit.signature)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from keyhole.core.suggest import close_names, did_you_mean
-from keyhole.core.types import Detail, Format, Mode
+from keyhole.core.types import Detail, Format, Mode, Output
 
 if TYPE_CHECKING:
     from keyhole.core.clients import Profile
@@ -56,7 +56,11 @@ FILTER_OPTIONS: tuple[Option, ...] = (
     click.option("--include-tests/--no-tests", default=True, show_default=True, help="Include test files."),
 )
 SEARCH_PAGE_OPTIONS: tuple[Option, ...] = (
-    click.option("--limit", type=int, help="Results per page; default: the setting search.top_k (10)."),
+    click.option(
+        "--limit",
+        type=int,
+        help="Results per page; default: the setting search.top_k (10), or 100 lines for a regular expression.",
+    ),
     click.option("--offset", type=int, default=0, show_default=True, help="Results to skip."),
 )
 PAGE_OPTIONS: tuple[Option, ...] = (
@@ -77,6 +81,25 @@ ANSWER_OPTIONS: tuple[Option, ...] = (
         "client",
         default="",
         help="Show the answer as this client delivers it, such as claude or codex.",
+    ),
+)
+
+
+PATTERN_OPTIONS: tuple[Option, ...] = (
+    click.option(
+        "-C",
+        "--context-lines",
+        type=int,
+        default=0,
+        show_default=True,
+        help="Lines around each match of a regular expression, at most 10.",
+    ),
+    click.option(
+        "--output",
+        type=SuggestingChoice([*map(str, Output)]),
+        default="lines",
+        show_default=True,
+        help="What to list for a regular expression: matching lines, files with counts, or counts by folder.",
     ),
 )
 

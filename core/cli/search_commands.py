@@ -8,6 +8,7 @@ import click
 from keyhole.core.cli.options import (
     ANSWER_OPTIONS,
     FILTER_OPTIONS,
+    PATTERN_OPTIONS,
     SEARCH_PAGE_OPTIONS,
     AnswerOptions,
     FilterOptions,
@@ -19,17 +20,27 @@ from keyhole.core.cli.options import (
     with_options,
 )
 from keyhole.core.cli.output import exit_with_nothing, print_json, print_list, print_text, refresh_index
-from keyhole.core.types import Detail, Mode, SearchRequest
+from keyhole.core.types import Detail, Mode, Output, SearchRequest
 
 
 class _SearchOptions(FilterOptions, AnswerOptions):
     detail_level: str
     cursor: str
+    context_lines: int
+    output: str
 
 
 @click.command()
 @click.argument("query")
-@with_options(*FILTER_OPTIONS, *SEARCH_PAGE_OPTIONS, detail_option, cursor_option, *ANSWER_OPTIONS, root_option)
+@with_options(
+    *FILTER_OPTIONS,
+    *SEARCH_PAGE_OPTIONS,
+    *PATTERN_OPTIONS,
+    detail_option,
+    cursor_option,
+    *ANSWER_OPTIONS,
+    root_option,
+)
 def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
     """Search the workspace. QUERY is a name, a few words, or /a regular expression/."""
     from dataclasses import replace
@@ -45,6 +56,8 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
         cursor=options["cursor"],
         max_tokens=shape.max_tokens,
         format=shape.format,
+        context_lines=options["context_lines"],
+        output=Output(options["output"]),
     )
     print_list(service.search_view(request), shape.profile)
 

@@ -10,9 +10,10 @@ from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.index.words import stem
 from keyhole.core.notes import Note, NoteKind
-from keyhole.core.search.filters import chunk_scope, role_of
+from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import Vocabulary, WordSearch
+from keyhole.core.search.line_search import LineSearch
 from keyhole.core.search.query import check_query, choose_mode, is_identifier, names_of, pattern_of, words_of
 from keyhole.core.search.rank import (
     HYBRID_VECTORS,
@@ -25,11 +26,10 @@ from keyhole.core.search.rank import (
     letters_of,
     rank,
 )
-from keyhole.core.search.regex import find_matches
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
-from keyhole.core.types import Hit, IndexVersion, Mode, Query, SearchResult
+from keyhole.core.types import Hit, IndexVersion, Mode, Output, Query, SearchResult
 
 # Errors about names that may be in the index once it is complete.
 _MAY_BE_INDEXED_LATER = frozenset([ErrorKind.NOT_INDEXED, ErrorKind.UNKNOWN_PATH, ErrorKind.UNKNOWN_SYMBOL])
@@ -120,6 +120,8 @@ class Engine:
         check_query(query)
         mode = self._possible_mode(query, mode or choose_mode(query))
         scope = chunk_scope(self.store, query)
+        if mode == Mode.REGEX:
+            return self._matching_lines(query, scope)
         ranking = self.ranking(query, mode, scope)
         page = ranking.candidates[query.offset : query.offset + query.limit]
         # Pages after the ranked pool are in the order of the words alone, so that every match can be reached.
@@ -135,13 +137,31 @@ class Engine:
             hits=label_hits(self.store, page, top, ranking.wanted),
             total=ranking.total,
             index=index,
-            notes=tuple(self._notes(query, mode, ranking, index.building)),
+            notes=tuple(self._notes(query, mode, ranking.total, index.building)),
         )
 
+    def _matching_lines(self, query: Query, scope: ChunkScope) -> SearchResult:
+        """Answer a search by pattern."""
+        found, index = self._lines(query, scope), self.index_version()
+        is_list = query.output == Output.LINES
+        counts = [] if is_list else found.counts(query.output)
+        total = found.total.lines if is_list else len(counts)
+        return SearchResult(
+            query=query,
+            mode=Mode.REGEX,
+            hits=found.page(query) if is_list else (),
+            total=total,
+            index=index,
+            notes=tuple(self._notes(query, Mode.REGEX, total, index.building)),
+            matches=found.total,
+            counts=tuple(counts[query.offset : query.offset + query.limit]),
+        )
+
+    def _lines(self, query: Query, scope: ChunkScope) -> LineSearch:
+        return LineSearch(self.store, self._root, pattern_of(query.text), scope, max_bytes=self._max_bytes)
+
     def ranking(self, query: Query, mode: Mode, scope: ChunkScope, *, without: frozenset[str] = frozenset()) -> Ranking:
-        """Rank all matches; the order does not depend on the page."""
-        if mode == Mode.REGEX:
-            return self._by_regex(query, scope)
+        """Rank all chunks that match, by words, meaning or name; the order does not depend on the page."""
         if mode == Mode.SYMBOL:
             return self._by_symbol(query, scope)
         search = WordSearch(self.vocabulary, query.text, scope)
@@ -192,6 +212,10 @@ class Engine:
         """Return rank, total and hit of a file's best chunk, or of its chunk at a line; None if it does not match."""
         mode = self._possible_mode(query, choose_mode(query))
         scope = chunk_scope(self.store, query)
+        if mode == Mode.REGEX:
+            lines = self._lines(query, scope)
+            found = lines.place(path, line)
+            return (found[0], lines.total.lines, found[1]) if found else None
         ranking = self.ranking(query, mode, scope)
         ordered = ranking.candidates
         if mode == Mode.KEYWORD and len(ordered) < ranking.total:
@@ -204,24 +228,6 @@ class Engine:
 
     def _by_symbol(self, query: Query, scope: ChunkScope) -> Ranking:
         candidates = find_symbols(self.store, self._names, query.text, scope)
-        return Ranking(candidates, len(candidates), _wanted(query.text))
-
-    def _by_regex(self, query: Query, scope: ChunkScope) -> Ranking:
-        pattern = pattern_of(query.text)
-        matches = {
-            match.chunk_id: match.lines
-            for match in find_matches(self.store, self._root, pattern, scope, max_bytes=self._max_bytes)
-        }
-        candidates = list(self.candidates(matches))
-        for candidate in candidates:
-            # All matches of a pattern are equally good, so only the role of the file affects the score.
-            role = role_of(candidate.path)
-            candidate.score = 1.0 if role == "source" else 0.5
-            candidate.match_lines = tuple(matches[candidate.chunk_id])
-            candidate.signals = [("matches", 1.0, f"{len(candidate.match_lines)} lines")]
-            if role != "source":
-                candidate.signals.append((role, -0.5, ""))
-        candidates.sort(key=lambda c: (-c.score, c.path, c.start_line, c.chunk_id))
         return Ranking(candidates, len(candidates), _wanted(query.text))
 
     def _beyond_pool(
@@ -240,15 +246,15 @@ class Engine:
         """Load the facts that ranking needs."""
         return [ChunkCandidate(*place) for place in self.store.chunk_places(dict.fromkeys(chunk_ids))]
 
-    def _notes(self, query: Query, mode: Mode, ranking: Ranking, building: str) -> Iterable[Note]:
+    def _notes(self, query: Query, mode: Mode, total: int, building: str) -> Iterable[Note]:
         if query.mode == Mode.AUTO:
             yield Note(NoteKind.MODE_CHOSEN, f"mode=auto chose {mode}")
         if mode == Mode.KEYWORD:
             yield from self.model_notes()
-        if building and ranking.total:
+        if building and total:
             yield Note(NoteKind.INDEX_INCOMPLETE, building)
         # While the index is being built, the banner says so, and other words need not help.
-        if not building and not ranking.total:
+        if not building and not total:
             yield Note(NoteKind.NOTHING_FOUND, f"nothing found; {self._suggestion(query, mode)}")
 
     def model_notes(self) -> Iterable[Note]:

@@ -37,7 +37,6 @@ def _hit(store: SearchStore, candidate: ChunkCandidate, symbols: list[SymbolLabe
         definitions=candidate.definitions,
         signals=tuple(Signal(*signal) for signal in candidate.signals),
         key_methods=tuple(store.methods_of(candidate.file_id, label, _MAX_KEY_METHODS)) if is_owner else (),
-        match_lines=candidate.match_lines,
     )
 
 

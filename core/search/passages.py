@@ -1,6 +1,7 @@
 """Loads the source of hits from the files as they are now, never from a copy."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -14,25 +15,55 @@ CONTEXT_LINES = 10
 # Very long lines are not useful as context.
 _MAX_CONTEXT = 2_000
 _MAX_MATCH_LINES = 8
+# A definition of at most this many lines is shown whole around a matching line.
+_WHOLE_OWNER = 40
 
 
 def load_passages(
     store: SearchStore, root: Path, hits: Iterable[Hit], query: str, *, max_bytes: int
-) -> tuple[dict[int, Passage], set[str]]:
-    """Return the passages of hits by chunk, and the paths of files that changed since they were indexed."""
-    wanted = {hit.chunk_id: hit for hit in hits}
+) -> tuple[dict[tuple[int, int], Passage], set[str]]:
+    """Return the passages of hits by their keys, and the paths of files that changed since they were indexed."""
+    wanted: dict[int, list[Hit]] = {}
+    for hit in hits:
+        wanted.setdefault(hit.chunk_id, []).append(hit)
     words = frozenset(words_of(query))
-    passages: dict[int, Passage] = {}
+    passages: dict[tuple[int, int], Passage] = {}
     stale: set[str] = set()
-    source = None
+    source, lines = None, _Lines("")
     for chunk_id, path, digest, start, length in store.chunk_sources(wanted):
         if source is None or source.path != path:
             source = read_source(root, path, max_bytes=max_bytes)
+            lines = _Lines(source.text if isinstance(source, SourceFile) else "")
         if isinstance(source, SourceFile) and source.digest == digest:
-            passages[chunk_id] = _passage(source.text, start, start + length, wanted[chunk_id], words)
+            for hit in wanted[chunk_id]:
+                around = lines.around(hit) if hit.is_line else _passage(source.text, start, start + length, hit, words)
+                passages[hit.key] = around
         else:
             stale.add(path)
     return passages, stale
+
+
+class _Lines:
+    """The lines of a file, for hits that are lines."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._text.split("\n")
+
+    def around(self, hit: Hit) -> Passage:
+        """Return a line with the definition around it, or with a part of that if it is long."""
+        first, last = hit.line - CONTEXT_LINES, hit.line + CONTEXT_LINES
+        if hit.owner and hit.owner.end_line - hit.owner.start_line < _WHOLE_OWNER:
+            first, last = min(first, hit.owner.start_line), max(last, hit.owner.end_line)
+        before, after = self._lines[max(0, first - 1) : hit.line - 1], self._lines[hit.line : last]
+        # Very long lines are not useful as context. The text ends after its last line feed, which starts no line.
+        before, after = [line[:_MAX_CONTEXT] for line in before], [line[:_MAX_CONTEXT] for line in after]
+        return Passage(
+            self._lines[hit.line - 1], "".join(f"{line}\n" for line in before), "\n".join(after), (hit.line,)
+        )
 
 
 def _passage(text: str, start: int, end: int, hit: Hit, words: frozenset[str]) -> Passage:

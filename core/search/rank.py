@@ -71,7 +71,6 @@ class ChunkCandidate:
     symbol_id: int = 0
     # The symbol has the name in the query, ignoring case and underscores.
     has_the_name: bool = False
-    match_lines: tuple[int, ...] = ()
     score: float = 0.0
     signals: list[Effect] = field(default_factory=list)
 

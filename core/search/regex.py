@@ -1,17 +1,19 @@
 """Search by regular expression: trigrams select the files that can match, and RE2 finds the matches."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parser  # type: ignore[attr-defined]
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import QueryError
 from keyhole.core.files.read import read_source
 from keyhole.core.index.protocols import SearchStore
-from keyhole.core.index.rows import ChunkScope, FileDigest
+from keyhole.core.index.rows import ChunkScope, ChunkSpan, FileDigest
 from keyhole.core.types import SourceFile
 
 # A few trigrams rule out nearly every file, and each one costs an index lookup.
@@ -27,12 +29,20 @@ class Pattern(Protocol):
         """Yield every match in a text."""
 
 
-class LineMatch:
-    """A chunk with matches, and the line numbers of the matches."""
+class LineMatch(NamedTuple):
+    """A line with a match; `column` is where the first one starts, `position` counts characters of the file."""
 
-    def __init__(self, chunk_id: int, lines: list[int]) -> None:
-        self.chunk_id = chunk_id
-        self.lines = lines
+    line: int
+    column: int
+    position: int
+
+
+class FileMatches(NamedTuple):
+    """A file with matching lines, in order."""
+
+    file_id: int
+    path: str
+    lines: list[LineMatch]
 
 
 def compile_pattern(pattern: str) -> Pattern:
@@ -53,8 +63,8 @@ def compile_pattern(pattern: str) -> Pattern:
 
 def find_matches(
     store: SearchStore, root: Path, pattern: str, scope: ChunkScope, *, max_bytes: int
-) -> Iterator[LineMatch]:
-    """Yield every chunk with a match, file by file."""
+) -> Iterator[FileMatches]:
+    """Yield every file with a match, and its matching lines."""
     compiled = compile_pattern(pattern)
     for file_id, path, digest in _files(store, pattern):
         # This loop may read thousands of files, and the client may have cancelled by now.
@@ -64,7 +74,11 @@ def find_matches(
         source = read_source(root, path, max_bytes=max_bytes)
         # A changed file was indexed again before, or is dropped later when the hits are checked.
         if isinstance(source, SourceFile) and source.digest == digest:
-            yield from _in_file(store, file_id, source.text, compiled, scope)
+            lines = _matching_lines(compiled, source.text)
+            if scope.kind:
+                lines = _in_scope(store, file_id, lines, scope)
+            if lines:
+                yield FileMatches(file_id, path, lines)
 
 
 def required_texts(pattern: str) -> list[str]:
@@ -79,16 +93,30 @@ def required_texts(pattern: str) -> list[str]:
     return [text for text in texts if len(text) >= 3]
 
 
-def _in_file(store: SearchStore, file_id: int, text: str, compiled: Pattern, scope: ChunkScope) -> Iterator[LineMatch]:
-    positions = [match.start() for match in compiled.finditer(text)]
-    if not positions:
-        return
-    # A match belongs to the chunk that it starts in. Chunks cover the file without overlap, so there is exactly one.
-    for chunk_id, start, length, start_line, _, definitions in store.chunks_of_file(file_id):
-        inside = [position for position in positions if start <= position < start + length]
-        if inside and scope.admits(file_id, definitions):
-            lines = [start_line + text.count("\n", start, position) for position in inside]
-            yield LineMatch(chunk_id, list(dict.fromkeys(lines)))
+def chunk_of(chunks: list[ChunkSpan], match: LineMatch) -> ChunkSpan:
+    """Return the chunk that a match starts in; chunks cover a file without overlap, so there is exactly one."""
+    return chunks[bisect_right(chunks, match.position, key=attrgetter("start")) - 1]
+
+
+def _matching_lines(compiled: Pattern, text: str) -> list[LineMatch]:
+    lines: list[LineMatch] = []
+    line, line_start, counted = 1, 0, 0
+    for match in compiled.finditer(text):
+        position = match.start()
+        # A pattern may match nothing at the end of the text, after the last line.
+        if position == len(text):
+            break
+        if newlines := text.count("\n", counted, position):
+            line, line_start = line + newlines, text.rfind("\n", counted, position) + 1
+        counted = position
+        if not lines or lines[-1].line != line:
+            lines.append(LineMatch(line, position - line_start + 1, position))
+    return lines
+
+
+def _in_scope(store: SearchStore, file_id: int, lines: list[LineMatch], scope: ChunkScope) -> list[LineMatch]:
+    chunks = store.chunks_of_file(file_id)
+    return [line for line in lines if scope.admits(file_id, chunk_of(chunks, line).definitions)]
 
 
 def _files(store: SearchStore, pattern: str) -> list[FileDigest]:

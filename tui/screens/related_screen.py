@@ -34,7 +34,7 @@ class RelatedList(RowList):
     def __init__(self) -> None:
         super().__init__(id="related")
         self.hits: tuple[Hit, ...] = ()
-        self.passages: Mapping[int, Passage] = {}
+        self.passages: Mapping[tuple[int, int], Passage] = {}
 
     def draw(self, number: int, width: int) -> list[Content]:
         """Return a place on two lines, like a search result."""
@@ -42,7 +42,7 @@ class RelatedList(RowList):
         score = f"  {hit.score:.2f}"
         place = f"{name_text(hit.path)}:{hit.start_line}"
         first = Content.assemble((place, "bold")).truncate(width - len(score), ellipsis=True, pad=True)
-        passage = self.passages.get(hit.chunk_id)
+        passage = self.passages.get(hit.key)
         label = label_of(hit, passage)
         after = label.after if hit.signature else name_text(" ".join(preview_text(passage).split()))
         second = Content.assemble(f"  {label.before}", (label.kind, "$secondary"), f" {after}")

@@ -22,6 +22,10 @@ DEFAULT_TOKENS = 20_000
 MAX_TOKENS = 25_000
 
 
+# Around a line that matches a pattern.
+MAX_CONTEXT_LINES = 10
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """The default and the maximum number of results on a page."""
@@ -33,6 +37,7 @@ class Limit:
 LIMITS = {
     "search_code": Limit(10, 50),
     "search_code at minimal": Limit(10, 200),
+    "search_code by pattern": Limit(100, 500),
     "read_file": Limit(500, 2_000),
     "get_links": Limit(100, 500),
     "get_backlinks": Limit(100, 500),
@@ -56,6 +61,15 @@ def clamp_limit(
     if asked > limit.maximum:
         text = f"{name}={asked} is over the maximum; using {name}={limit.maximum}"
         return limit.maximum, [Note(NoteKind.LIMIT_LOWERED, text)]
+    return asked, []
+
+
+def clamp_context(asked: int) -> tuple[int, list[Note]]:
+    """Return the number of lines around a match, with a note if it differs from what was asked for."""
+    check_least("context_lines", asked, 0)
+    if asked > MAX_CONTEXT_LINES:
+        text = f"context_lines={asked} is over the maximum; using context_lines={MAX_CONTEXT_LINES}"
+        return MAX_CONTEXT_LINES, [Note(NoteKind.CONTEXT_LOWERED, text)]
     return asked, []
 
 

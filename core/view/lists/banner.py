@@ -31,6 +31,8 @@ class ShownPage:
     count: int
     plan: Plan
     sections: Sequence[Section] = ()
+    # What follows the total: ` matching lines in 3 files`.
+    unit: str = ""
 
     @property
     def shown(self) -> int:
@@ -92,7 +94,7 @@ def banner(page: ShownPage, budget: Budget, *, at_minimal: int = 0, too_large_st
     is too large for the budget.
     """
     noun = "Result" if page.shown == 1 else "Results"
-    text = f"{noun} {page.numbers(0, page.shown)} of {page.page.total:,}."
+    text = f"{noun} {page.numbers(0, page.shown)} of {page.page.total:,}{page.unit}."
     if page.plan.reason:
         text += f" {budget.limit_text(page.plan.reason)}: {', '.join(_missing(page))}."
     return " ".join([text, *_steps(page, at_minimal, too_large_step)])

@@ -18,6 +18,8 @@ _LONGEST_LINE = 100
 _LONGEST_LIST = 200
 _LONGEST_PREVIEW = 200
 _PREVIEW_LINES = 2
+# How much of a clipped line is shown before the match.
+_BEFORE_MATCH = 60
 # Two hexadecimal digits each.
 _ID_BYTES = 6
 
@@ -31,7 +33,7 @@ def ladders(detail: Detail, count: int) -> list[Ladder]:
 
 def needs_source(hit: Hit, shown: Shown) -> bool:
     """Return whether showing a hit needs text from its file."""
-    return shown.format == Format.JSON or shown.detail in (Detail.RICH, Detail.AUTO) or not hit.signature
+    return shown.format == Format.JSON or shown.detail in (Detail.RICH, Detail.AUTO) or hit.is_line or not hit.signature
 
 
 def hit_text(hit: Hit, passage: Passage | None, level: str) -> str:
@@ -57,7 +59,7 @@ def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object
         "language": hit.language,
         **place,
         "definitions": shorten(hit.definitions, _LONGEST_LIST),
-        "preview": preview_text(passage),
+        "preview": line_preview(passage.text, hit.column) if hit.is_line and passage else preview_text(passage),
         "score": hit.score,
     }
     if level != Detail.MINIMAL:
@@ -71,6 +73,8 @@ def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object
             "chunk_id": _stable_id(hit, passage),
             "match_lines": list(passage.match_lines if passage else hit.match_lines),
         }
+        if hit.is_line:
+            facts |= {"enclosing": name_text(hit.owner.qualified_name) if hit.owner else "", "column": hit.column}
     if level == Detail.RICH and passage:
         facts |= {"content": passage.text, "context_before": passage.before, "context_after": passage.after}
     return facts
@@ -118,6 +122,16 @@ def _source(hit: Hit, passage: Passage) -> str:
     around = f", with context {first}-{last}" if (first, last) != (hit.start_line, hit.end_line) else ""
     source = source_text(passage.before + passage.text + passage.after)
     return f"── lines {hit.start_line}-{hit.end_line}{around} ──\n{source}\n"
+
+
+def line_preview(line: str, column: int) -> str:
+    """Return a matching line, clipped around the match if it is long."""
+    if len(line) <= _LONGEST_PREVIEW:
+        return line
+    room = _LONGEST_PREVIEW - 2
+    start = max(0, min(column - 1 - _BEFORE_MATCH, len(line) - room))
+    end = start + room
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
 def preview_text(passage: Passage | None) -> str:

@@ -49,6 +49,8 @@ class Shown:
     format: Format = Format.TEXT
     budget: Budget = field(default_factory=Budget)
     notes: tuple[Note, ...] = ()
+    # How many lines to show around a line that matches a pattern.
+    context_lines: int = 0
 
     @property
     def has_clamped_limit(self) -> bool:
@@ -77,6 +79,8 @@ class Listing:
     latency_ms: float | None = None
     # The starts of several lists, instead of a page of one.
     sections: tuple[Section, ...] = ()
+    # What the banner says after the total, if the results are not just results.
+    unit: str = ""
 
 
 def list_view(listing: Listing, shown: Shown) -> ListView:
@@ -112,7 +116,7 @@ class _Writer:
 
     def shown_page(self, plan: Plan) -> ShownPage:
         """Return the page as a plan shows it."""
-        return ShownPage(self._listing.page, self._listing.count, plan, self._listing.sections)
+        return ShownPage(self._listing.page, self._listing.count, plan, self._listing.sections, self._listing.unit)
 
     def banner(self, plan: Plan) -> str:
         """Return the line at the top."""

@@ -115,7 +115,7 @@ class RelationResults:
     # The results as data, for front ends that draw them themselves: links by category, or related code.
     links: Mapping[Category, Found[Link]] = field(default_factory=dict)
     related: RelatedCode | None = None
-    passages: Mapping[int, Passage] = field(default_factory=dict)
+    passages: Mapping[tuple[int, int], Passage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def _find_related(sources: RelationSources, query: RelationQuery) -> RelationRes
     passages, changed = load_passages(engine.store, sources.root, needed, "", max_bytes=sources.max_bytes)
 
     def entry(number: int) -> tuple[Hit, Passage | None]:
-        return hits[number], passages.get(hits[number].chunk_id)
+        return hits[number], passages.get(hits[number].key)
 
     return RelationResults(
         count=len(hits),

@@ -1,11 +1,16 @@
 """A page of search results at a chosen detail and within a budget; and explanations of a rank."""
 
-from keyhole.core.types import Detail, Explanation, Hit, Mode, Passage, Query, SearchRequest, SearchResult
-from keyhole.core.view.budget.limits import check_offset, clamp_limit, clamp_tokens
+from dataclasses import replace
+
+from keyhole.core.notes import Note, NoteKind
+from keyhole.core.search.query import choose_mode
+from keyhole.core.types import Detail, Explanation, MatchCount, Mode, Output, Query, SearchRequest, SearchResult
+from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.hit_text import hit_facts, hit_text, ladders
+from keyhole.core.view.lists.line_text import LinePage, count_facts, count_text
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
-from keyhole.core.view.text import name_text
+from keyhole.core.view.text import count_of, name_text
 from keyhole.core.view.writing import Page
 
 _LONGEST_PROJECT = 30
@@ -15,8 +20,10 @@ def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> t
     """Split a request into what to look for and how to show it, within the limits."""
     check_offset(request.offset)
     is_minimal = request.detail_level == Detail.MINIMAL
-    view = "search_code at minimal" if is_minimal else "search_code"
-    limit, limit_notes = clamp_limit(view, request.limit, top_k)
+    is_pattern = choose_mode(Query(request.query, request.mode or mode)) == Mode.REGEX
+    view = "search_code by pattern" if is_pattern else "search_code at minimal" if is_minimal else "search_code"
+    limit, limit_notes = clamp_limit(view, request.limit, None if is_pattern else top_k)
+    context, context_notes = clamp_context(request.context_lines)
     tokens, token_notes = clamp_tokens(request.max_tokens)
     query = Query(
         text=request.query,
@@ -27,8 +34,13 @@ def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> t
         include_tests=request.include_tests,
         limit=limit,
         offset=request.offset,
+        output=request.output,
     )
-    return query, Shown(request.detail_level, request.format, Budget(tokens), (*limit_notes, *token_notes))
+    notes = (*limit_notes, *token_notes, *context_notes)
+    if not is_pattern and (request.context_lines or request.output != Output.LINES):
+        text = "context_lines and output only apply to a regular expression"
+        notes = (*notes, Note(NoteKind.ONLY_FOR_PATTERNS, text))
+    return query, Shown(request.detail_level, request.format, Budget(tokens), notes, context)
 
 
 def search_view(
@@ -36,16 +48,16 @@ def search_view(
 ) -> ListView:
     """Return a page of hits."""
     hits, query = result.hits, result.query
-
-    def entry(number: int) -> tuple[Hit, Passage | None]:
-        return hits[number], result.passages.get(hits[number].chunk_id)
+    passages = [result.passages.get(hit.key) for hit in hits]
+    lines = LinePage(hits, passages, shown.context_lines)
+    is_lines = result.matches is not None
 
     listing = Listing(
         page=Page(query.offset, query.limit, result.total, result.unshown),
         count=len(hits),
         ladders=lambda detail: ladders(detail, len(hits)),
-        text_of=lambda number, level: hit_text(*entry(number), level),
-        facts_of=lambda number, level: hit_facts(*entry(number), level),
+        text_of=lambda n, level: lines.text_of(n, level) if is_lines else hit_text(hits[n], passages[n], level),
+        facts_of=lambda n, level: hit_facts(hits[n], passages[n], level),
         request=request,
         generation=result.index.generation,
         notes=result.notes,
@@ -58,7 +70,28 @@ def search_view(
         },
         latency_ms=latency_ms,
     )
-    return list_view(listing, shown)
+    return list_view(listing if result.matches is None else _of_matches(listing, result, result.matches), shown)
+
+
+def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount) -> Listing:
+    """Return a listing that says how many lines match a pattern; counts take the place of lines if asked for."""
+    facts = {**listing.facts, "matching_lines": matches.lines, "matching_files": matches.files}
+    lines, files = count_of(matches.lines, "matching line"), count_of(matches.files, "file")
+    if result.query.output == Output.LINES:
+        noun = lines.partition(" ")[2]
+        return replace(listing, unit=f" {noun} in {files}", facts=facts)
+    is_folder = result.query.output == Output.COUNT
+    noun = "folder" if is_folder else "file"
+    counts = result.counts
+    return replace(
+        listing,
+        count=len(counts),
+        ladders=lambda _: [(str(Detail.MINIMAL),)] * len(counts),
+        text_of=lambda number, _: count_text(counts[number], is_folder=is_folder),
+        facts_of=lambda number, _: count_facts(counts[number], is_folder=is_folder),
+        unit=f" {noun if result.total == 1 else f'{noun}s'}; {lines}" + (f" in {files}" if is_folder else ""),
+        facts=facts,
+    )
 
 
 def explanation_text(found: Explanation) -> str:

@@ -1,0 +1,116 @@
+"""Matching lines at each level of detail: the path once for a file, the owner once for a run of lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keyhole.core.types import Detail, Hit, MatchCount, Passage
+from keyhole.core.view.lists.hit_text import LOCATION, hit_text, line_preview
+from keyhole.core.view.text import count_of, name_text, visible
+
+_LONGEST_LINE = 200
+# At rich, a definition of at most this many lines is shown whole, and else this many lines around the match.
+_WHOLE_OWNER = 40
+_LINES_AROUND = 10
+
+
+@dataclass(frozen=True, slots=True)
+class LinePage:
+    """The matching lines of a page, in order, with their source; `context_lines` are shown around each."""
+
+    hits: Sequence[Hit]
+    passages: Sequence[Passage | None]
+    context_lines: int = 0
+
+    def text_of(self, number: int, level: str) -> str:
+        """Return a line with what it needs above it: the path, if it is the first of its file, and the owner.
+
+        Lines after it never change that, and lines before it have at least its level, so the parts of a page can be
+        measured one by one.
+        """
+        hit = self.hits[number]
+        if level == LOCATION:
+            return hit_text(hit, None, level)
+        lines = self._numbered(number, level)
+        owner = self._owner_line(number, level)
+        if self._is_alone(number) and len(lines) == 1:
+            return f"{name_text(hit.path)}:{lines[0].lstrip()}{owner}"
+        path = "" if self._is_same_file(number - 1, number) else f"{name_text(hit.path)}\n"
+        return path + owner + "".join(lines)
+
+    def _is_same_file(self, one: int, other: int) -> bool:
+        numbers = range(len(self.hits))
+        return one in numbers and other in numbers and self.hits[one].path == self.hits[other].path
+
+    def _is_alone(self, number: int) -> bool:
+        return not self._is_same_file(number - 1, number) and not self._is_same_file(number, number + 1)
+
+    def _owner_line(self, number: int, level: str) -> str:
+        """Return the name of the definition around a line, unless the line before has the same."""
+        owner = self.hits[number].owner
+        is_same = self._is_same_file(number - 1, number) and self.hits[number - 1].owner == owner
+        return f"  in {name_text(owner.qualified_name)}\n" if owner and not is_same and level != Detail.MINIMAL else ""
+
+    def _numbered(self, number: int, level: str) -> list[str]:
+        """Return a matching line (`12: text`) and the lines around it (`13- text`), without those of its neighbours."""
+        hit, passage = self.hits[number], self.passages[number]
+        if passage is None:
+            return [f"  {hit.line}:\n"]
+        first, last = self._window(number, level)
+        start, end = first, last
+        if self._is_same_file(number - 1, number):
+            start = max(first, self.hits[number - 1].line + 1, self._window(number - 1, level)[1] + 1)
+        if self._is_same_file(number, number + 1):
+            end = min(last, self.hits[number + 1].line - 1)
+        before, after = passage.before.split("\n")[:-1], passage.after.split("\n") if passage.after else []
+        shown_before = before[max(0, len(before) - (hit.line - start)) :] if start < hit.line else []
+        shown_after = after[: max(0, end - hit.line)]
+        has_context = first < hit.line or last > hit.line
+        return [
+            *(f"  {n}- {_clipped(line)}\n" for n, line in enumerate(shown_before, hit.line - len(shown_before))),
+            f"  {_match(hit, passage.text, keep_indent=has_context)}\n",
+            *(f"  {n}- {_clipped(line)}\n" for n, line in enumerate(shown_after, hit.line + 1)),
+        ]
+
+    def _window(self, number: int, level: str) -> tuple[int, int]:
+        """Return the first and last line to show for a match."""
+        hit = self.hits[number]
+        first, last = hit.line - self.context_lines, hit.line + self.context_lines
+        if level == Detail.RICH:
+            start, end = _source_around(hit)
+            first, last = min(first, start), max(last, end)
+        return first, last
+
+
+def count_text(count: MatchCount, *, is_folder: bool) -> str:
+    """Return the number of matching lines in a file or folder."""
+    files = f" in {count_of(count.files, 'file')}" if is_folder else ""
+    return f"{name_text(count.path)}: {count.lines:,}{files}\n"
+
+
+def count_facts(count: MatchCount, *, is_folder: bool) -> dict[str, object]:
+    """Return the same for JSON."""
+    facts: dict[str, object] = {"file_path": name_text(count.path), "matching_lines": count.lines}
+    return facts | {"matching_files": count.files} if is_folder else facts
+
+
+def _source_around(hit: Hit) -> tuple[int, int]:
+    first, last = hit.line - _LINES_AROUND, hit.line + _LINES_AROUND
+    if hit.owner is None:
+        return first, last
+    if hit.owner.end_line - hit.owner.start_line < _WHOLE_OWNER:
+        return hit.owner.start_line, hit.owner.end_line
+    return max(first, hit.owner.start_line), min(last, hit.owner.end_line)
+
+
+def _match(hit: Hit, text: str, *, keep_indent: bool) -> str:
+    """Return a line as `12: text`, or as `12:345: …text…` with the column if it is clipped around the match."""
+    line = text.rstrip()
+    line = line if keep_indent else line.lstrip()
+    if len(line) <= _LONGEST_LINE:
+        return f"{hit.line}: {visible(line)}"
+    return f"{hit.line}:{hit.column}: {visible(line_preview(text.rstrip(), hit.column))}"
+
+
+def _clipped(line: str) -> str:
+    line = line.rstrip()
+    return visible(line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…")
