@@ -22,6 +22,13 @@ _MAX_TRIGRAMS = 40
 _UNSUPPORTED = re.compile(r"\(\?(?:<?[=!]|P=|>|\()|\\[1-9]|\\[gk]<|[*+?}]\+")
 
 
+# Patterns that cannot match a line end: no control characters, and only escapes, classes and groups that exclude it.
+_WITHIN_A_LINE = re.compile(
+    r"""(?: [^\x00-\x1f\\\[(] | \\[^\x00-\x1f\w] | \\[bBwdAz] | \((?!\?) | \(\?(?:i\)|:|P?<) | \[(?![\^:]) )*""",
+    re.VERBOSE,
+)
+
+
 class Pattern(Protocol):
     """The type of a compiled RE2 pattern; the library has no types."""
 
@@ -65,7 +72,7 @@ def find_matches(
     store: SearchStore, root: Path, pattern: str, scope: ChunkScope, *, max_bytes: int
 ) -> Iterator[FileMatches]:
     """Yield every file with a match, and its matching lines."""
-    compiled = compile_pattern(pattern)
+    compiled = _for_lines(pattern)
     for file_id, path, digest in _files(store, pattern):
         # This loop may read thousands of files, and the client may have cancelled by now.
         check_time()
@@ -79,6 +86,16 @@ def find_matches(
                 lines = _in_scope(store, file_id, lines, scope)
             if lines:
                 yield FileMatches(file_id, path, lines)
+
+
+def _for_lines(pattern: str) -> Pattern:
+    """Compile a pattern to find matching lines, of which only the first match counts.
+
+    If no match can reach another line, a match is extended to the end of its line. A pattern such as `.` then has as
+    many matches as there are lines, not as there are characters.
+    """
+    compiled = compile_pattern(pattern)
+    return compile_pattern(f"(?:{pattern})[^\\n]*") if _WITHIN_A_LINE.fullmatch(pattern) else compiled
 
 
 def required_texts(pattern: str) -> list[str]:

@@ -7,7 +7,7 @@ from keyhole.core.search.query import choose_mode
 from keyhole.core.types import Detail, Explanation, MatchCount, Mode, Output, Query, SearchRequest, SearchResult
 from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
-from keyhole.core.view.lists.hit_text import hit_facts, hit_text, ladders
+from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_text, ladders
 from keyhole.core.view.lists.line_text import LinePage, count_facts, count_text
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.text import count_of, name_text
@@ -86,7 +86,7 @@ def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount) -> 
     return replace(
         listing,
         count=len(counts),
-        ladders=lambda _: [(str(Detail.MINIMAL),)] * len(counts),
+        ladders=lambda _: [(str(Detail.MINIMAL), LOCATION)] * len(counts),
         text_of=lambda number, _: count_text(counts[number], is_folder=is_folder),
         facts_of=lambda number, _: count_facts(counts[number], is_folder=is_folder),
         unit=f" {noun if result.total == 1 else f'{noun}s'}; {lines}" + (f" in {files}" if is_folder else ""),
