@@ -15,8 +15,8 @@ CONTEXT_LINES = 10
 # Very long lines are not useful as context.
 _MAX_CONTEXT = 2_000
 _MAX_MATCH_LINES = 8
-# A definition of at most this many lines is shown whole around a matching line.
-_WHOLE_OWNER = 40
+# A definition with fewer lines is shown whole around a matching line.
+_LONG_OWNER = 40
 
 
 def load_passages(
@@ -43,6 +43,15 @@ def load_passages(
     return passages, stale
 
 
+def source_around(hit: Hit) -> tuple[int, int]:
+    """Return the lines that show where a matching line is: the definition around it, or the near part of a long one."""
+    first, last = hit.line - CONTEXT_LINES, hit.line + CONTEXT_LINES
+    if hit.owner is None:
+        return first, last
+    start, end = hit.owner.start_line, hit.owner.end_line
+    return (start, end) if end - start < _LONG_OWNER else (max(first, start), min(last, end))
+
+
 class _Lines:
     """The lines of a file, for hits that are lines."""
 
@@ -55,9 +64,8 @@ class _Lines:
 
     def around(self, hit: Hit) -> Passage:
         """Return a line with the definition around it, or with a part of that if it is long."""
-        first, last = hit.line - CONTEXT_LINES, hit.line + CONTEXT_LINES
-        if hit.owner and hit.owner.end_line - hit.owner.start_line < _WHOLE_OWNER:
-            first, last = min(first, hit.owner.start_line), max(last, hit.owner.end_line)
+        first, last = source_around(hit)
+        first, last = min(first, hit.line - CONTEXT_LINES), max(last, hit.line + CONTEXT_LINES)
         before, after = self._lines[max(0, first - 1) : hit.line - 1], self._lines[hit.line : last]
         # Very long lines are not useful as context. The text ends after its last line feed, which starts no line.
         before, after = [line[:_MAX_CONTEXT] for line in before], [line[:_MAX_CONTEXT] for line in after]

@@ -100,6 +100,9 @@ def _for_lines(pattern: str) -> Pattern:
 
 def required_texts(pattern: str) -> list[str]:
     """Return texts that every match contains; Python's own parser handles nearly all of RE2's syntax."""
+    # Python reads `[[:space:]]` as a set that contains a bracket.
+    if "[:" in pattern:
+        return []
     try:
         parsed = sre_parser.parse(pattern)
     except (re.error, RecursionError, OverflowError):

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from keyhole.core.search.passages import source_around
 from keyhole.core.types import Detail, Hit, MatchCount, Passage
 from keyhole.core.view.lists.hit_text import LOCATION, hit_text, line_preview
 from keyhole.core.view.text import count_of, name_text, visible
 
 _LONGEST_LINE = 200
-# At rich, a definition of at most this many lines is shown whole, and else this many lines around the match.
-_WHOLE_OWNER = 40
-_LINES_AROUND = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +64,9 @@ class LinePage:
         shown_after = after[: max(0, end - hit.line)]
         has_context = first < hit.line or last > hit.line
         return [
-            *(f"  {n}- {_clipped(line)}\n" for n, line in enumerate(shown_before, hit.line - len(shown_before))),
+            *(_beside(n, line) for n, line in enumerate(shown_before, hit.line - len(shown_before))),
             f"  {_match(hit, passage.text, keep_indent=has_context)}\n",
-            *(f"  {n}- {_clipped(line)}\n" for n, line in enumerate(shown_after, hit.line + 1)),
+            *(_beside(n, line) for n, line in enumerate(shown_after, hit.line + 1)),
         ]
 
     def _window(self, number: int, level: str) -> tuple[int, int]:
@@ -76,7 +74,7 @@ class LinePage:
         hit = self.hits[number]
         first, last = hit.line - self.context_lines, hit.line + self.context_lines
         if level == Detail.RICH:
-            start, end = _source_around(hit)
+            start, end = source_around(hit)
             first, last = min(first, start), max(last, end)
         return first, last
 
@@ -93,15 +91,6 @@ def count_facts(count: MatchCount, *, is_folder: bool) -> dict[str, object]:
     return facts | {"matching_files": count.files} if is_folder else facts
 
 
-def _source_around(hit: Hit) -> tuple[int, int]:
-    first, last = hit.line - _LINES_AROUND, hit.line + _LINES_AROUND
-    if hit.owner is None:
-        return first, last
-    if hit.owner.end_line - hit.owner.start_line < _WHOLE_OWNER:
-        return hit.owner.start_line, hit.owner.end_line
-    return max(first, hit.owner.start_line), min(last, hit.owner.end_line)
-
-
 def _match(hit: Hit, text: str, *, keep_indent: bool) -> str:
     """Return a line as `12: text`, or as `12:345: …text…` with the column if it is clipped around the match."""
     line = text.rstrip()
@@ -111,6 +100,7 @@ def _match(hit: Hit, text: str, *, keep_indent: bool) -> str:
     return f"{hit.line}:{hit.column}: {visible(line_preview(text.rstrip(), hit.column))}"
 
 
-def _clipped(line: str) -> str:
-    line = line.rstrip()
-    return visible(line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…")
+def _beside(number: int, line: str) -> str:
+    """Return a line near a match; a long one is clipped at its end."""
+    shown = line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
+    return f"  {number}- {visible(shown)}".rstrip() + "\n"
