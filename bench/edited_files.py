@@ -4,22 +4,23 @@ import random
 import threading
 from pathlib import Path
 
-# Real files of this repository in several languages, small enough that a fresh index takes less than half a second.
+# Real files of this repository in several languages, small enough that a fresh index takes a fraction of a second.
 SOURCES = (
     "core/files",
     "core/index",
-    "core/journal",
+    "core/links",
     "core/search",
+    "core/workspace",
     "docs",
     "tests/fixtures/languages/go",
     "tests/fixtures/languages/rust",
     "tests/fixtures/languages/typescript",
     "tests/fixtures/languages/yaml",
 )
-_LARGEST = 16_000
-_FEWEST, _MOST = 60, 110
+_LARGEST = 5_000
+_FEWEST, _MOST = 50, 90
 # Seconds between two edits while keyhole runs.
-_PAUSES = (0.002, 0.08)
+_PAUSES = (0.002, 0.15)
 
 
 class EditedFiles:

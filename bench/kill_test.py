@@ -83,9 +83,9 @@ LATER_MOMENTS = (
 VICTIMS = ("process", "process", "group", "group", "worker")
 # Of four rounds, one begins without an index.
 FIRST_RUNS = 4
-# Of four runs after a kill, one is a process of its own; the others take place here, which is faster.
-SEPARATE_RUNS = 4
-EDITS = (4, 40)
+# Of five runs after a kill, one is a process of its own; the others take place here, which is faster.
+SEPARATE_RUNS = 5
+EDITS = (4, 30)
 LATER_KILLS = 0.5
 # Seconds to wait for a phase: the first takes as long as the program takes to start, a later one may never come.
 FIRST_PATIENCE, LATER_PATIENCE = 10.0, 3.0
@@ -195,6 +195,7 @@ class Lane:
         self._chance = chance
         self._place = Place(scratch / "project", scratch)
         self._rounds = 0
+        self._has_failed = False
         for made in (self._place.root, self._place.temporary):
             made.mkdir()
         # Edits happen in a thread, so they have their own numbers.
@@ -203,8 +204,10 @@ class Lane:
     def round(self) -> None:
         """Start the command, kill it, and check what it left."""
         self._rounds += 1
-        if self._chance.randrange(FIRST_RUNS) == 0:
+        # What went wrong once must not count again in the next round.
+        if self._chance.randrange(FIRST_RUNS) == 0 or self._has_failed:
             shutil.rmtree(self._place.cache, ignore_errors=True)
+        self._has_failed = False
         self.files.edit(self._chance.randint(*EDITS))
         running = START[self._command](self._place, f"{os.getpid()}-{self._rounds}", self._chance)
         self.files.start()
@@ -308,6 +311,7 @@ class Lane:
         yield from (path.name for path in self._place.temporary.iterdir())
 
     def _problem(self, kind: str, what: str) -> None:
+        self._has_failed = True
         self.report.counts[kind] += 1
         self.report.problems.append(f"{self._command}, round {self._rounds}: {kind}: {what}")
 

@@ -41,7 +41,7 @@ _CALLS: tuple[tuple[str, dict[str, object]], ...] = (
 _TYPED = ("store", "/def .*lock/", "writer of the store", "/edit [0-9]+ of/")
 _CLEAR_LINE = "\x15"
 _BETWEEN_SEARCHES = 0.4
-_SHARE_OF_POOLS = 0.25
+_SHARE_OF_POOLS = 0.15
 _PATIENCE = 60.0
 
 
@@ -209,7 +209,7 @@ def start_explorer(place: Place, mark: str, chance: random.Random) -> Running:
 
 def start_server(place: Place, mark: str, chance: random.Random) -> Running:
     """Run `keyhole mcp` on stdio or HTTP, and call its tools."""
-    transport = chance.choice([[], ["--http", "--port", "0", "--processes", "1"], ["--http", "--port", "0"]])
+    transport = chance.choice([[], [], ["--http", "--port", "0", "--processes", "1"], ["--http", "--port", "0"]])
     has_pool = chance.random() < _SHARE_OF_POOLS
     running = Running(place, mark, ["mcp", ".", *transport], streams=subprocess.PIPE, has_pool=has_pool)
     running.use(partial(_call_tools, running, (_http_client if transport else _stdio_client)))
