@@ -119,6 +119,21 @@ async def test_a_search_without_any_index_says_to_try_again(
     assert answer == ("the index is being built; try again in a few seconds; index_status shows the progress", True)
 
 
+async def test_an_index_that_cannot_be_built_is_not_called_under_way(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(base / "broken"))
+    service = Service.open(tmp_path)
+
+    def fail(**_: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(service, "index", fail)
+    async with Client(build_server(service)) as client:
+        answer = await call(client, "search_code", query="one")
+    assert answer == ("the index could not be built; the log of the server says why", True)
+
+
 def greet(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     assert process.stdin is not None
     assert process.stdout is not None
