@@ -238,4 +238,6 @@ def _http_client(server: "subprocess.Popen[bytes]") -> Ask:
             raise BrokenPipeError
         printed += line
     entry = json.loads(printed.partition("\n")[2])["mcpServers"]["keyhole"]
-    return http_agent(entry["url"], entry["headers"])
+    # If two processes serve, each gets one of two connections.
+    agents = itertools.cycle([http_agent(entry["url"], entry["headers"]) for _ in range(2)])
+    return lambda tool, arguments: next(agents)(tool, arguments)
