@@ -240,4 +240,8 @@ def _http_client(server: "subprocess.Popen[bytes]") -> Ask:
     entry = json.loads(printed.partition("\n")[2])["mcpServers"]["keyhole"]
     # If two processes serve, each gets one of two connections.
     agents = itertools.cycle([http_agent(entry["url"], entry["headers"]) for _ in range(2)])
-    return lambda tool, arguments: next(agents)(tool, arguments)
+
+    def ask(tool: str, arguments: dict[str, object]) -> dict[str, object]:
+        return next(agents)(tool, arguments)
+
+    return ask
