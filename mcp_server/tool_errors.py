@@ -12,7 +12,7 @@ from pydantic import ValidationError as PydanticValidationError
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.suggest import suggest_name
-from keyhole.core.view.text import visible
+from keyhole.core.untrusted_text import visible
 from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
 from keyhole.mcp_server.tool_texts import TOOLS
 

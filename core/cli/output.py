@@ -19,7 +19,7 @@ EXIT_INTERRUPTED = 130
 
 def print_text(text: str) -> None:
     """Print a text with control characters made visible."""
-    from keyhole.core.view.text import visible
+    from keyhole.core.untrusted_text import visible
 
     click.echo(visible(text), nl=False)
 
@@ -63,7 +63,7 @@ def say(message: str) -> None:
 
 def fail(message: str, code: int = EXIT_ERROR) -> int:
     """Print an error and return the exit code."""
-    from keyhole.core.view.text import visible
+    from keyhole.core.untrusted_text import visible
 
     say(visible(message))
     return code

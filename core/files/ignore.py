@@ -5,7 +5,7 @@ from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 
-from keyhole.core.files.patterns import PatternList
+from keyhole.core.files.patterns import CompiledFiles
 from keyhole.core.types import SkipReason
 
 # Within a folder, later files override earlier ones; the files of a deeper folder override those above it.
@@ -14,7 +14,9 @@ IGNORE_FILES = (".gitignore", ".keyholeignore")
 FINAL_REASONS = frozenset([SkipReason.SECRET, SkipReason.INTERNAL])
 # The version of the matching rules; a change makes the next walk check every path again.
 # 2: `a/*` no longer matches the folder `a` itself.
-_MATCHING_VERSION = 2
+# 3: names with zero-width or tag characters are skipped.
+_MATCHING_VERSION = 3
+_compiled = CompiledFiles()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,9 @@ class RuleFile:
 
     def __init__(self, folder: str, source: str, content: str) -> None:
         self._source = source
-        self._lines = content.removeprefix("\ufeff").split("\n")
         self._prefix = len(folder) + 1 if folder else 0
-        self._patterns = PatternList(self._lines)
+        self._patterns = _compiled.compile(content.removeprefix("\ufeff"))
+        self._lines = self._patterns.lines
 
     def decide(self, path: str, *, is_dir: bool) -> tuple[bool, Rule] | None:
         """Return whether the path is ignored and by which rule; None if no rule matches it."""

@@ -18,6 +18,7 @@ from keyhole.core.files.ignore import IGNORE_FILES, IgnoreRules, Rule, RuleFile
 from keyhole.core.files.read import read_bytes, too_large
 from keyhole.core.files.stamps import settled, stamp_of
 from keyhole.core.types import Candidate, Skip, SkipReason, Stamp
+from keyhole.core.untrusted_text import visible
 
 MAX_RULE_FILE_BYTES = 1_000_000
 EXCLUDE_FILE = ".git/info/exclude"
@@ -28,8 +29,6 @@ RECHECKED_REASONS = frozenset(
 )
 # The `.git` file of a submodule in a worktree contains `/worktrees/NAME` too, but not at the end.
 _WORKTREE = re.compile(rb"/worktrees/[^/]+\s*\Z")
-# Characters that a terminal or a line-based protocol cannot show, or that SQLite cannot store.
-_BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -79,8 +78,8 @@ def examine(root: Path, path: str, *, max_bytes: int) -> Candidate | Skip:
 
 
 def printable(path: str) -> str:
-    """Return a path with the characters escaped that terminals, protocols or the database cannot handle."""
-    return _BAD_NAME.sub(lambda match: match.group().encode("unicode_escape").decode(), path)
+    """Return a path with escapes for what nobody sees and what terminals, protocols or the database cannot handle."""
+    return visible(path).replace("\n", "\\n").replace("\t", "\\t")
 
 
 class _Rules:
@@ -211,8 +210,9 @@ class _Walker:
 
 def _check_name(path: str, name: str, rules: _Rules, *, is_dir: bool) -> Skip | None:
     """Return why a path is skipped by its name or a rule; None if it is not."""
-    if not (name.isascii() and name.isprintable()) and _BAD_NAME.search(name):
-        detail = "name is not valid UTF-8 or contains control characters"
+    # What is shown of such a name is not the name, so no agent could ask for the file.
+    if not (name.isascii() and name.isprintable()) and printable(name) != name:
+        detail = "name is not valid UTF-8 or contains hidden characters"
         return Skip(printable(path), SkipReason.BAD_NAME, detail, is_dir)
     if rule := rules.decide(path, is_dir=is_dir):
         return Skip(path, rule.reason, str(rule), is_dir)
