@@ -81,7 +81,8 @@ def refresh_index(service: "Service") -> None:
         status = service.status()
         changed = status.pending or status.stale
         if changed:
-            from keyhole.core.view.text import count_of, visible
+            from keyhole.core.untrusted_text import visible
+            from keyhole.core.view.text import count_of
 
             say(visible(f"{error.problem}: the index is not updated, but {count_of(changed, 'file')} changed"))
 
