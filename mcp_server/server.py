@@ -31,10 +31,6 @@ from keyhole.mcp_server.relation_tools import relation_tools
 from keyhole.mcp_server.tool_errors import ReadableErrors
 from keyhole.mcp_server.with_deadline import with_deadline
 
-FILE_ADDRESS = "keyhole://file/{path*}"
-MAP_ADDRESS = "keyhole://map/{path*}"
-STATUS_ADDRESS = "keyhole://status"
-
 ModeName = Literal["auto", "hybrid", "semantic", "keyword", "regex", "symbol"]
 LevelName = Literal["auto", "full", "compact", "minimal", "outline", "truncated"]
 Request = TypeVar("Request")
@@ -162,15 +158,21 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
             raise ResourceError(errors.readable(error)) from None
         return found.text if isinstance(found, View) else found
 
-    @server.resource(FILE_ADDRESS, name="file", title="File", description="First page of a file in the workspace.")
+    @server.resource(
+        tool_texts.FILE_ADDRESS, name="file", title="File", description="First page of a file in the workspace."
+    )
     async def file(path: str, context: Context) -> str:
         return await served(service.read_view, ReadRequest((path,), max_tokens=budget_of(context)))
 
-    @server.resource(MAP_ADDRESS, name="map", title="File map", description="What a file defines, with line ranges.")
+    @server.resource(
+        tool_texts.MAP_ADDRESS, name="map", title="File map", description="What a file defines, with line ranges."
+    )
     async def map_(path: str, context: Context) -> str:
         return await served(service.map_view, MapRequest(path, max_tokens=budget_of(context)))
 
-    @server.resource(STATUS_ADDRESS, name="status", title="Index status", description="What the index holds.")
+    @server.resource(
+        tool_texts.STATUS_ADDRESS, name="status", title="Index status", description="What the index holds."
+    )
     async def status() -> str:
         return await served(partial(_status_text, service), Format.TEXT)
 

@@ -179,6 +179,12 @@ TOOLS = {
     ),
 }
 
+FILE_ADDRESS = "keyhole://file/{path*}"
+MAP_ADDRESS = "keyhole://map/{path*}"
+STATUS_ADDRESS = "keyhole://status"
+# As people write them
+ADDRESSES = ("keyhole://file/PATH", "keyhole://map/PATH", STATUS_ADDRESS)
+
 PROMPT_NAME = "explore"
 PROMPT_TITLE = "Explore this codebase"
 PROMPT_DESCRIPTION = "Answer a question about this codebase with few tokens: search, map, then read."

@@ -79,6 +79,10 @@ def run_command(arguments: list[str]) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         return fail("interrupted; the next run continues from here", code=EXIT_INTERRUPTED)
     except click.ClickException as error:
+        from keyhole.core.untrusted_text import error_text
+
+        # It quotes what was given, which may be long and may come from a file.
+        error.message = error_text(error.message)  # type: ignore[misc]  # final only in newer versions of click
         error.show()
         return EXIT_ERROR
     except KeyholeError as error:

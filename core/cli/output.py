@@ -63,9 +63,9 @@ def say(message: str) -> None:
 
 def fail(message: str, code: int = EXIT_ERROR) -> int:
     """Print an error and return the exit code."""
-    from keyhole.core.untrusted_text import visible
+    from keyhole.core.untrusted_text import error_text
 
-    say(visible(message))
+    say(error_text(message))
     return code
 
 
