@@ -21,6 +21,8 @@ _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
 ENVIRONMENT = "environment"
+# Not a setting: a token in a settings file would end up in backups and dotfile repositories.
+TOKEN_VARIABLE = "KEYHOLE_TOKEN"  # noqa: S105  # the name of a variable
 # A workspace is untrusted: it may not choose where Keyhole writes, what it loads, or whether calls are recorded.
 _USER_ONLY = frozenset(["cache_dir", "index.model", "journal.enabled", "journal.max_bytes", "journal.max_days"])
 
@@ -204,7 +206,7 @@ def _read_environment() -> dict[str, object]:
     return {
         by_variable.get(name, name): value
         for name, value in os.environ.items()
-        if name.startswith(_PREFIX) and value  # by convention, an empty variable is not set
+        if name.startswith(_PREFIX) and name != TOKEN_VARIABLE and value  # by convention, an empty one is not set
     }
 
 

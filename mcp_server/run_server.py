@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
 
 ENDPOINT = "/mcp"
+# In place of a token that the user gave: the output may go to a log.
+PLACEHOLDER = "YOUR_TOKEN"
 _WARNING = ("keyhole.mcp", "keyhole.journal")
 
 
@@ -45,12 +47,14 @@ def run_stdio(service: Service) -> None:
         _run(lambda: build_server(service, journal=journal).run_stdio_async(show_banner=False), journal)
 
 
-def run_http(service: Service, host: str, port: int, token: str | None, processes: int = 1) -> None:
-    """Serve until stopped; without a token, anyone on this machine can connect."""
+def run_http(  # noqa: PLR0913  # each is an option of the command
+    service: Service, host: str, port: int, token: str | None, processes: int = 1, *, shows_token: bool = True
+) -> None:
+    """Serve until stopped; without a token, anyone on this machine can connect. A token that is known is not shown."""
     if not is_loopback(host) and not token:
         raise WorkspaceError(f"refusing to serve on {host} without a token", ErrorKind.NO_TOKEN)
     listener, address = listen(host, port)
-    print(connect_text(address, token), flush=True)
+    print(connect_text(address, token if shows_token or not token else PLACEHOLDER), flush=True)
     serve_from_processes(processes, listener, partial(_serve_http, service.root, service.settings, token))
 
 
