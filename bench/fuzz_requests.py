@@ -179,47 +179,54 @@ def start(scratch: Path, *arguments: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
+class StdioClient:
+    """Sends lines to the server, and waits for the answers."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdin is not None
+        self._stdin = process.stdin
+        self._process = process
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=self._keep_lines, daemon=True).start()
+
+    def _keep_lines(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+
+    def write(self, body: bytes) -> None:
+        """Send a message."""
+        self._stdin.write(body + b"\n")
+        self._stdin.flush()
+
+    def exchange(self, body: bytes) -> bytes:
+        """Send a message and return the answer."""
+        self.write(body)
+        try:
+            # The server may send notifications of its own.
+            while b'"method"' in (line := self._lines.get(timeout=PATIENCE))[:200]:
+                pass
+        except queue.Empty:
+            raise SystemExit(f"no answer to {body[:500]!r}") from None
+        return line
+
+
 def fuzz_stdio(scratch: Path, count: int, chance: random.Random) -> dict[str, int]:
     """Fuzz the server on stdio."""
     with start(scratch) as process:
-        stdin, stdout = process.stdin, process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        lines: queue.Queue[bytes] = queue.Queue()
-
-        def keep_lines() -> None:
-            for line in stdout:
-                lines.put(line)
-
-        threading.Thread(target=keep_lines, daemon=True).start()
-
-        def write(body: bytes) -> None:
-            stdin.write(body + b"\n")
-            stdin.flush()
-
-        def exchange(body: bytes) -> bytes:
-            write(body)
-            try:
-                while True:
-                    line = lines.get(timeout=PATIENCE)
-                    # The server may send notifications of its own.
-                    if b'"method"' not in line[:200]:
-                        return line
-            except queue.Empty:
-                raise SystemExit(f"no answer to {body[:500]!r}") from None
+        client = StdioClient(process)
 
         def send() -> str:
             body = message(chance).replace(b"\n", b" ")
-            if not body.strip():
-                return "notifications"
-            if needs_answer(body):
-                return outcome(exchange(body))
-            write(body)
+            if body.strip() and needs_answer(body):
+                return outcome(client.exchange(body))
+            client.write(body)
             return "notifications"
 
-        exchange(rpc("initialize", HELLO))
-        figures = fuzz(process.pid, count, send, exchange)
-        stdin.close()
+        client.exchange(rpc("initialize", HELLO))
+        figures = fuzz(process.pid, count, send, client.exchange)
+        assert process.stdin is not None
+        process.stdin.close()
         if process.wait(timeout=PATIENCE) != 0:
             raise SystemExit(f"the server ended with {process.returncode}")
     return figures

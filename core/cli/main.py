@@ -28,7 +28,8 @@ from keyhole.core.errors import KeyholeError
 def cli() -> None:
     """See your codebase the way your agent does.
 
-    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] to also serve agents over HTTP.
+    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] [--token-file FILE] to also serve
+    agents over HTTP.
     """
 
 
