@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from keyhole.mcp_server.request_check import MAX_REQUEST_BYTES, Refusal, check_request, refuse_large
+from keyhole.mcp_server.request_check import MAX_REQUEST_BYTES, RefusedRequest, check_request, refuse_large
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,7 +36,7 @@ class CheckedRequests:
         body = refuse_large() if _stated_length(scope) > MAX_REQUEST_BYTES else await _read_body(receive)
         if body is None:
             return
-        refusal = body if isinstance(body, Refusal) else check_request(body)
+        refusal = body if isinstance(body, RefusedRequest) else check_request(body)
         if refusal:
             await _send_refusal(refusal, send)
         elif isinstance(body, bytes):
@@ -56,7 +56,7 @@ def _stated_length(scope: "Scope") -> int:
     return int(stated)
 
 
-async def _read_body(receive: "Receive") -> bytes | Refusal | None:
+async def _read_body(receive: "Receive") -> bytes | RefusedRequest | None:
     """Read a body up to the limit; None if the client disconnects first."""
     parts: list[bytes] = []
     size = 0
@@ -83,7 +83,7 @@ def _whole(body: bytes, receive: "Receive") -> "Receive":
     return next_message
 
 
-async def _send_refusal(refusal: Refusal, send: "Send") -> None:
+async def _send_refusal(refusal: RefusedRequest, send: "Send") -> None:
     body = refusal.to_json()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     status = _TOO_LARGE if refusal.is_too_large else _BAD_REQUEST

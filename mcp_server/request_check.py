@@ -32,7 +32,7 @@ _END = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedRequest:
     """The answer to a request that is refused."""
 
     code: int
@@ -46,13 +46,13 @@ class Refusal:
         return json.dumps({"jsonrpc": "2.0", "id": self.request_id, "error": error}).encode()
 
 
-def refuse_large(start: bytes = b"", end: bytes = b"") -> Refusal:
+def refuse_large(start: bytes = b"", end: bytes = b"") -> RefusedRequest:
     """Refuse a message over the limit, of which only both ends are known."""
     text = f"the request is over {MAX_REQUEST_BYTES:,} bytes; send a smaller one"
-    return Refusal(INVALID_REQUEST, text, _id_in_text(start, end), is_too_large=True)
+    return RefusedRequest(INVALID_REQUEST, text, _id_in_text(start, end), is_too_large=True)
 
 
-def check_request(body: bytes) -> Refusal | None:
+def check_request(body: bytes) -> RefusedRequest | None:
     """Return why a message is refused; None if it is not."""
     if len(body) > MAX_REQUEST_BYTES:
         return refuse_large(body[:_END], body[-_END:])
@@ -60,59 +60,61 @@ def check_request(body: bytes) -> Refusal | None:
     from pydantic_core import from_json
 
     try:
-        message = from_json(body)
+        request = from_json(body)
     except ValueError as error:
         text = f"the message is not valid JSON ({error})"
-        return Refusal(PARSE_ERROR, text, _id_in_text(body[:_END], body[-_END:]))
-    if not isinstance(message, dict):
-        return Refusal(INVALID_REQUEST, "a message must be one JSON object; send each request as its own message")
-    return _check_message(message)
+        return RefusedRequest(PARSE_ERROR, text, _id_in_text(body[:_END], body[-_END:]))
+    if not isinstance(request, dict):
+        return RefusedRequest(
+            INVALID_REQUEST, "a message must be one JSON object; send each request as its own message"
+        )
+    return _check_message(request)
 
 
-def _check_message(message: Mapping[str, object]) -> Refusal | None:
-    request_id = _usable_id(message.get("id"))
-    if problem := _shape_problem(message):
-        return Refusal(INVALID_REQUEST, problem, request_id)
-    if problem := _size_problem(message):
-        return Refusal(INVALID_PARAMS, problem, request_id)
+def _check_message(request: Mapping[str, object]) -> RefusedRequest | None:
+    request_id = _usable_id(request.get("id"))
+    if problem := _shape_problem(request):
+        return RefusedRequest(INVALID_REQUEST, problem, request_id)
+    if problem := _size_problem(request):
+        return RefusedRequest(INVALID_PARAMS, problem, request_id)
     return None
 
 
-def _shape_problem(message: Mapping[str, object]) -> str:
+def _shape_problem(request: Mapping[str, object]) -> str:
     """Return what is wrong with the outer object of a message, or an empty text."""
-    if message.get("jsonrpc") != "2.0":
+    if request.get("jsonrpc") != "2.0":
         return 'jsonrpc must be "2.0"'
-    if "method" not in message:
-        is_answer = isinstance(message.get("result"), dict) or isinstance(message.get("error"), dict)
+    if "method" not in request:
+        is_answer = isinstance(request.get("result"), dict) or isinstance(request.get("error"), dict)
         return "" if is_answer else "method is missing"
-    if "id" in message and _usable_id(message["id"]) is None:
+    if "id" in request and _usable_id(request["id"]) is None:
         return "id must be a whole number or a short text"
-    if not isinstance(message["method"], str):
+    if not isinstance(request["method"], str):
         return "method must be a text"
-    if not isinstance(message.get("params"), dict | None):
+    if not isinstance(request.get("params"), dict | None):
         return "params must be an object"
     return ""
 
 
-def _size_problem(message: Mapping[str, object]) -> str:
+def _size_problem(request: Mapping[str, object]) -> str:
     """Return which part of a message is over its limit, or an empty text."""
-    parameters = message.get("params")
-    members = {**message, **parameters} if isinstance(parameters, dict) else message
+    parameters = request.get("params")
+    inside = parameters if isinstance(parameters, dict) else {}
     for name, longest in _LONGEST.items():
-        value = members.get(name)
-        if isinstance(value, str) and len(value) > longest:
-            return f"{name} has {len(value):,} characters; the limit is {longest:,}"
-    arguments = members.get("arguments")
+        for value in (request.get(name), inside.get(name)):
+            if isinstance(value, str) and len(value) > longest:
+                return f"{name} has {len(value):,} characters; the limit is {longest:,}"
+    arguments = inside.get("arguments")
     if isinstance(arguments, dict) and len(arguments) > _MOST_ARGUMENTS:
         return f"the request has {len(arguments):,} arguments; the limit is {_MOST_ARGUMENTS}"
-    if _has_more_values(message, _MOST_VALUES):
+    if _has_more_values(request, _MOST_VALUES):
         return f"the request has more than {_MOST_VALUES:,} values; send fewer"
     return ""
 
 
-def _has_more_values(message: object, most: int) -> bool:
+def _has_more_values(request: object, most: int) -> bool:
     """Return whether an object has more values, at any depth, than a limit; stops counting there."""
-    count, waiting = 0, [message]
+    count, waiting = 0, [request]
     while waiting and count <= most:
         value = waiting.pop()
         inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

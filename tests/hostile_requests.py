@@ -53,6 +53,7 @@ CASES = [
     Hostile("method is a number", b'{"jsonrpc":"2.0","id":7,"method":1}', 7, "method must be a text"),
     Hostile("params is a list", rpc("tools/list", [1]), 7, "params must be an object"),
     Hostile("long method", rpc(LONG, {}), 7, "method has 900,000 characters; the limit is 200"),
+    Hostile("long method, short parameter", rpc(LONG, {"method": "x"}), 7, "method has 900,000 characters"),
     Hostile("long tool name", call(LONG, {}), 7, "name has 900,000 characters"),
     Hostile("long address", rpc("resources/read", {"uri": LONG}), 7, "uri has 900,000 characters"),
     Hostile("unknown address", rpc("resources/read", {"uri": "x" * 8_000}), 7, "unknown resource 'xxx"),

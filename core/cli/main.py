@@ -28,7 +28,7 @@ from keyhole.core.errors import KeyholeError
 def cli() -> None:
     """See your codebase the way your agent does.
 
-    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] [--token-file FILE] to also serve
+    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] [--token-file PATH] to also serve
     agents over HTTP.
     """
 

@@ -1,4 +1,4 @@
-"""Opens the explorer from the command line: `keyhole [PATH] [--serve [--port N] [--token-file FILE]]`."""
+"""Opens the explorer from the command line: `keyhole [PATH] [--serve [--port N] [--token-file PATH]]`."""
 
 import os
 import sys
