@@ -66,7 +66,7 @@ class Service:
         self._models = ModelLoader(settings.index.model)
         self.engines = EnginePool(self._workspace, self._models)
         self._fresh = FreshResults(self._workspace, self.engines, self._models)
-        self._paths = PathGuard(root, self._is_indexed, self._indexed_paths)
+        self._paths = PathGuard(root, self._is_indexed, self._indexed_paths, self._workspace.secrets)
 
     @classmethod
     def open(cls, path: Path, *, force: bool = False, flags: Mapping[str, object] | None = None) -> "Service":
@@ -140,8 +140,7 @@ class Service:
             with engine.gaps_explained():
                 result = _find(engine, query, mode, known)
             hits = [hit for hit in result.hits if needs_source(hit)]
-            limit = self._workspace.max_bytes
-            passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
+            passages, changed = load_passages(engine.store, engine.files, hits, query.text)
             return replace(result, passages=passages), {hit.path for hit in result.hits}, changed
 
         result, stale = self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX)
@@ -178,7 +177,6 @@ class Service:
         """Return the results of such a request for the current files, and the answer written from them."""
         from keyhole.core.view.lists.relation_view import (
             AnswerContext,
-            RelationSources,
             find_relations,
             parse_relation_request,
             relation_view,
@@ -189,7 +187,7 @@ class Service:
 
         def attempt(engine: "Engine") -> "tuple[tuple[RelationResults, AnswerContext], set[str], set[str]]":
             with engine.gaps_explained():
-                results = find_relations(RelationSources(engine, self.root, self._workspace.max_bytes), query)
+                results = find_relations(engine, query)
             context = AnswerContext(self.root.name, engine.index_version(), started)
             return (results, context), set(results.paths), set(results.changed)
 
@@ -207,7 +205,8 @@ class Service:
         relative = self.relative(path, must_exist=False)
         with self.engines.lend() as engine, engine.store.snapshot():
             is_there = os.path.lexists(self.root / relative)
-            found = examine(self.root, relative, max_bytes=self._workspace.max_bytes) if is_there else None
+            limit, secrets = self._workspace.max_bytes, self._workspace.secrets
+            found = examine(self.root, relative, max_bytes=limit, secrets=secrets) if is_there else None
             return explain(engine, query, found, relative, line)
 
     def status(self) -> Status:
@@ -216,7 +215,8 @@ class Service:
 
         # Looking for the index first gives a clear error if the folder can't be read.
         self.has_index()
-        status = read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
+        workspace = self._workspace
+        status = read_status(self.root, workspace.index_file, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
         problem = self._models.find_problem() if status.generation else None
         return replace(status, model_problem=str(problem or ""))
 
@@ -281,7 +281,7 @@ class Service:
 
         sizes = {
             candidate.path: candidate.size
-            for candidate in scan(self.root, max_bytes=_SAMPLE_BYTES).candidates
+            for candidate in scan(self.root, max_bytes=_SAMPLE_BYTES, secrets=self._workspace.secrets).candidates
             if detect_language(candidate.path, "").has_definitions
         }
         for path in sorted(sizes, key=lambda path: (-sizes[path], path)):

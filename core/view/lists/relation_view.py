@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from keyhole.core.errors import ErrorKind, PathError, QueryError
@@ -86,15 +85,6 @@ class RelationQuery:
         return " ".join(map(str, filter(None, _subject_of(self.request))))
 
 
-@dataclass(frozen=True, slots=True)
-class RelationSources:
-    """Where results come from."""
-
-    engine: Engine
-    root: Path
-    max_bytes: int
-
-
 def _one_line_each(_: Detail, count: int) -> list[Ladder]:
     return [LEVELS] * count
 
@@ -168,9 +158,9 @@ def _subject_of(request: RelationRequest) -> tuple[object, ...]:
     return tuple(getattr(request, name) for name in sorted(names) if name not in hidden)
 
 
-def find_relations(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def find_relations(engine: Engine, query: RelationQuery) -> RelationResults:
     """Return what the index has for a request."""
-    return _FINDERS[type(query.request)](sources, query)
+    return _FINDERS[type(query.request)](engine, query)
 
 
 def relation_view(results: RelationResults, query: RelationQuery, context: AnswerContext) -> ListView:
@@ -197,35 +187,33 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
     return list_view(listing, query.shown)
 
 
-def _find_links(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def _find_links(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("LinksRequest", query.request)
     if request.category is None:
-        return _every_category(sources.engine, request.path, query.wanted)
-    return _links(sources.engine, request.path, request.category, query.wanted)
+        return _every_category(engine, request.path, query.wanted)
+    return _links(engine, request.path, request.category, query.wanted)
 
 
-def _find_backlinks(sources: RelationSources, query: RelationQuery) -> RelationResults:
-    return _links(sources.engine, cast("BacklinksRequest", query.request).path, Category.INCOMING, query.wanted)
+def _find_backlinks(engine: Engine, query: RelationQuery) -> RelationResults:
+    return _links(engine, cast("BacklinksRequest", query.request).path, Category.INCOMING, query.wanted)
 
 
-def _find_broken(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def _find_broken(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("BrokenLinksRequest", query.request)
-    found = broken_links(sources.engine.store, request.path, request.reason, query.wanted)
+    found = broken_links(engine.store, request.path, request.reason, query.wanted)
     return _lines(found, incoming_text, link_facts, {link.path for link in found.items})
 
 
-def _find_linked(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def _find_linked(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("LinkSearchRequest", query.request)
     for path in filter(None, (request.has_links_to, request.linked_from)):
-        _check_known(sources.engine, path)
-    return _lines(
-        files_by_links(sources.engine.store, request, query.wanted), linked_file_text, linked_file_facts, set()
-    )
+        _check_known(engine, path)
+    return _lines(files_by_links(engine.store, request, query.wanted), linked_file_text, linked_file_facts, set())
 
 
-def _find_tree(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def _find_tree(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("TreeRequest", query.request)
-    nodes = Tree(sources.engine.store, request).walk(query.wanted)
+    nodes = Tree(engine.store, request).walk(query.wanted)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
     results = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
     first = nodes.items[0] if nodes.items else None
@@ -235,12 +223,12 @@ def _find_tree(sources: RelationSources, query: RelationQuery) -> RelationResult
     return results
 
 
-def _find_related(sources: RelationSources, query: RelationQuery) -> RelationResults:
-    engine, request = sources.engine, cast("RelatedRequest", query.request)
-    related = find_related(engine, request, sources.root, query.wanted, max_bytes=sources.max_bytes)
+def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
+    request = cast("RelatedRequest", query.request)
+    related = find_related(engine, request, query.wanted)
     hits = related.hits
     needed = [hit for hit in hits if needs_source(hit, query.shown)]
-    passages, changed = load_passages(engine.store, sources.root, needed, "", max_bytes=sources.max_bytes)
+    passages, changed = load_passages(engine.store, engine.files, needed, "")
 
     def entry(number: int) -> tuple[Hit, Passage | None]:
         return hits[number], passages.get(hits[number].chunk_id)
@@ -268,7 +256,7 @@ def _related_notes(related: RelatedCode) -> Iterator[Note]:
         yield Note(NoteKind.NEAREST_ONLY, f"only the {related.total:,} most similar are listed")
 
 
-_FINDERS: dict[type[object], Callable[[RelationSources, RelationQuery], RelationResults]] = {
+_FINDERS: dict[type[object], Callable[[Engine, RelationQuery], RelationResults]] = {
     LinksRequest: _find_links,
     BacklinksRequest: _find_backlinks,
     BrokenLinksRequest: _find_broken,
