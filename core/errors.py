@@ -28,6 +28,8 @@ KeyholeError                 exit 2
 from collections.abc import Mapping
 from enum import Enum, auto
 
+from keyhole.core.masking import mask_text
+
 
 class ErrorKind(Enum):
     """The kinds of errors, by what the reader can do about them."""
@@ -74,16 +76,17 @@ class KeyholeError(Exception):
     def __init__(
         self, problem: str, kind: ErrorKind = ErrorKind.PLAIN, *, suggestion: str = "", **facts: object
     ) -> None:
-        super().__init__(_with_suggestion(problem, suggestion))
-        self.problem = problem
-        self.suggestion = suggestion
+        # An error may repeat what a caller sent.
+        self.problem = mask_text(problem)
+        self.suggestion = mask_text(suggestion)
+        super().__init__(_with_suggestion(self.problem, self.suggestion))
         self.kind = kind
         self.facts = facts
 
     def worded(self, steps: NextSteps) -> str:
         """Return what happened, the next step from a front end's table, and the suggestion."""
         step = steps.get(self.kind, "").format_map(self.facts)
-        return _with_suggestion(f"{self.problem}; {step}" if step else self.problem, self.suggestion)
+        return mask_text(_with_suggestion(f"{self.problem}; {step}" if step else self.problem, self.suggestion))
 
 
 def _with_suggestion(text: str, suggestion: str) -> str:

@@ -17,6 +17,7 @@ from typing import Protocol
 # The version of the masks; a change makes the next index run read every file again.
 MASKING_VERSION = 1
 
+MASK_START = "[secret: "
 PRIVATE_KEY = "private-key"
 # Longer than any key of a common type: an RSA key of 16,384 bits takes 13,000 characters.
 _LONGEST_BLOCK = 20_000
@@ -88,7 +89,7 @@ def has_private_key(text: str) -> bool:
 
 def mask_of(kind: str) -> str:
     """Return the text that stands for a secret."""
-    return f"[secret: {kind}]"
+    return f"{MASK_START}{kind}]"
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:

@@ -17,6 +17,7 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PathError, StoreError, UnwritableStoreError
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.index.location import LOCK_FILE
+from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
 from keyhole.core.types import (
     Explanation,
@@ -141,7 +142,8 @@ class Service:
                 result = _find(engine, query, mode, known)
             hits = [hit for hit in result.hits if needs_source(hit)]
             passages, changed = load_passages(engine.store, engine.files, hits, query.text)
-            return replace(result, passages=passages), {hit.path for hit in result.hits}, changed
+            paths = {hit.path for hit in result.hits}
+            return replace(result, passages=passages, masks=engine.store.masks_of(paths)), paths, changed
 
         result, stale = self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX)
         return _without(result, stale)
@@ -199,7 +201,7 @@ class Service:
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:
         """Explain the rank of a file in the answer to a search, or why it is missing from it."""
         from keyhole.core.search.explain import explain
-        from keyhole.core.view.lists.search_view import parse_search_request
+        from keyhole.core.view.lists.search_view import masks_of_explanation, parse_search_request
 
         query, _ = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
@@ -207,7 +209,11 @@ class Service:
             is_there = os.path.lexists(self.root / relative)
             limit, secrets = self._workspace.max_bytes, self._workspace.secrets
             found = examine(self.root, relative, max_bytes=limit, secrets=secrets) if is_there else None
-            return explain(engine, query, found, relative, line)
+            explanation = explain(engine, query, found, relative, line)
+            masks = engine.store.masks_of([relative]).get(relative, ())
+        shown = masks_of_explanation(explanation, masks)
+        # The path may be any text that a caller sent.
+        return replace(explanation, path=mask_text(explanation.path), masked=shown)
 
     def status(self) -> Status:
         """Return what the index contains, and how many files have changed since."""

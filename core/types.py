@@ -504,6 +504,8 @@ class SearchResult:
     notes: tuple[Note, ...] = ()
     passages: Mapping[int, Passage] = field(default_factory=dict)
     unshown: Unshown = NONE_UNSHOWN
+    # What is masked in the files of the hits.
+    masks: Mapping[str, tuple[Mask, ...]] = field(default_factory=dict)
 
     def answer_to(self, query: Query) -> "SearchResult | None":
         """Return the result of another search of the same index, if this page contains all of it.
@@ -526,6 +528,7 @@ class Explanation:
     page: int = 0
     total: int = 0
     hit: Hit | None = None
+    masked: tuple[Mask, ...] = ()
 
 
 # The default port of the HTTP server.

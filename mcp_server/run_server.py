@@ -18,6 +18,7 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PortError, WorkspaceError
 from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.service import Service
+from keyhole.core.view.usage import MaskedFormatter
 from keyhole.mcp_server.http_processes import SharedListener, serve_from_processes
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.plain_answers import PlainAnswers
@@ -119,7 +120,7 @@ def _log_to_stderr() -> None:
     handler = logging.StreamHandler()
     # Of the warnings, only those about the index and the journal are for the user.
     handler.addFilter(lambda record: record.levelno >= (logging.WARNING if record.name in _WARNING else logging.ERROR))
-    handler.setFormatter(logging.Formatter("keyhole: %(message)s"))
+    handler.setFormatter(MaskedFormatter("keyhole: %(message)s"))
     logging.getLogger("keyhole").addHandler(handler)
 
 

@@ -5,12 +5,15 @@ import re
 from typing import TYPE_CHECKING
 
 from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
+from fastmcp.resources.base import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import ToolResult
-from mcp.types import CallToolRequestParams
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, CallToolRequestParams, ReadResourceRequestParams
 from pydantic import ValidationError as PydanticValidationError
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.masking import mask_text
 from keyhole.core.suggest import suggest_name
 from keyhole.core.view.text import visible
 from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
@@ -40,14 +43,30 @@ class ReadableErrors(Middleware):
         try:
             return await call_next(context)
         except NotFoundError:
-            raise ToolError(f"unknown tool {visible(name)!r}. {suggest_name(name, TOOLS)}") from None
+            raise ToolError(mask_text(f"unknown tool {visible(name)!r}. {suggest_name(name, TOOLS)}")) from None
         except ValidationError as error:
-            raise ToolError(_invalid_arguments(name, error.__cause__)) from None
+            raise ToolError(mask_text(_invalid_arguments(name, error.__cause__))) from None
         except ToolError as error:
             # fastmcp masks the error that a tool raised, but keeps it as the cause.
             if error.__cause__ is None:
                 raise
             raise ToolError(self._as_tool_error(name, error.__cause__)) from None
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[ReadResourceRequestParams],
+        call_next: CallNext[ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        """Read a resource; the error about an unknown address repeats it, so a secret in the address is masked."""
+        try:
+            return await call_next(context)
+        except NotFoundError:
+            address = str(context.message.uri)
+            masked = mask_text(address)
+            if masked == address:
+                raise
+            message = f"Resource not found: {masked!r}"
+            raise MCPError(code=INVALID_PARAMS, message=message, data={"uri": masked}) from None
 
     def _as_tool_error(self, name: str, cause: BaseException) -> str:
         if isinstance(cause, KeyholeError):

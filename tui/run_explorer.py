@@ -11,6 +11,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.index.private_files import create_private_file, make_private_folder
 from keyhole.core.view.text import one_line
+from keyhole.core.view.usage import MaskedFormatter
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.terminal_guard import TerminalGuard
 
@@ -77,7 +78,7 @@ def _log_to_file() -> Path:
         handler: logging.Handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=1, delay=True)
     except OSError:
         handler = logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(MaskedFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger.addHandler(handler)
     logger.propagate = False
     return path

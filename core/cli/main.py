@@ -6,6 +6,7 @@ when a command runs, so that `--help` is instant and `keyhole search` loads no t
 
 import os
 import sys
+from io import StringIO
 
 import click
 
@@ -79,7 +80,7 @@ def run_command(arguments: list[str]) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         return fail("interrupted; the next run continues from here", code=EXIT_INTERRUPTED)
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return EXIT_ERROR
     except KeyholeError as error:
         return fail(error.worded(SHELL_STEPS))
@@ -87,6 +88,15 @@ def run_command(arguments: list[str]) -> int:
         # The reader has closed the pipe (`| head`), which is no error; stdout must not be flushed at exit.
         sys.stdout = None
         return 0
+
+
+def _show(error: click.ClickException) -> None:
+    """Print how a command is used; the message may repeat a secret from the command line."""
+    from keyhole.core.masking import mask_text
+
+    shown = StringIO()
+    error.show(shown)
+    click.echo(mask_text(shown.getvalue()), nl=False, err=True)
 
 
 def _is_path(argument: str) -> bool:

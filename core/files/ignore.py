@@ -20,7 +20,7 @@ _MATCHING_VERSION = 3
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The pattern that decided about a path, with its file and line."""
+    """The pattern that decided about a path, with its file and line; line 0 if it is not in a file."""
 
     reason: SkipReason
     pattern: str
@@ -28,7 +28,7 @@ class Rule:
     line: int
 
     def __str__(self) -> str:
-        return f"{self.pattern} ({self.source}:{self.line})"
+        return f"{self.pattern} ({self.source}:{self.line})" if self.line else f"{self.pattern} ({self.source})"
 
 
 class RuleFile:
@@ -112,8 +112,7 @@ def load_secret_rules() -> RuleFile:
 
 def rules_fingerprint(max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> str:
     """Return a fingerprint of everything outside the workspace that decides which paths are skipped."""
-    readmits = "".join(f" {pattern}" for pattern in secrets.readmits)
-    return f"{_rules_digest()} {max_bytes} {_MATCHING_VERSION}{readmits}"
+    return f"{_rules_digest()} {max_bytes} {_MATCHING_VERSION} {secrets.fingerprint}"
 
 
 @cache

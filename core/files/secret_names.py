@@ -9,11 +9,15 @@ from functools import cache
 
 from keyhole.core.files.ignore import Rule, load_secret_rules
 from keyhole.core.files.patterns import PatternList
+from keyhole.core.masking import mask_text
 from keyhole.core.types import SecretPolicy, SkipReason
 
 # What editors, tools and people add to the name of a copy: `.env~`, `#.env#`, `.env.bak`, `.env copy`.
 _BACKUP_END = re.compile(r"(?:[~#]|\.(?:bak|backup|old|orig|save|saved|copy|tmp|sw[op]|\d{1,2})| copy(?: \d+)?)+\Z")
 _BACKUP_START = re.compile(r"\A(?:\.?#|\.(?=\.))")
+# The index needs the real name of each file, so a file whose name contains a token is not indexed.
+_SHORTEST_TOKEN = 18
+_TOKEN_RULE = Rule(SkipReason.SECRET, "a token in the name", "keyhole's secret rules", 0)
 
 
 class SecretNames:
@@ -21,6 +25,7 @@ class SecretNames:
 
     def __init__(self, policy: SecretPolicy) -> None:
         self._rules = load_secret_rules()
+        self._masks = policy.masks
         self._patterns = policy.readmits
         self._readmitted = PatternList(list(policy.readmits)) if policy.readmits else None
 
@@ -48,6 +53,9 @@ class SecretNames:
         return is_named and rule.reason == SkipReason.SECRET
 
     def _own_rule(self, path: str, *, is_dir: bool) -> Rule | None:
+        own_name = path.rpartition("/")[2]
+        if self._masks and len(own_name) >= _SHORTEST_TOKEN and mask_text(own_name) != own_name:
+            return _TOKEN_RULE
         folder, slash, name = path.casefold().rpartition("/")
         verdict = self._rules.decide(f"{folder}{slash}{name if is_dir else original_name(name)}", is_dir=is_dir)
         if verdict is None or not verdict[0]:

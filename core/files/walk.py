@@ -18,6 +18,7 @@ from keyhole.core.files.ignore import IGNORE_FILES, IgnoreRules, Rule, RuleFile
 from keyhole.core.files.read import read_bytes, too_large
 from keyhole.core.files.secret_names import secret_names
 from keyhole.core.files.stamps import settled, stamp_of
+from keyhole.core.masking import mask_text
 from keyhole.core.types import DEFAULT_SECRETS, Candidate, SecretPolicy, Skip, SkipReason, Stamp
 
 MAX_RULE_FILE_BYTES = 1_000_000
@@ -80,8 +81,8 @@ def examine(root: Path, path: str, *, max_bytes: int, secrets: SecretPolicy = DE
 
 
 def printable(path: str) -> str:
-    """Return a path with the characters escaped that terminals, protocols or the database cannot handle."""
-    return _BAD_NAME.sub(lambda match: match.group().encode("unicode_escape").decode(), path)
+    """Return a path with its secrets masked, and characters escaped that a terminal or the database can't handle."""
+    return _BAD_NAME.sub(lambda match: match.group().encode("unicode_escape").decode(), mask_text(path))
 
 
 class _SecretsOnly:
@@ -231,7 +232,8 @@ def _check_name(path: str, name: str, rules: _Rules, *, is_dir: bool) -> Skip | 
         detail = "name is not valid UTF-8 or contains control characters"
         return Skip(printable(path), SkipReason.BAD_NAME, detail, is_dir)
     if rule := rules.decide(path, is_dir=is_dir):
-        return Skip(path, rule.reason, str(rule), is_dir)
+        shown = printable(path) if rule.reason == SkipReason.SECRET else path
+        return Skip(shown, rule.reason, mask_text(str(rule)), is_dir)
     return None
 
 

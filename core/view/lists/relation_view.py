@@ -1,7 +1,7 @@
 """Answers about links, the tree and related code: found in the index and written as pages of a list."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -33,7 +33,7 @@ from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offse
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
-from keyhole.core.view.lists.hit_text import hit_facts, hit_text, ladders, needs_source
+from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_text, ladders, needs_source
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.lists.relation_items import (
     LEVELS,
@@ -45,6 +45,7 @@ from keyhole.core.view.lists.relation_items import (
     node_text,
     outgoing_text,
 )
+from keyhole.core.view.masked import MaskedPlace, masks_in_text
 from keyhole.core.view.text import name_text
 from keyhole.core.view.writing import Page
 
@@ -106,6 +107,9 @@ class RelationResults:
     links: Mapping[Category, Found[Link]] = field(default_factory=dict)
     related: RelatedCode | None = None
     passages: Mapping[int, Passage] = field(default_factory=dict)
+    # The path and the lines of each result, or what is masked in it.
+    places: Sequence[tuple[str, int, int]] = ()
+    masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +164,21 @@ def _subject_of(request: RelationRequest) -> tuple[object, ...]:
 
 def find_relations(engine: Engine, query: RelationQuery) -> RelationResults:
     """Return what the index has for a request."""
-    return _FINDERS[type(query.request)](engine, query)
+    results = _FINDERS[type(query.request)](engine, query)
+    return replace(results, masks_of=_masks_in(engine, results.places)) if results.places else results
+
+
+def _masks_in(
+    engine: Engine, places: Sequence[tuple[str, int, int]]
+) -> Callable[[int, str, str], Iterable[MaskedPlace]]:
+    """Return a function that finds what is masked in a result, by the path and the lines of each."""
+    masks = engine.store.masks_of({path for path, _, _ in places})
+
+    def masks_of(number: int, _: str, text: str) -> list[MaskedPlace]:
+        path, first, last = places[number]
+        return [MaskedPlace(path, mask) for mask in masks_in_text(text, masks.get(path, ()), first, last)]
+
+    return masks_of
 
 
 def relation_view(results: RelationResults, query: RelationQuery, context: AnswerContext) -> ListView:
@@ -183,6 +201,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         facts={"project": name_text(context.project, _LONGEST_PROJECT), "index": context.index.for_json()},
         latency_ms=(time.perf_counter() - context.started) * 1e3,
         sections=results.sections,
+        masks_of=results.masks_of,
     )
     return list_view(listing, query.shown)
 
@@ -201,7 +220,7 @@ def _find_backlinks(engine: Engine, query: RelationQuery) -> RelationResults:
 def _find_broken(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("BrokenLinksRequest", query.request)
     found = broken_links(engine.store, request.path, request.reason, query.wanted)
-    return _lines(found, incoming_text, link_facts, {link.path for link in found.items})
+    return _link_lines(found, incoming_text, {link.path for link in found.items})
 
 
 def _find_linked(engine: Engine, query: RelationQuery) -> RelationResults:
@@ -216,6 +235,7 @@ def _find_tree(engine: Engine, query: RelationQuery) -> RelationResults:
     nodes = Tree(engine.store, request).walk(query.wanted)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
     results = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
+    results = replace(results, places=[(node.path, node.start_line, node.end_line) for node in nodes.items])
     first = nodes.items[0] if nodes.items else None
     # The line of its file is on the previous page, so a note has to say which file the symbol is in.
     if first and first.start_line and first.path != request.path:
@@ -229,6 +249,8 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
     hits = related.hits
     needed = [hit for hit in hits if needs_source(hit, query.shown)]
     passages, changed = load_passages(engine.store, engine.files, needed, "")
+
+    masks = engine.store.masks_of({hit.path for hit in hits})
 
     def entry(number: int) -> tuple[Hit, Passage | None]:
         return hits[number], passages.get(hits[number].chunk_id)
@@ -244,6 +266,7 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
         ladders=ladders,
         related=related,
         passages=passages,
+        masks_of=lambda number, level, text: hit_masks(*entry(number), level, text, masks),
     )
 
 
@@ -288,6 +311,7 @@ def _every_category(engine: Engine, path: str, wanted: Slice) -> RelationResults
         paths=frozenset([path, *(link.path for _, link in links), *(link.to for _, link in links if link.to_line)]),
         sections=tuple(Section(category.value, len(found.items), found.total) for category, found in parts),
         links=dict(parts),
+        places=[(link.path, link.line, link.line) for _, link in links],
     )
 
 
@@ -295,11 +319,19 @@ def _links(engine: Engine, path: str, category: Category, wanted: Slice) -> Rela
     found = links_of_file(engine.store, path, category, wanted)
     if category != Category.INCOMING:
         paths = {path, *(link.to for link in found.items if link.to_line)}
-        return replace(_lines(found, outgoing_text, link_facts, paths), links={category: found})
+        return _link_lines(found, outgoing_text, paths, category)
     if not found.total:
         _check_known(engine, path)
     paths = {link.path for link in found.items}
-    return replace(_lines(found, incoming_text, link_facts, paths), links={category: found})
+    return _link_lines(found, incoming_text, paths, category)
+
+
+def _link_lines(
+    found: Found[Link], text_of: Callable[[Link, str], str], paths: set[str], category: Category | None = None
+) -> RelationResults:
+    places = [(link.path, link.line, link.line) for link in found.items]
+    links = {category: found} if category else {}
+    return replace(_lines(found, text_of, link_facts, paths), links=links, places=places)
 
 
 def _lines(
