@@ -2,13 +2,15 @@
 that Keyhole writes."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from canaries import CANARIES, ENCODED_KEY, key_block, text_of
-from discovery import put
+from discovery import put, settle
 from fastmcp import Client
 from mcp.shared.exceptions import MCPError
 from test_masking import as_written
@@ -17,13 +19,28 @@ from test_secret_paths import SECRET_PATHS
 from keyhole.core.cli.main import run_command
 from keyhole.core.config import load_settings
 from keyhole.core.errors import KeyholeError
+from keyhole.core.files.read import read_source
+from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.service import Service
-from keyhole.core.types import Format, MapLevel, MapRequest, Mode, Query, ReadRequest, SearchRequest
+from keyhole.core.types import (
+    Detail,
+    Format,
+    MapLevel,
+    MapRequest,
+    Mode,
+    Query,
+    ReadRequest,
+    SearchRequest,
+    SecretPolicy,
+    SourceFile,
+)
 from keyhole.mcp_server.server import build_server
 from keyhole.mcp_server.tool_texts import TOOLS
 from keyhole.tui.sources import read_map, read_outline, read_text
 
 pytestmark = pytest.mark.anyio
+
+OLD_INDEX = Path(__file__).parent / "fixtures" / "index-v7.db"
 
 NAME_TOKEN = "ghp_" + text_of(36)
 IN_SECRET_FILES = text_of(30)
@@ -120,7 +137,13 @@ def requests_of(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 REQUESTS: list[tuple[str, dict[str, Any]]] = [
-    *(request for path in [*MASKED_FILES, "keys/small.txt", ".env", "link.py"] for request in requests_of(path)),
+    *(request for path in MASKED_FILES[:3] for request in requests_of(path)),
+    *(
+        (tool, {"path": path})
+        for tool in ("map_file", "read_file", "get_links", "get_tree")
+        for path in MASKED_FILES[3:]
+    ),
+    *(("read_file", {"path": path}) for path in ("keys/small.txt", ".env", "link.py")),
     *(("search_code", {"query": "pier", "detail_level": level}) for level in ("minimal", "compact", "rich", "auto")),
     *(("search_code", {"query": query}) for query in ("moor_3", "/pier.*/", "DOCK_1", "secret", "/ghp_/")),
     *(("search_code", {"query": REQUEST_TOKEN, "mode": mode}) for mode in ("auto", "symbol", "keyword", "regex")),
@@ -320,3 +343,40 @@ def test_the_user_can_turn_masking_off_and_on(tmp_path: Path) -> None:
 def test_errors_of_the_core_hide_what_a_caller_sent() -> None:
     error = KeyholeError(f"no file {REQUEST_TOKEN}", suggestion=f"Did you mean {REQUEST_TOKEN}?")
     check_hidden(f"{error} {error.problem} {error.suggestion} {error.worded({})}", "error")
+
+
+def test_an_index_from_before_masking_answers_at_once_without_secrets(tmp_path: Path) -> None:
+    """The file in the old format was made from these files, but with 36 other characters in place of the token."""
+    root = tmp_path / "old"
+    token = "ghp_" + text_of(36)
+    put(root, "pier.py", f'def moor(token="{token}"):\n    """Moor at the pier."""\n    return token\n')
+    put(root, "notes.md", "# Notes\n\nMoor at the pier.\n")
+    settle()
+    service = Service(root, load_settings(root, {"cache_dir": tmp_path / "cache", "index.model": "none"}))
+    service.folder.mkdir(parents=True)
+    shutil.copy(OLD_INDEX, service.folder / INDEX_FILE)
+    pretend_unchanged(service, root)
+    request = SearchRequest("moor", detail_level=Detail.RICH)
+    text = service.search_view(request).text
+    assert "notes.md" in text
+    assert 'def moor(token="[secret: github-token]")' in text
+    assert "0123456789" not in text
+    assert token not in text
+    # The next run indexes only the file with a secret again, and the one after it none.
+    assert (service.index().changed, service.index().changed) == (1, 0)
+    assert service.search_view(request).text == text
+    service.close()
+    assert b"0123456789abcdef" not in (service.folder / INDEX_FILE).read_bytes()
+
+
+def pretend_unchanged(service: Service, root: Path) -> None:
+    """Record the current files as if the old index had been made from them."""
+    with apsw.Connection(str(service.folder / INDEX_FILE)) as db:
+        for path in ("pier.py", "notes.md"):
+            source = read_source(root, path, max_bytes=1_000, secrets=SecretPolicy(masks=False))
+            assert isinstance(source, SourceFile)
+            values = (*source.stamp, source.digest, path)
+            db.execute(
+                "UPDATE file SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, digest = ? WHERE path = ?", values
+            )
+    db.close()
