@@ -1,5 +1,6 @@
 """Preparing files on several cores: worker processes parse, and one process writes."""
 
+import gc
 import signal
 from collections import deque
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ def prepare_all(
 ) -> Iterator[Prepared]:
     """Prepare files and yield them in order, on several cores if there is enough work."""
     tasks = _tasks(candidates, digests)
-    if workers < 2 or sum(candidate.size for candidate in candidates) < _POOL_BYTES:
+    if sum(candidate.size for candidate in candidates) < _POOL_BYTES:
         for task in tasks:
             yield from _prepare_here(preparation, task)
     else:
@@ -90,6 +91,8 @@ def _start_pool(workers: int) -> ProcessPoolExecutor:
 def _prepare_worker() -> None:
     follow_parent()
     limit_process()
+    # As in the process that writes: files leave no cycles, and looking for them takes a tenth of the time.
+    gc.disable()
 
 
 def _tasks(candidates: list[Candidate], digests: dict[str, str]) -> Iterator[Task]:

@@ -4,6 +4,7 @@ It reads requests from stdin and writes replies to stdout; core/syntax/parser_pr
 two lengths followed by a head in JSON and a body of source text, which is empty in replies.
 """
 
+import gc
 import json
 import os
 import signal
@@ -86,6 +87,8 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     limit_process()
+    # What is loaded now stays: looking through it for garbage would only take time.
+    gc.freeze()
     write_frame(replies, READY)
     while (request := read_frame(sys.stdin.buffer)) is not None:
         head, body = request
