@@ -21,6 +21,7 @@ from keyhole.core.config import load_settings
 from keyhole.core.errors import KeyholeError
 from keyhole.core.files.read import read_source
 from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.links.requests import TreeRequest
 from keyhole.core.service import Service
 from keyhole.core.types import (
     Detail,
@@ -34,6 +35,7 @@ from keyhole.core.types import (
     SecretPolicy,
     SourceFile,
 )
+from keyhole.core.view.budget.sizes import measure
 from keyhole.mcp_server.server import build_server
 from keyhole.mcp_server.tool_texts import TOOLS
 from keyhole.tui.sources import read_map, read_outline, read_text
@@ -380,3 +382,32 @@ def pretend_unchanged(service: Service, root: Path) -> None:
                 "UPDATE file SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, digest = ? WHERE path = ?", values
             )
     db.close()
+
+
+@pytest.mark.parametrize("form", list(Format))
+@pytest.mark.parametrize("budget", [1_000, 1_500, 4_000])
+def test_what_is_said_about_masks_fits_the_budget(tmp_path: Path, form: Format, budget: int) -> None:
+    token = "ghp_" + text_of(36)
+    folder = "/".join(["a-folder-with-a-long-name"] * 6)
+    paths = tuple(f"{folder}/{letter * number}.py" for number, letter in enumerate("abcdefghijkl", 10))
+    for path in paths:
+        put(tmp_path, path, "".join(f'def moor_{number}(token="{token}"):\n    pass\n' for number in range(300)))
+    service = Service(tmp_path, load_settings(tmp_path, {"cache_dir": tmp_path / ".cache", "index.model": "none"}))
+    service.index()
+    views = [
+        service.read_view(ReadRequest(paths[:1], max_tokens=budget, format=form)),
+        service.read_view(ReadRequest(paths, max_tokens=budget, format=form)),
+        service.read_view(ReadRequest(paths, start_line=301, max_lines=7, max_tokens=budget, format=form)),
+        service.map_view(MapRequest(paths[0], max_tokens=budget, format=form)),
+        service.map_view(MapRequest(paths[0], offset=20, level=MapLevel.FULL, max_tokens=budget, format=form)),
+        *(
+            service.search_view(SearchRequest("moor", detail_level=detail, max_tokens=budget, limit=50, format=form))
+            for detail in Detail
+        ),
+        service.relation_view(TreeRequest(paths[0], max_tokens=budget, format=form)),
+    ]
+    for view in views:
+        assert measure(view.text).tokens <= budget
+        assert (view.truncation.estimated_chars, view.truncation.limit_tokens) == (len(view.text), budget)
+    assert [" Masked " in view.banner for view in views[:4]] == [True] * 4
+    service.close()

@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from keyhole.core.masking import Mask, mask_of
+from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.text import count_of, name_text
 
 _MOST_NAMED, _MOST_IN_JSON = 5, 20
-_LONGEST_PATH = 40
+_LONGEST_PATH, _LONGEST_PATH_IN_JSON = 40, 80
+# Twenty places in JSON may cost 1,300 tokens, so with a smaller budget fewer are named.
+_ROOM_FOR_MOST = 4_000
 
 
 class MaskedPlace(NamedTuple):
@@ -59,18 +62,19 @@ def masked_sentence(places: Sequence[MaskedPlace], *, is_one_file: bool = False)
     return f" Masked {count_of(len(places), 'secret')}: {noun}{', '.join(named)}."
 
 
-def masked_facts(places: Sequence[MaskedPlace]) -> Mapping[str, object]:
+def masked_facts(places: Sequence[MaskedPlace], budget: Budget) -> Mapping[str, object]:
     """Return the same as JSON facts; none if nothing is masked."""
     if not places:
         return {}
+    most = _MOST_IN_JSON if budget.tokens >= _ROOM_FOR_MOST else _MOST_NAMED
     named = [
         {
-            "file_path": name_text(place.path),
+            "file_path": name_text(place.path, _LONGEST_PATH_IN_JSON),
             "start_line": place.mask.start_line,
             "end_line": place.mask.end_line,
             "kind": place.mask.kind,
         }
-        for place in places[:_MOST_IN_JSON]
+        for place in places[:most]
     ]
     return {"masked": {"count": len(places), "places": named}}
 

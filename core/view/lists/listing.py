@@ -195,6 +195,6 @@ class _Writer:
         if listing.sections:
             shared = shares(listing.sections, len(plan.levels))
             facts["categories"] = {part.name: {"total": part.total, "returned": here} for part, here in shared}
-        facts |= {"notes": self._notes, **listing.facts, **masked_facts(self._masked(plan))}
+        facts |= {"notes": self._notes, **listing.facts, **masked_facts(self._masked(plan), self._shown.budget)}
         count = partial(count_facts, listing.page, len(plan.levels), cursor=cursor)
         return json_answer(self.banner(plan), results, lambda info: {**count(info=info), **facts}, listing.latency_ms)

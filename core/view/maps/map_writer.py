@@ -159,7 +159,7 @@ class MapWriter:
             "shown_symbols": shown,
             "omitted_symbols": self.total - shown,
             "omitted": gap_facts(gap) if gap else None,
-            **masked_facts(self._masked(sketch)),
+            **masked_facts(self._masked(sketch), self._shown.budget),
         }
         results = [json_line(item_facts(item, sketch.style)) for item in entries]
         return json_answer(

@@ -79,7 +79,11 @@ class ReadWriter:
         return json_answer(
             banner,
             list(map(self._json, sections)),
-            lambda info: {**count_facts(page, len(sections), info), "notes": self._notes, **masked_facts(masked)},
+            lambda info: {
+                **count_facts(page, len(sections), info),
+                "notes": self._notes,
+                **masked_facts(masked, self._shown.budget),
+            },
         )
 
     def written(self, text: str) -> str:
