@@ -14,6 +14,8 @@ from keyhole.core.types import SecretPolicy, SkipReason
 
 # What editors, tools and people add to the name of a copy: `.env~`, `#.env#`, `.env.bak`, `.env copy`.
 _BACKUP_END = re.compile(r"(?:[~#]|\.(?:bak|backup|old|orig|save|saved|copy|tmp|sw[op]|\d{1,2})| copy(?: \d+)?)+\Z")
+# Most names end otherwise, and seeing that takes a tenth of the time.
+_BACKUP_ENDS = ("~", "#", ".bak", "up", ".old", ".orig", "save", "saved", "copy", ".tmp", ".swo", ".swp", *"0123456789")
 _BACKUP_START = re.compile(r"\A(?:\.?#|\.(?=\.))")
 # The index needs the real name of each file, so a file whose name contains a token is not indexed.
 _SHORTEST_TOKEN = 18
@@ -67,6 +69,8 @@ class SecretNames:
 
 def original_name(name: str) -> str:
     """Return the name of the file that a backup was made from; any other name as it is."""
+    if not name.endswith(_BACKUP_ENDS):
+        return name
     without_end = _BACKUP_END.sub("", name)
     return _BACKUP_START.sub("", without_end) or name if without_end != name else name
 
