@@ -3,7 +3,7 @@ VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
 
-.PHONY: run test test-long fuzz lint conformance format bench screenshots clean
+.PHONY: run test test-long fuzz kill-test lint conformance format bench screenshots clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -21,6 +21,10 @@ test-long: $(READY)
 # Hostile source for every grammar, about ten minutes.
 fuzz: $(READY)
 	$(VENV)/bin/python bench/fuzz_grammars.py --record
+
+# 300 kills of index, explorer and server at random moments, each compared with a fresh index; about ten minutes.
+kill-test: $(READY)
+	$(VENV)/bin/python bench/kill_test.py --record
 
 lint: $(READY)
 	$(VENV)/bin/ruff format --check

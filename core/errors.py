@@ -55,6 +55,7 @@ class ErrorKind(Enum):
     # The index and the journal
     NO_INDEX = auto()
     BUILDING = auto()
+    INTERRUPTED = auto()
     DAMAGED_INDEX = auto()
     NEWER_INDEX = auto()
     FULL_DISK = auto()

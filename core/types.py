@@ -447,17 +447,26 @@ class IndexVersion:
     opening: int = 0
     # How many files the index will have when none is pending; 0 if unknown.
     total: int = 0
+    # Whether files are pending and no process is indexing them: the last run was killed, or failed.
+    is_interrupted: bool = False
 
     @property
-    def building(self) -> str:
-        """How far the index is while it is being built; empty if it is complete."""
+    def incomplete(self) -> str:
+        """Why files are missing from the index, and how far it is; empty if it is complete."""
         if self.pending == 0:
             return ""
+        reason = "the last index run did not finish" if self.is_interrupted else "the index is being built"
         if self.pending is None:
-            return "the index is being built and is still empty"
+            return f"{reason} and the index is empty" if self.is_interrupted else f"{reason} and is still empty"
         done = self.total - self.pending
-        progress = f", {done:,} of {self.total:,} files so far" if done >= 0 else f"; remaining files: {self.pending:,}"
-        return f"the index is being built{progress}"
+        if done < 0:
+            return f"{reason}; remaining files: {self.pending:,}"
+        return f"{reason}, {done:,} of {self.total:,} files {'are indexed' if self.is_interrupted else 'so far'}"
+
+    @property
+    def incomplete_note(self) -> str:
+        """The same for an answer, with what to do if waiting does not help."""
+        return f"{self.incomplete}; run keyhole index to continue" if self.is_interrupted else self.incomplete
 
     def for_json(self) -> dict[str, int]:
         """Return the facts with the keys that JSON answers use."""

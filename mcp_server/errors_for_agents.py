@@ -19,6 +19,7 @@ AGENT_STEPS: NextSteps = {
     ErrorKind.TOO_SLOW: "narrow the search with path or language, or try again: the next try is faster",
     ErrorKind.NO_INDEX: "try again in a few seconds; index_status shows the progress",
     ErrorKind.BUILDING: "try again in a few seconds; index_status shows the progress",
+    ErrorKind.INTERRUPTED: "ask the user to run `keyhole index`",
     ErrorKind.DAMAGED_INDEX: "ask the user to run `keyhole index`, which rebuilds it",
     ErrorKind.NEWER_INDEX: "ask the user to update keyhole",
     ErrorKind.FULL_DISK: "ask the user to free some disk space",

@@ -72,6 +72,7 @@ class Freshness:
             self._failure = error
         except Exception:
             log.exception("could not update the index")
+            self._failure = StoreError("the index could not be built; the log of the server says why")
         finally:
             self._has_ended = True
             self._ended = time.monotonic()

@@ -17,12 +17,12 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from keyhole.core.config import load_settings
-from keyhole.core.index.store import Store
 from keyhole.core.service import Service
 
 sys.path.append(str(Path(__file__).parent))
 from acme import write_acme  # test modules, found through the line above
 from agents import record
+from fresh_index import Rows, dump_rows
 from small_svg import compact
 
 # Both the stored and the compared snapshot go through this.
@@ -60,37 +60,9 @@ def check_golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 
 @pytest.fixture
-def dump_index() -> Callable[[Path], dict[str, list[tuple[object, ...]]]]:
-    """Read everything in an index, in an order and with names that don't depend on how it was built."""
-
-    def dump(path: Path) -> dict[str, list[tuple[object, ...]]]:
-        with Store(path) as store:
-            store.query("CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, chunk_words, instance)")
-            return {name: store.query(sql) for name, sql in DUMPS.items()}
-
-    return dump
-
-
-DUMPS = {
-    "files": "SELECT path, size, digest, encoding, language, lines, has_errors FROM file ORDER BY path",
-    "chunks": """SELECT path, start, length, start_line, end_line, definitions
-        FROM chunk JOIN file ON file.id = file_id ORDER BY path, start""",
-    "symbols": """SELECT path, depth, name, kind, signature, doc, returns, start_line, end_line, name_line, parent,
-        exported, modifiers FROM symbol JOIN file ON file.id = file_id ORDER BY path, symbol.id""",
-    "links": """SELECT file.path, line, kind, target, part, is_fixed, state, link.path, reason, site
-        FROM link JOIN file ON file.id = file_id ORDER BY file.path, link.id""",
-    "declared": """SELECT path, kind, name, value FROM declared
-        JOIN file ON file.id = file_id ORDER BY path, declared.id""",
-    "skips": "SELECT path, reason, detail, is_dir FROM skip ORDER BY path",
-    "words": """SELECT path, start, words.col, words.offset, term
-        FROM temp.words CROSS JOIN chunk ON chunk.id = doc JOIN file ON file.id = file_id ORDER BY 1, 2, 3, 4, 5""",
-    "orphans": """SELECT 'chunk', id FROM chunk WHERE file_id NOT IN (SELECT id FROM file)
-        UNION ALL SELECT 'symbol', id FROM symbol WHERE file_id NOT IN (SELECT id FROM file)
-        UNION ALL SELECT 'link', id FROM link WHERE file_id NOT IN (SELECT id FROM file)
-        UNION ALL SELECT 'declared', id FROM declared WHERE file_id NOT IN (SELECT id FROM file)
-        UNION ALL SELECT 'words', doc FROM temp.words WHERE doc NOT IN (SELECT id FROM chunk)
-        UNION ALL SELECT 'vector', chunk_id FROM chunk_vector WHERE chunk_id NOT IN (SELECT id FROM chunk)""",
-}
+def dump_index() -> Callable[[Path], Rows]:
+    """Return the function that reads everything in an index."""
+    return dump_rows
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from fastmcp.client.transports import StdioTransport
 from served import ERAS, HELLO, call, environment, http_client, over_http, over_stdio, start
 
 from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.store import Store
 from keyhole.core.service import Service
 from keyhole.core.types import SearchRequest
@@ -79,10 +80,10 @@ async def test_a_slow_index_is_not_waited_for(base: Path, tmp_path: Path, monkey
     going_on = threading.Event()
 
     def slow(**_: Any) -> None:
-        with Store(service.folder / INDEX_FILE) as store, store.transaction():
-            store.set_fact("pending", 41)
-            store.set_fact("total", 1_200)
-        going_on.wait(10)
+        with writer_lock(service.folder, wait=False):
+            with Store(service.folder / INDEX_FILE) as store:
+                store.announce(pending=41, total=1_200)
+            going_on.wait(10)
 
     monkeypatch.setattr(service, "index", slow)
     async with Client(build_server(service)) as client:
@@ -116,6 +117,21 @@ async def test_a_search_without_any_index_says_to_try_again(
         answer = await call(client, "search_code", query="one")
         going_on.set()
     assert answer == ("the index is being built; try again in a few seconds; index_status shows the progress", True)
+
+
+async def test_an_index_that_cannot_be_built_is_not_called_under_way(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(base / "broken"))
+    service = Service.open(tmp_path)
+
+    def fail(**_: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(service, "index", fail)
+    async with Client(build_server(service)) as client:
+        answer = await call(client, "search_code", query="one")
+    assert answer == ("the index could not be built; the log of the server says why", True)
 
 
 def greet(process: subprocess.Popen[bytes]) -> dict[str, Any]:

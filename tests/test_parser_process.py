@@ -144,6 +144,23 @@ def test_a_worker_that_cannot_start_is_no_fault_of_the_file(command: tuple[str, 
         parser.outline_of(source_of("a.py", "x = 1\n"))
 
 
+KILLED_ONCE = """
+import os, pathlib, signal, sys
+flag = pathlib.Path(sys.argv[1])
+if not flag.exists():
+    flag.touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+from keyhole.core.syntax import parser_worker
+parser_worker.main()
+"""
+
+
+def test_a_worker_that_is_killed_while_it_starts_is_started_again(tmp_path: Path) -> None:
+    parser = ParserProcess((sys.executable, "-P", "-c", KILLED_ONCE, str(tmp_path / "killed")))
+    assert parser.outline_of(source_of("a.py", "def f(): ...\n")).symbols
+    parser.close()
+
+
 def test_an_index_run_says_that_workers_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "a.py").write_text("x = 1\n")

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keyhole.core.errors import QueryError, StoreError
+from keyhole.core.errors import ErrorKind, QueryError, StoreError
 from keyhole.core.files.read import SourceReader, read_source
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.store import Store
+from keyhole.core.links.requests import BrokenLinksRequest
 from keyhole.core.search import lexical
 from keyhole.core.search.passages import load_passages
 from keyhole.core.search.rank import DEFINITION_SIGNALS, MATCH_SIGNALS, PATH_SIGNALS, WEIGHTS
@@ -407,9 +408,38 @@ def test_after_a_page_with_some_files_that_change_the_next_page_repeats_nothing(
 
 
 def test_searching_during_the_first_index_says_how_much_is_missing(own: Service) -> None:
-    with Store(own.folder / "index.db") as store, store.transaction():
-        store.set_fact("pending", 41)
-    assert "remaining files: 41" in " ".join(note.text for note in own.search(Query("retry")).notes)
+    with Store(own.folder / "index.db") as store:
+        store.announce(pending=41, total=0)
+    with writer_lock(own.folder, wait=False):
+        notes = [note.text for note in own.search(Query("retry")).notes]
+    assert "the index is being built; remaining files: 41" in notes
+
+
+def test_a_killed_index_run_is_not_called_under_way(own: Service) -> None:
+    """The writer lock ends with the process that held it, whatever the index says about pending files."""
+    unfinished = "the last index run did not finish, 159 of 200 files are indexed"
+    with Store(own.folder / "index.db") as store:
+        store.announce(pending=41, total=200)
+    assert f"{unfinished}; run keyhole index to continue" in [note.text for note in own.search(Query("retry")).notes]
+    banner = f"Nothing found yet: {unfinished}; run keyhole index to continue."
+    assert own.search_view(SearchRequest("absent", Mode.KEYWORD)).banner == banner
+    assert own.relation_view(BrokenLinksRequest(path="src")).banner == banner
+    with pytest.raises(QueryError) as caught:
+        own.search(Query("retry", path="absent.py"))
+    assert caught.value.kind == ErrorKind.INTERRUPTED
+    assert caught.value.problem.endswith(f": {unfinished}")
+    own.index()
+    assert own.search_view(SearchRequest("absent", Mode.KEYWORD)).banner == "Nothing found."
+
+
+def test_a_run_that_ends_after_a_snapshot_began_was_not_interrupted(own: Service) -> None:
+    with Store(own.folder / "index.db") as writer, Store(own.folder / "index.db", is_reader=True) as reader:
+        writer.announce(pending=41, total=200)
+        with reader.snapshot():
+            assert reader.facts().pending == 41
+            assert reader.is_abandoned()
+            writer.announce(pending=0, total=200)
+            assert not reader.is_abandoned()
 
 
 def test_a_cold_index_says_on_the_first_line_how_far_it_is(own: Service, tmp_path: Path) -> None:

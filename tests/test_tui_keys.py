@@ -1,6 +1,7 @@
 """What each key of the explorer does; every binding is tested."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,7 +26,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Tree
 
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, MapLevel
+from keyhole.core.syntax.parser_process import ParserProcess
+from keyhole.core.types import Detail, MapLevel, SkipReason
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
@@ -172,6 +174,42 @@ def test_r_finds_what_has_changed(tmp_path: Path, mode: str) -> None:
         await wait_for(pilot, lambda pilot: known(pilot) == ["first.py", "second.py"])
 
     drive(make_app(make_service(root)), steps)
+
+
+# A worker that ends at its first file, as one whose grammar crashes does.
+CRASHING = """
+import os, signal, sys
+from keyhole.core.syntax.parser_worker import READY, read_frame, write_frame
+write_frame(sys.stdout.buffer, READY)
+read_frame(sys.stdin.buffer)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_r_parses_again_what_could_not_be_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "crashed"
+    root.mkdir()
+    (root / "first.py").write_text("x = 1\n")
+    service = make_service(root)
+    crashing = ParserProcess((sys.executable, "-P", "-c", CRASHING))
+    with monkeypatch.context() as patched:
+        patched.setattr("keyhole.core.index.pool.shared_parser", lambda: crashing)
+        assert service.index().unparsed == 1
+
+    def unparsed(pilot: Pilot[None]) -> int:
+        status = explorer(pilot).status
+        return status.skipped.get(SkipReason.UNPARSED, 0) if status else 0
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await press(pilot, "escape")
+        # The run at the start is automatic, and does not try again.
+        assert unparsed(pilot) == 1
+        # The second request comes while the first run is under way, and must not be lost.
+        explorer(pilot).index_again()
+        await pilot.press("r")
+        await wait_for(pilot, lambda pilot: unparsed(pilot) == 0)
+
+    drive(make_app(service), steps)
 
 
 async def start_over(pilot: Pilot[None]) -> None:

@@ -6,11 +6,24 @@ from pathlib import Path
 import pytest
 
 from keyhole.core.errors import QueryError
-from keyhole.core.types import Detail, Hit, IndexedFile, Inventory, Mode, SearchRequest, Skip, SkipReason
+from keyhole.core.types import (
+    Detail,
+    Hit,
+    IndexedFile,
+    IndexVersion,
+    Inventory,
+    Mode,
+    Query,
+    SearchRequest,
+    SearchResult,
+    Skip,
+    SkipReason,
+)
 from keyhole.tui.answer import label_of
 from keyhole.tui.call import json_rpc
 from keyhole.tui.editor import editor_command
 from keyhole.tui.folders import build_tree
+from keyhole.tui.notices import nothing_found_lines
 from keyhole.tui.query_syntax import Words, read_query
 from keyhole.tui.screens.pick import Choice, matching
 from keyhole.tui.search_state import BUDGETS, DETAILS, SearchState, Variant
@@ -209,3 +222,23 @@ def test_a_result_says_its_kind_once(kind: str, signature: str, label: str) -> N
     hit = Hit("a.py", "python", 1, 1, 1, 1.0, kind, "name", 1, signature, "", "", "", ())
     found = label_of(hit, None)
     assert f"{found.before}{found.kind} {found.after}" == label
+
+
+@pytest.mark.parametrize(
+    ("index", "lines"),
+    [
+        (IndexVersion(1, 41, total=200), ["· the index is being built, 159 of 200 files so far"]),
+        (
+            IndexVersion(1, 41, total=200, is_interrupted=True),
+            ["· the last index run did not finish, 159 of 200 files are indexed", "· Press esc, then r to continue."],
+        ),
+        (
+            IndexVersion(0, None, is_interrupted=True),
+            ["· the last index run did not finish and the index is empty", "· Press esc, then r to continue."],
+        ),
+    ],
+    ids=["is built", "was killed", "was killed at once"],
+)
+def test_an_incomplete_index_is_the_reason_why_nothing_is_found(index: IndexVersion, lines: list[str]) -> None:
+    result = SearchResult(Query("x"), Mode.KEYWORD, (), 0, index)
+    assert nothing_found_lines(result) == ["[bold]◌ Nothing found yet[/]", "", *lines]

@@ -20,6 +20,7 @@ EXPLORER_STEPS: NextSteps = {
     ErrorKind.TOO_SLOW: "narrow the search with path: or lang:, or try again: the next search is faster",
     ErrorKind.NO_INDEX: "press esc, then r to build it",
     ErrorKind.BUILDING: "wait: results appear as files are indexed",
+    ErrorKind.INTERRUPTED: "press esc, then r to continue",
     ErrorKind.DAMAGED_INDEX: "press esc, then r to rebuild it",
     ErrorKind.NEWER_INDEX: "press ^q and update Keyhole",
     ErrorKind.FULL_DISK: "free some space, then press esc and r to try again",

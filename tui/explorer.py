@@ -225,10 +225,10 @@ class Explorer(App[None]):
 
     # The index
 
-    def index_again(self) -> None:
-        """Bring the index up to date."""
+    def index_again(self, *, retry: bool = False) -> None:
+        """Bring the index up to date; `retry` parses again what could not be parsed."""
         if self._runs:
-            self._runs.start()
+            self._runs.start(retry=retry)
             if self.index_state.phase != Phase.CURRENT:
                 self.index_state = replace(self.index_state, phase=Phase.INDEXING)
 

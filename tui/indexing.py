@@ -39,22 +39,24 @@ class IndexRuns:
         self._listener = listener
         self._thread: threading.Thread | None = None
         self._again = False
+        self._retries_next = False
         self._stopping = threading.Event()
 
-    def start(self) -> None:
-        """Start an index run, now or as soon as the current one ends."""
+    def start(self, *, retry: bool = False) -> None:
+        """Start an index run, now or as soon as the current one ends; `retry` parses again what could not be parsed."""
         if self._thread is not None:
             self._again = True
+            self._retries_next |= retry
             return
-        self._thread = threading.Thread(target=self._run, name="keyhole-index", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(retry,), name="keyhole-index", daemon=True)
         self._thread.start()
 
     def ended(self) -> None:
         """Mark the run as ended and start the next one if requested; called in the interface's thread."""
         self._thread = None
         if self._again:
-            self._again = False
-            self.start()
+            retry, self._again, self._retries_next = self._retries_next, False, False
+            self.start(retry=retry)
 
     def stop(self) -> None:
         """Ask the run to stop, and give it a moment to close its files."""
@@ -62,10 +64,10 @@ class IndexRuns:
         if self._thread is not None:
             self._thread.join(_STOP_SECONDS)
 
-    def _run(self) -> None:
+    def _run(self, retry: bool) -> None:
         try:
             _start_resource_tracker()
-            report = self._service.index(on_progress=self._post_progress, on_message=self._post_notice)
+            report = self._service.index(retry=retry, on_progress=self._post_progress, on_message=self._post_notice)
             inventory, status = self._service.inventory(), self._service.status()
             self._listener.post_message(Indexed(report, inventory, status))
         except _StoppedError:

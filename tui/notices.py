@@ -56,8 +56,9 @@ def nothing_found_lines(result: SearchResult) -> list[str]:
     if result.unshown.count:
         text = f"· {count_of(result.unshown.count, 'result')} not shown: {result.unshown.why}"
         return ["[bold]○ Nothing to show right now[/]", "", text, *notes]
-    if result.index.building:
-        return ["[bold]◌ Nothing found yet[/]", "", f"· {result.index.building}", *notes]
+    if result.index.incomplete:
+        step = ["· Press esc, then r to continue."] if result.index.is_interrupted else []
+        return ["[bold]◌ Nothing found yet[/]", "", f"· {result.index.incomplete}", *step, *notes]
     return ["[bold]○ Nothing found[/]", "", *notes, "· Partial words don't match. Try mode:symbol or /regex/."]
 
 

@@ -19,6 +19,7 @@ SHELL_STEPS: NextSteps = {
     ErrorKind.TOO_SLOW: "narrow the search with --path or --language, or try again: the next try is faster",
     ErrorKind.NO_INDEX: "run `keyhole index`",
     ErrorKind.BUILDING: "try again in a few seconds",
+    ErrorKind.INTERRUPTED: "run `keyhole index` to continue",
     ErrorKind.DAMAGED_INDEX: "run `keyhole index` to rebuild it",
     ErrorKind.NEWER_INDEX: "update keyhole, or run `keyhole clear`",
     ErrorKind.FULL_DISK: "free some disk space, then run it again",

@@ -274,6 +274,9 @@ class IndexStore(WriterStore, SearchStore, RelationStore, Protocol):
         """Whether the index is open without the right to write; such a reader must not be kept."""
         ...
 
+    def is_abandoned(self) -> bool:
+        """Return whether files are still to be indexed but no process is indexing."""
+
     def close(self) -> None:
         """Close the index."""
 

@@ -12,6 +12,7 @@ from keyhole.core.index.connection import explained, transaction
 from keyhole.core.index.file_table import FileTable
 from keyhole.core.index.link_lists import LinkLists
 from keyhole.core.index.link_table import LinkTable
+from keyhole.core.index.lock import has_writer
 from keyhole.core.index.rows import FileRows, LanguageTotals
 from keyhole.core.index.symbol_table import SymbolTable
 from keyhole.core.index.trigram_table import TrigramTable
@@ -32,6 +33,14 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
                 LEFT JOIN (SELECT file_id, count(*) n FROM symbol GROUP BY file_id) s ON s.file_id = f.id
                 GROUP BY f.language ORDER BY count(*) DESC, f.language""",
         )
+
+    def is_abandoned(self) -> bool:
+        """Return whether files are still to be indexed but no process is indexing."""
+        if has_writer(self.path.parent):
+            return False
+        # A writer may have finished since this connection's snapshot began, so read the current state.
+        with Store(self.path, is_reader=True) as current:
+            return current.facts().pending != 0
 
     # Writing
 

@@ -99,18 +99,26 @@ class Engine:
         """Return which version of the index answers."""
         facts = self.store.facts()
         return IndexVersion(
-            facts.generation, facts.pending, self.store.count_skips(), self._caches.opening, facts.total
+            facts.generation,
+            facts.pending,
+            self.store.count_skips(),
+            self._caches.opening,
+            facts.total,
+            is_interrupted=facts.pending != 0 and self.store.is_abandoned(),
         )
 
     @contextmanager
     def gaps_explained(self) -> Iterator[None]:
-        """Raise an error about something that is not in the index with the reason, if the index is being built."""
+        """Raise an error about something that is not in the index with the reason, if the index is incomplete."""
         try:
             yield
         except (PathError, QueryError) as error:
-            building = self.index_version().building
-            if building and (isinstance(error, FilterError) or error.kind in _MAY_BE_INDEXED_LATER):
-                raise QueryError(f"{error.problem}: {building}", ErrorKind.BUILDING) from error
+            index = self.index_version()
+            if index.incomplete and (isinstance(error, FilterError) or error.kind in _MAY_BE_INDEXED_LATER):
+                problem = f"{error.problem}: {index.incomplete}"
+                if index.is_interrupted:
+                    raise QueryError(problem, ErrorKind.INTERRUPTED) from error
+                raise QueryError(problem, ErrorKind.BUILDING) from error
             raise
 
     def search(self, query: Query, mode: Mode | None = None) -> SearchResult:
@@ -133,7 +141,7 @@ class Engine:
             hits=label_hits(self.store, page, top, ranking.wanted),
             total=ranking.total,
             index=index,
-            notes=tuple(self._notes(query, mode, ranking, index.building)),
+            notes=tuple(self._notes(query, mode, ranking, index.incomplete_note)),
         )
 
     def ranking(self, query: Query, mode: Mode, scope: ChunkScope, *, without: frozenset[str] = frozenset()) -> Ranking:
@@ -235,15 +243,15 @@ class Engine:
         """Load the facts that ranking needs."""
         return [ChunkCandidate(*place) for place in self.store.chunk_places(dict.fromkeys(chunk_ids))]
 
-    def _notes(self, query: Query, mode: Mode, ranking: Ranking, building: str) -> Iterable[Note]:
+    def _notes(self, query: Query, mode: Mode, ranking: Ranking, incomplete: str) -> Iterable[Note]:
         if query.mode == Mode.AUTO:
             yield Note(NoteKind.MODE_CHOSEN, f"mode=auto chose {mode}")
         if mode == Mode.KEYWORD:
             yield from self.model_notes()
-        if building and ranking.total:
-            yield Note(NoteKind.INDEX_INCOMPLETE, building)
-        # While the index is being built, the banner says so, and other words need not help.
-        if not building and not ranking.total:
+        if incomplete and ranking.total:
+            yield Note(NoteKind.INDEX_INCOMPLETE, incomplete)
+        # If the index is incomplete, the banner says so, and other words need not help.
+        if not incomplete and not ranking.total:
             yield Note(NoteKind.NOTHING_FOUND, f"nothing found; {self._suggestion(query, mode)}")
 
     def model_notes(self) -> Iterable[Note]:

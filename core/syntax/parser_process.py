@@ -25,6 +25,8 @@ from keyhole.core.types import Analysis, Chunk, Import, Outline, SourceFile, Sym
 
 # `-P`: the current folder, which may be a hostile workspace, is not searched for modules.
 _COMMAND = (sys.executable, "-P", "-m", "keyhole.core.syntax.parser_worker")
+# A worker that is killed while it starts is started once more.
+_STARTS = 2
 _TOO_SLOW = getattr(signal, "SIGXCPU", None)
 
 
@@ -112,18 +114,26 @@ class ParserProcess:
         return self._worker
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """Start a worker and wait until it is ready."""
+        """Start a worker and wait until it is ready; one that is killed meanwhile says nothing about the next one."""
+        for _ in range(_STARTS):
+            worker = self._launch()
+            if read_frame(cast("BinaryIO", worker.stdout)) == (READY, b""):
+                return worker
+            code = worker.wait()
+            self.close()
+            if code >= 0:
+                break
+        raise ParserError(f"the parser process could not start (exit code {code})", ErrorKind.NO_WORKER)
+
+    def _launch(self) -> subprocess.Popen[bytes]:
         try:
             worker = subprocess.Popen(  # noqa: S603  # our own module
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         except OSError as error:
             raise ParserError(f"the parser process could not start ({error})", ErrorKind.NO_WORKER) from error
+        # `close` must find it even if it never becomes ready.
         self._worker = worker
-        if read_frame(cast("BinaryIO", worker.stdout)) != (READY, b""):
-            code = worker.wait()
-            self.close()
-            raise ParserError(f"the parser process could not start (exit code {code})", ErrorKind.NO_WORKER)
         return worker
 
     def _reply(self, worker: subprocess.Popen[bytes]) -> dict[str, Any] | None:

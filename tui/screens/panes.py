@@ -96,8 +96,8 @@ class PanesScreen(KeyholeScreen):
             self.list_pane.focus()
 
     def action_check_files(self) -> None:
-        """Check for changed files now."""
-        self.explorer.index_again()
+        """Check for changed files now, and parse again what could not be parsed, as `keyhole index` does."""
+        self.explorer.index_again(retry=True)
 
 
 class QueryScreen(PanesScreen):

@@ -108,13 +108,13 @@ def detail_applied(page: Page, plan: Plan) -> str:
     return runs[0][0] if len(runs) == 1 else ", ".join(text for _, text in runs)
 
 
-def empty_banner(shown: ShownPage, building: str = "") -> str:
-    """Return the banner of a page without results; `building` says how far the index is, while it is being built."""
+def empty_banner(shown: ShownPage, incomplete: str = "") -> str:
+    """Return the banner of a page without results; `incomplete` says why files are missing from the index."""
     page = shown.page
     if page.unshown.count:
         return _all_unshown(shown)
     if not page.total:
-        return f"Nothing found yet: {building}." if building else "Nothing found."
+        return f"Nothing found yet: {incomplete}." if incomplete else "Nothing found."
     last = (page.total - 1) // page.limit * page.limit
     there_are = f"there are {page.total:,}" if page.total > 1 else "there is 1"
     return f"No results at offset={page.offset}: {there_are}. Last page: offset={last}."

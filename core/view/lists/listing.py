@@ -69,8 +69,8 @@ class Listing:
     request: bytes
     generation: int
     notes: tuple[Note, ...] = ()
-    # How far the index is, while it is being built.
-    building: str = ""
+    # Why files are missing from the index; empty if none are.
+    incomplete: str = ""
     # How to see the first result when it is too large for the budget.
     too_large_step: str = ""
     # Further facts for JSON.
@@ -128,7 +128,7 @@ class _Writer:
             return sections_banner(page, self._shown.budget)
         at_minimal = self._at_minimal if page.shown < page.count else 0
         if not page.shown:
-            return empty_banner(page, self._listing.building)
+            return empty_banner(page, self._listing.incomplete)
         return banner(page, self._shown.budget, at_minimal=at_minimal, too_large_step=self._listing.too_large_step)
 
     def truncation(self, plan: Plan, size: Size) -> TruncationInfo:

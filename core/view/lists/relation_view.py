@@ -185,8 +185,8 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
     """Return a page of results."""
     if query.generation is not None:
         check_generation(query.generation, context.index.generation)
-    building = context.index.building
-    is_note = building and (results.total or results.sections)
+    incomplete = context.index.incomplete_note
+    is_note = incomplete and (results.total or results.sections)
     listing = Listing(
         page=Page(query.wanted.offset, query.wanted.limit, results.total),
         count=results.count,
@@ -195,8 +195,8 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         facts_of=results.facts_of,
         request=query.key,
         generation=context.index.generation,
-        notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, building)] if is_note else [])),
-        building=building,
+        notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, incomplete)] if is_note else [])),
+        incomplete=incomplete,
         too_large_step=f"Show it: max_tokens={MAX_TOKENS}",
         facts={"project": name_text(context.project, _LONGEST_PROJECT), "index": context.index.for_json()},
         latency_ms=(time.perf_counter() - context.started) * 1e3,

@@ -53,7 +53,7 @@ def search_view(
         request=request,
         generation=result.index.generation,
         notes=result.notes,
-        building=result.index.building,
+        incomplete=result.index.incomplete_note,
         too_large_step=f"Read it: read_file start_line={hits[0].start_line}" if hits else "",
         facts={
             "mode": result.mode,
