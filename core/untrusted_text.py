@@ -15,6 +15,8 @@ the three flags that use them, because a run of them can spell any sentence.
 import re
 from collections.abc import Callable
 
+from keyhole.core.masking import mask_text
+
 # An error of any front end is at most this long.
 LONGEST_ERROR = 500
 
@@ -63,9 +65,9 @@ def middle_cut(text: str, longest: int) -> str:
 
 
 def error_text(text: str) -> str:
-    """Return an error as any front end shows it: hidden characters as escapes, and never too long."""
+    """Return an error as any front end shows it: secrets masked, hidden characters as escapes, and never too long."""
     # Clipped twice, because the text may be a megabyte, and escapes make it longer.
-    return middle_cut(visible(middle_cut(text, LONGEST_ERROR)), LONGEST_ERROR)
+    return middle_cut(visible(middle_cut(mask_text(text), LONGEST_ERROR)), LONGEST_ERROR)
 
 
 def _is_plain(text: str) -> bool:

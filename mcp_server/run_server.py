@@ -18,6 +18,7 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PortError, WorkspaceError
 from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.service import Service
+from keyhole.core.view.usage import MaskedFormatter
 from keyhole.mcp_server.checked_http import CheckedRequests
 from keyhole.mcp_server.checked_stdio import checked_streams
 from keyhole.mcp_server.http_processes import SharedListener, serve_from_processes
@@ -144,7 +145,7 @@ def _log_to_stderr() -> None:
     handler = logging.StreamHandler()
     # Of the warnings, only those about the index and the journal are for the user.
     handler.addFilter(lambda record: record.levelno >= (logging.WARNING if record.name in _WARNING else logging.ERROR))
-    handler.setFormatter(logging.Formatter("keyhole: %(message)s"))
+    handler.setFormatter(MaskedFormatter("keyhole: %(message)s"))
     logging.getLogger("keyhole").addHandler(handler)
 
 

@@ -16,6 +16,7 @@ from pydantic import Field
 from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.writer import Journal
 from keyhole.core.links.requests import RelationRequest
+from keyhole.core.masking import mask_text
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, Progress, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIMITS
@@ -180,4 +181,4 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
 def _add_prompt(server: FastMCP) -> None:
     @server.prompt(tool_texts.PROMPT_NAME, title=tool_texts.PROMPT_TITLE, description=tool_texts.PROMPT_DESCRIPTION)
     def explore(question: Annotated[str, Field(description=tool_texts.PROMPT_QUESTION)]) -> str:
-        return tool_texts.PROMPT.format(question=question)
+        return tool_texts.PROMPT.format(question=mask_text(question))

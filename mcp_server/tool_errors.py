@@ -13,6 +13,7 @@ from mcp.types import INVALID_PARAMS, CallToolRequestParams, ReadResourceRequest
 from pydantic import ValidationError as PydanticValidationError
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.masking import mask_text
 from keyhole.core.suggest import suggest_name
 from keyhole.core.untrusted_text import error_text
 from keyhole.core.view.text import count_of, name_text
@@ -67,7 +68,7 @@ class ReadableErrors(Middleware):
             return await call_next(context)
         except NotFoundError:
             # The library would quote the whole address twice. Clients that send several requests need it once.
-            shown = name_text(str(context.message.uri), _LONGEST_ADDRESS)
+            shown = name_text(mask_text(str(context.message.uri)), _LONGEST_ADDRESS)
             text = f"unknown resource {shown!r}. Choose from: {', '.join(ADDRESSES)}"
             raise MCPError(INVALID_PARAMS, text, {"uri": shown}) from None
 
@@ -109,7 +110,8 @@ def _problem(tool: str, problem: "ErrorDetails") -> str:
 
 
 def _quoted(value: str) -> str:
-    return repr(name_text(value, _LONGEST_QUOTE))
+    # Masked first: half a token is still half a secret.
+    return repr(name_text(mask_text(value), _LONGEST_QUOTE))
 
 
 def _expected(problem: "ErrorDetails") -> list[str]:

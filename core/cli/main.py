@@ -6,6 +6,7 @@ when a command runs, so that `--help` is instant and `keyhole search` loads no t
 
 import os
 import sys
+from io import StringIO
 
 import click
 
@@ -80,11 +81,7 @@ def run_command(arguments: list[str]) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         return fail("interrupted; the next run continues from here", code=EXIT_INTERRUPTED)
     except click.ClickException as error:
-        from keyhole.core.untrusted_text import error_text
-
-        # It quotes what was given, which may be long and may come from a file.
-        error.message = error_text(error.message)  # type: ignore[misc]  # final only in newer versions of click
-        error.show()
+        _show(error)
         return EXIT_ERROR
     except KeyholeError as error:
         return fail(error.worded(SHELL_STEPS))
@@ -92,6 +89,17 @@ def run_command(arguments: list[str]) -> int:
         # The reader has closed the pipe (`| head`), which is no error; stdout must not be flushed at exit.
         sys.stdout = None
         return 0
+
+
+def _show(error: click.ClickException) -> None:
+    """Print how a command is used; the message quotes what was given, which may be long, hidden or secret."""
+    from keyhole.core.masking import mask_text
+    from keyhole.core.untrusted_text import error_text
+
+    error.message = error_text(error.message)  # type: ignore[misc]  # final only in newer versions of click
+    shown = StringIO()
+    error.show(shown)
+    click.echo(mask_text(shown.getvalue()), nl=False, err=True)
 
 
 def _is_path(argument: str) -> bool:

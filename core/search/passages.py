@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 from itertools import islice
-from pathlib import Path
 
-from keyhole.core.files.read import read_source
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.words import split_words
 from keyhole.core.search.query import words_of
@@ -17,7 +16,7 @@ _MAX_MATCH_LINES = 8
 
 
 def load_passages(
-    store: SearchStore, root: Path, hits: Iterable[Hit], query: str, *, max_bytes: int
+    store: SearchStore, files: SourceReader, hits: Iterable[Hit], query: str
 ) -> tuple[dict[int, Passage], set[str]]:
     """Return the passages of hits by chunk, and the paths of files that changed since they were indexed."""
     wanted = {hit.chunk_id: hit for hit in hits}
@@ -27,7 +26,7 @@ def load_passages(
     source = None
     for chunk_id, path, digest, start, length in store.chunk_sources(wanted):
         if source is None or source.path != path:
-            source = read_source(root, path, max_bytes=max_bytes)
+            source = files.read(path)
         if isinstance(source, SourceFile) and source.digest == digest:
             passages[chunk_id] = _passage(source.text, start, start + length, wanted[chunk_id], words)
         else:

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parser  # type: ignore[attr-defined]
 from typing import Protocol
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import QueryError
-from keyhole.core.files.read import read_source
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, FileDigest
 from keyhole.core.search.regex_errors import pattern_error, pointed_out
@@ -57,9 +56,7 @@ def compile_pattern(pattern: str) -> Pattern:
     return compiled
 
 
-def find_matches(
-    store: SearchStore, root: Path, pattern: str, scope: ChunkScope, *, max_bytes: int
-) -> Iterator[LineMatch]:
+def find_matches(store: SearchStore, files: SourceReader, pattern: str, scope: ChunkScope) -> Iterator[LineMatch]:
     """Yield every chunk with a match, file by file."""
     compiled = compile_pattern(pattern)
     for file_id, path, digest in _files(store, pattern):
@@ -67,7 +64,7 @@ def find_matches(
         check_time()
         if not scope.admits_file(file_id):
             continue
-        source = read_source(root, path, max_bytes=max_bytes)
+        source = files.read(path)
         # A changed file was indexed again before, or is dropped later when the hits are checked.
         if isinstance(source, SourceFile) and source.digest == digest:
             yield from _in_file(store, file_id, source.text, compiled, scope)

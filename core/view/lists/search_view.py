@@ -1,10 +1,14 @@
 """A page of search results at a chosen detail and within a budget; and explanations of a rank."""
 
+from collections.abc import Sequence
+
+from keyhole.core.masking import Mask
 from keyhole.core.types import Detail, Explanation, Hit, Mode, Passage, Query, SearchRequest, SearchResult
 from keyhole.core.view.budget.limits import check_offset, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
-from keyhole.core.view.lists.hit_text import hit_facts, hit_text, ladders
+from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_text, ladders
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
+from keyhole.core.view.masked import MaskedPlace, masked_sentence, masks_in_text
 from keyhole.core.view.text import name_text
 from keyhole.core.view.writing import Page
 
@@ -57,15 +61,24 @@ def search_view(
             "index": result.index.for_json(),
         },
         latency_ms=latency_ms,
+        masks_of=lambda number, level, text: hit_masks(*entry(number), level, text, result.masks),
     )
     return list_view(listing, shown)
 
 
 def explanation_text(found: Explanation) -> str:
     """Return why a file has its rank, signal by signal."""
-    text = f"{name_text(found.path)}: {found.verdict}\n"
+    places = [MaskedPlace(found.path, mask) for mask in found.masked]
+    text = f"{name_text(found.path)}: {found.verdict}{masked_sentence(places, is_one_file=True)}\n"
     if found.hit:
         text += hit_text(found.hit, None, Detail.COMPACT)
         for signal in found.hit.signals:
             text += f"  {signal.effect:+.4f}  {signal.name}" + (f" ({signal.detail})" if signal.detail else "") + "\n"
     return text
+
+
+def masks_of_explanation(found: Explanation, masks: Sequence[Mask]) -> tuple[Mask, ...]:
+    """Return what is masked in an explanation, of all masks in its file."""
+    hit = found.hit
+    text = hit_text(hit, None, Detail.COMPACT) if hit else ""
+    return tuple(masks_in_text(text, masks, hit.start_line, hit.end_line)) if hit else ()
