@@ -18,9 +18,10 @@ test: $(READY) lint
 test-long: $(READY)
 	$(VENV)/bin/python bench/long.py
 
-# Hostile source for every grammar, about ten minutes.
+# Hostile source for every grammar, about ten minutes, and hostile requests over stdio and HTTP, about five.
 fuzz: $(READY)
 	$(VENV)/bin/python bench/fuzz_grammars.py --record
+	$(VENV)/bin/python bench/fuzz_requests.py --record
 
 # 300 kills of index, explorer and server at random moments, each compared with a fresh index; about ten minutes.
 kill-test: $(READY)

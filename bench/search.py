@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from record import fetch_sdist, save_record
 
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.embedder import Embedder, quantise
 from keyhole.core.index.location import INDEX_FILE, index_folder
 from keyhole.core.index.model import open_embedder
@@ -127,8 +128,8 @@ def warm(tree: Path, folder: Path, size: int, embedder: Embedder) -> dict[str, f
     """Time each mode on an open index, one query at a time."""
     figures = {}
     with Store(folder / INDEX_FILE) as store:
-        fill_trigrams(store, tree, folder, max_bytes=MAX_BYTES)
-        engine = Engine(store, tree, max_bytes=MAX_BYTES, embedder=embedder)
+        fill_trigrams(store, SourceReader(tree, MAX_BYTES), folder)
+        engine = Engine(store, SourceReader(tree, MAX_BYTES), embedder=embedder)
         figures[f"chunks at size {size:,}"] = float(store.count_chunks())
         for mode in WARM_MODES:
             texts = PATTERNS if mode == Mode.REGEX else QUERIES

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from platformdirs import user_cache_path, user_config_path
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from keyhole.core.errors import ConfigError
@@ -21,8 +21,21 @@ _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
 ENVIRONMENT = "environment"
-# A workspace is untrusted: it may not choose where Keyhole writes, what it loads, or whether calls are recorded.
-_USER_ONLY = frozenset(["cache_dir", "index.model", "journal.enabled", "journal.max_bytes", "journal.max_days"])
+# Not a setting: a token in a settings file would end up in backups and dotfile repositories.
+TOKEN_VARIABLE = "KEYHOLE_TOKEN"  # noqa: S105  # the name of a variable
+# A workspace is untrusted: it may not choose where Keyhole writes, what it loads, whether calls are recorded, or which
+# secrets are served.
+_USER_ONLY = frozenset(
+    [
+        "cache_dir",
+        "index.model",
+        "journal.enabled",
+        "journal.max_bytes",
+        "journal.max_days",
+        "secrets.mask",
+        "secrets.readmit",
+    ]
+)
 
 
 def _expanded(path: Path) -> Path:
@@ -43,6 +56,14 @@ def _check_path_text(text: str) -> str:
 
 ExpandedPath = Annotated[Path, AfterValidator(_expanded)]
 ModelName = Annotated[str, AfterValidator(_check_path_text)]
+
+
+def _split_list(value: object) -> object:
+    """Split the text of a variable at its commas; a settings file has a list."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+PathList = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
 
 
 def _default_workers() -> int:
@@ -84,6 +105,13 @@ class JournalSettings(_Section):
     max_days: int = Field(default=30, ge=1, le=3_650, description="older calls are deleted")
 
 
+class SecretSettings(_Section):
+    """Settings of secrets."""
+
+    mask: bool = Field(default=True, description="replace tokens in files with [secret: kind]")
+    readmit: PathList = Field(default=(), description="paths to serve although their names or contents are secret")
+
+
 class Settings(_Section):
     """Every setting, with its default."""
 
@@ -93,6 +121,7 @@ class Settings(_Section):
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()
     journal: JournalSettings = JournalSettings()
+    secrets: SecretSettings = SecretSettings()
 
 
 def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Settings:
@@ -204,7 +233,7 @@ def _read_environment() -> dict[str, object]:
     return {
         by_variable.get(name, name): value
         for name, value in os.environ.items()
-        if name.startswith(_PREFIX) and value  # by convention, an empty variable is not set
+        if name.startswith(_PREFIX) and name != TOKEN_VARIABLE and value  # by convention, an empty one is not set
     }
 
 

@@ -28,6 +28,14 @@ KeyholeError                 exit 2
 from collections.abc import Mapping
 from enum import Enum, auto
 
+from keyhole.core.masking import mask_text
+from keyhole.core.untrusted_text import LONGEST_ERROR, middle_cut, visible
+
+# Next steps quote the facts, and what happened usually has too, so the second time a part of each will do.
+_LONGEST_FACT = 60
+_LONGEST_SUGGESTION = 200
+_SHORTEST_PROBLEM = 100
+
 
 class ErrorKind(Enum):
     """The kinds of errors, by what the reader can do about them."""
@@ -75,16 +83,26 @@ class KeyholeError(Exception):
     def __init__(
         self, problem: str, kind: ErrorKind = ErrorKind.PLAIN, *, suggestion: str = "", **facts: object
     ) -> None:
-        super().__init__(_with_suggestion(problem, suggestion))
-        self.problem = problem
-        self.suggestion = suggestion
+        # An error may repeat what a caller sent.
+        self.problem = mask_text(problem)
+        self.suggestion = mask_text(suggestion)
+        super().__init__(_with_suggestion(self.problem, self.suggestion))
         self.kind = kind
         self.facts = facts
 
     def worded(self, steps: NextSteps) -> str:
-        """Return what happened, the next step from a front end's table, and the suggestion."""
-        step = steps.get(self.kind, "").format_map(self.facts)
-        return _with_suggestion(f"{self.problem}; {step}" if step else self.problem, self.suggestion)
+        """Return what happened, the next step from a front end's table, and the suggestion; never too long.
+
+        A request may be a megabyte, so what happened is shortened in the middle: it quotes what was asked for. Secrets
+        are masked first: half a token is still half a secret.
+        """
+        facts = {name: middle_cut(visible(mask_text(str(fact))), _LONGEST_FACT) for name, fact in self.facts.items()}
+        step = steps.get(self.kind, "").format_map(facts)
+        suggestion = middle_cut(visible(mask_text(self.suggestion)), _LONGEST_SUGGESTION)
+        rest = _with_suggestion(f"; {step}" if step else "", suggestion)
+        # Clipped twice, because escapes make it longer.
+        problem = visible(middle_cut(mask_text(self.problem), LONGEST_ERROR))
+        return middle_cut(problem, max(LONGEST_ERROR - len(rest), _SHORTEST_PROBLEM)) + rest
 
 
 def _with_suggestion(text: str, suggestion: str) -> str:

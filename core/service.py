@@ -17,6 +17,7 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PathError, StoreError, UnwritableStoreError
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.index.location import LOCK_FILE
+from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
 from keyhole.core.types import (
     Explanation,
@@ -66,7 +67,7 @@ class Service:
         self._models = ModelLoader(settings.index.model)
         self.engines = EnginePool(self._workspace, self._models)
         self._fresh = FreshResults(self._workspace, self.engines, self._models)
-        self._paths = PathGuard(root, self._is_indexed, self._indexed_paths)
+        self._paths = PathGuard(root, self._is_indexed, self._indexed_paths, self._workspace.secrets)
 
     @classmethod
     def open(cls, path: Path, *, force: bool = False, flags: Mapping[str, object] | None = None) -> "Service":
@@ -140,9 +141,9 @@ class Service:
             with engine.gaps_explained():
                 result = _find(engine, query, mode, known)
             hits = [hit for hit in result.hits if needs_source(hit)]
-            limit = self._workspace.max_bytes
-            passages, changed = load_passages(engine.store, self.root, hits, query.text, max_bytes=limit)
-            return replace(result, passages=passages), {hit.path for hit in result.hits}, changed
+            passages, changed = load_passages(engine.store, engine.files, hits, query.text)
+            paths = {hit.path for hit in result.hits}
+            return replace(result, passages=passages, masks=engine.store.masks_of(paths)), paths, changed
 
         result, stale = self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX)
         return _without(result, stale)
@@ -178,7 +179,6 @@ class Service:
         """Return the results of such a request for the current files, and the answer written from them."""
         from keyhole.core.view.lists.relation_view import (
             AnswerContext,
-            RelationSources,
             find_relations,
             parse_relation_request,
             relation_view,
@@ -189,7 +189,7 @@ class Service:
 
         def attempt(engine: "Engine") -> "tuple[tuple[RelationResults, AnswerContext], set[str], set[str]]":
             with engine.gaps_explained():
-                results = find_relations(RelationSources(engine, self.root, self._workspace.max_bytes), query)
+                results = find_relations(engine, query)
             context = AnswerContext(self.root.name, engine.index_version(), started)
             return (results, context), set(results.paths), set(results.changed)
 
@@ -201,14 +201,19 @@ class Service:
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:
         """Explain the rank of a file in the answer to a search, or why it is missing from it."""
         from keyhole.core.search.explain import explain
-        from keyhole.core.view.lists.search_view import parse_search_request
+        from keyhole.core.view.lists.search_view import masks_of_explanation, parse_search_request
 
         query, _ = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
         with self.engines.lend() as engine, engine.store.snapshot():
             is_there = os.path.lexists(self.root / relative)
-            found = examine(self.root, relative, max_bytes=self._workspace.max_bytes) if is_there else None
-            return explain(engine, query, found, relative, line)
+            limit, secrets = self._workspace.max_bytes, self._workspace.secrets
+            found = examine(self.root, relative, max_bytes=limit, secrets=secrets) if is_there else None
+            explanation = explain(engine, query, found, relative, line)
+            masks = engine.store.masks_of([relative]).get(relative, ())
+        shown = masks_of_explanation(explanation, masks)
+        # The path may be any text that a caller sent.
+        return replace(explanation, path=mask_text(explanation.path), masked=shown)
 
     def status(self) -> Status:
         """Return what the index contains, and how many files have changed since."""
@@ -216,7 +221,8 @@ class Service:
 
         # Looking for the index first gives a clear error if the folder can't be read.
         self.has_index()
-        status = read_status(self.root, self._workspace.index_file, max_bytes=self._workspace.max_bytes)
+        workspace = self._workspace
+        status = read_status(self.root, workspace.index_file, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
         problem = self._models.find_problem() if status.generation else None
         return replace(status, model_problem=str(problem or ""))
 
@@ -281,7 +287,7 @@ class Service:
 
         sizes = {
             candidate.path: candidate.size
-            for candidate in scan(self.root, max_bytes=_SAMPLE_BYTES).candidates
+            for candidate in scan(self.root, max_bytes=_SAMPLE_BYTES, secrets=self._workspace.secrets).candidates
             if detect_language(candidate.path, "").has_definitions
         }
         for path in sorted(sizes, key=lambda path: (-sizes[path], path)):

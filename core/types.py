@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from keyhole.core.masking import MASKING_VERSION, Mask
 from keyhole.core.notes import Note
 
 
@@ -54,6 +55,25 @@ class Skip:
         return f"{self.reason.label}: {self.detail}"
 
 
+@dataclass(frozen=True, slots=True)
+class SecretPolicy:
+    """What the user has decided about secrets: whether tokens are masked, and which secret paths are served anyway.
+
+    `readmits` are patterns relative to the root, in the syntax of .gitignore.
+    """
+
+    masks: bool = True
+    readmits: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """What an index made with this policy records: another one needs every file to be read again."""
+        return " ".join([f"masks-{MASKING_VERSION}" if self.masks else "unmasked", *self.readmits])
+
+
+DEFAULT_SECRETS = SecretPolicy()
+
+
 # The size of a file, the times of its last write and of its last change of any kind, and its inode. If they are the
 # same, the file has not changed.
 Stamp = tuple[int, int, int, int]
@@ -77,7 +97,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file's decoded text, with the stamp and the hash that show whether it has changed since."""
+    """A file's decoded text, with the stamp and the hash that show whether it has changed since.
+
+    Secrets in `text` are masked, and `masked` says which; `size` and `digest` are those of the file itself.
+    """
 
     path: str
     size: int
@@ -87,6 +110,7 @@ class SourceFile:
     text: str
     ctime_ns: int = 0
     inode: int = 0
+    masked: tuple[Mask, ...] = ()
 
     @property
     def stamp(self) -> Stamp:
@@ -534,6 +558,8 @@ class SearchResult:
     unshown: Unshown = NONE_UNSHOWN
     matches: MatchCount | None = None
     counts: tuple[MatchCount, ...] = ()
+    # What is masked in the files of the hits.
+    masks: Mapping[str, tuple[Mask, ...]] = field(default_factory=dict)
 
     def answer_to(self, query: Query) -> "SearchResult | None":
         """Return the result of another search of the same index, if this page contains all of it.
@@ -558,6 +584,7 @@ class Explanation:
     page: int = 0
     total: int = 0
     hit: Hit | None = None
+    masked: tuple[Mask, ...] = ()
 
 
 # The default port of the HTTP server.

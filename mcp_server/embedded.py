@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.errors import ErrorKind, PortError
 from keyhole.core.service import Service
+from keyhole.mcp_server.http_processes import SharedListener
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
-from keyhole.mcp_server.run_server import UVICORN, client_setup, http_options, listen, quiet_libraries, verifier
+from keyhole.mcp_server.run_server import client_setup, http_options, listen, quiet_libraries, uvicorn_options, verifier
 
 if TYPE_CHECKING:
     import uvicorn
@@ -57,7 +58,8 @@ class EmbeddedServer:
         """Serve a workspace on this machine; port 0 picks a free one. Rejected requests go to `on_rejection`."""
         # The server opens the index separately, so that the explorer never waits for an agent's search.
         own = Service(service.root, service.settings)
-        listener, address = listen(HOST, port)
+        plain, address = listen(HOST, port)
+        listener = SharedListener.alone(plain)
         token = token or secrets.token_urlsafe(24)
         try:
             journal = own.journal()
@@ -115,4 +117,4 @@ def _uvicorn_server(
         def capture_signals(self) -> Iterator[None]:
             yield
 
-    return QuietServer(uvicorn.Config(app, lifespan="on", **UVICORN))
+    return QuietServer(uvicorn.Config(app, lifespan="on", **uvicorn_options()))

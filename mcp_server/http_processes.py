@@ -52,6 +52,11 @@ class SharedListener(socket.socket):
         self._counts = counts
         self._place = place
 
+    @classmethod
+    def alone(cls, listener: socket.socket) -> "SharedListener":
+        """Return a listener for a single process, in place of a socket."""
+        return cls(listener.detach(), [0], 0)
+
     def listen(self, _: int = _WAITING, /) -> None:
         """Listen with a long queue; asyncio would ask for one as short as the number it accepts at a time."""
         super().listen(_WAITING)

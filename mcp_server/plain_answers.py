@@ -28,10 +28,10 @@ class PlainAnswers:
             async with self._plain.lifespan(self._plain):
                 await self._app(scope, receive, send)
             return
-        # A request body in several parts is long, so it goes to the streaming application.
+        # The first message has the whole body: the check of requests has collected its parts.
         first = await receive()
         body = first.get("body", b"")
-        if not first.get("more_body") and _CALL in body and _WANTS_PROGRESS not in body:
+        if _CALL in body and _WANTS_PROGRESS not in body:
             await _answer_until_disconnect(self._plain, scope, first, receive, send)
         else:
             await self._app(scope, _after(first, receive), send)

@@ -18,6 +18,9 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PortError, WorkspaceError
 from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.service import Service
+from keyhole.core.view.usage import MaskedFormatter
+from keyhole.mcp_server.checked_http import CheckedRequests
+from keyhole.mcp_server.checked_stdio import checked_streams
 from keyhole.mcp_server.http_processes import SharedListener, serve_from_processes
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.plain_answers import PlainAnswers
@@ -30,8 +33,9 @@ if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
 
 ENDPOINT = "/mcp"
+# In place of a token that the user gave: the output may go to a log.
+PLACEHOLDER = "YOUR_TOKEN"
 _WARNING = ("keyhole.mcp", "keyhole.journal")
-UVICORN: dict[str, Any] = {"log_config": None, "access_log": False, "ws": "none", "timeout_graceful_shutdown": 1}
 
 
 def run_stdio(service: Service) -> None:
@@ -40,15 +44,18 @@ def run_stdio(service: Service) -> None:
     from keyhole.mcp_server.server import build_server
 
     journal = service.journal()
-    _run(lambda: build_server(service, journal=journal).run_stdio_async(show_banner=False), journal)
+    with checked_streams():
+        _run(lambda: build_server(service, journal=journal).run_stdio_async(show_banner=False), journal)
 
 
-def run_http(service: Service, host: str, port: int, token: str | None, processes: int = 1) -> None:
-    """Serve until stopped; without a token, anyone on this machine can connect."""
+def run_http(  # noqa: PLR0913  # each is an option of the command
+    service: Service, host: str, port: int, token: str | None, processes: int = 1, *, shows_token: bool = True
+) -> None:
+    """Serve until stopped; without a token, anyone on this machine can connect. A token that is known is not shown."""
     if not is_loopback(host) and not token:
         raise WorkspaceError(f"refusing to serve on {host} without a token", ErrorKind.NO_TOKEN)
     listener, address = listen(host, port)
-    print(connect_text(address, token), flush=True)
+    print(connect_text(address, token if shows_token or not token else PLACEHOLDER), flush=True)
     serve_from_processes(processes, listener, partial(_serve_http, service.root, service.settings, token))
 
 
@@ -68,7 +75,7 @@ def _serve_http(root: Path, settings: Settings, token: str | None, listener: Sha
             host=host,
             port=port,
             sockets=[listener],
-            uvicorn_config={**UVICORN, "backlog": 1},
+            uvicorn_config=uvicorn_options(),
             **http_options(server),
         ),
         journal,
@@ -81,8 +88,27 @@ def http_options(server: "FastMCP", on_rejection: OnRejection = lambda _: None) 
 
     # The check of hosts and origins wraps both applications, so the plain one needs none.
     plain = server.http_app(path=ENDPOINT, stateless_http=True, json_response=True, host_origin_protection=False)
-    around = [Middleware(TokenCheck, on_rejection=on_rejection), Middleware(PlainAnswers, plain=plain)]
+    around = [
+        Middleware(TokenCheck, on_rejection=on_rejection),
+        Middleware(CheckedRequests),
+        Middleware(PlainAnswers, plain=plain),
+    ]
     return {"path": ENDPOINT, "stateless_http": True, "host_origin_protection": True, "middleware": around}
+
+
+def uvicorn_options() -> dict[str, Any]:
+    """Return the options of uvicorn that all servers share."""
+    from keyhole.mcp_server.bounded_connections import BoundedConnection
+
+    # It accepts one connection at a time, so that it can close another one before it has too many.
+    return {
+        "http": BoundedConnection,
+        "ws": "none",
+        "backlog": 1,
+        "log_config": None,
+        "access_log": False,
+        "timeout_graceful_shutdown": 1,
+    }
 
 
 def is_loopback(host: str) -> bool:
@@ -119,7 +145,7 @@ def _log_to_stderr() -> None:
     handler = logging.StreamHandler()
     # Of the warnings, only those about the index and the journal are for the user.
     handler.addFilter(lambda record: record.levelno >= (logging.WARNING if record.name in _WARNING else logging.ERROR))
-    handler.setFormatter(logging.Formatter("keyhole: %(message)s"))
+    handler.setFormatter(MaskedFormatter("keyhole: %(message)s"))
     logging.getLogger("keyhole").addHandler(handler)
 
 

@@ -16,6 +16,7 @@ from pydantic import Field
 from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.writer import Journal
 from keyhole.core.links.requests import RelationRequest
+from keyhole.core.masking import mask_text
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, Output, Progress, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIMITS
@@ -30,10 +31,6 @@ from keyhole.mcp_server.recording import Recording
 from keyhole.mcp_server.relation_tools import relation_tools
 from keyhole.mcp_server.tool_errors import ReadableErrors
 from keyhole.mcp_server.with_deadline import with_deadline
-
-FILE_ADDRESS = "keyhole://file/{path*}"
-MAP_ADDRESS = "keyhole://map/{path*}"
-STATUS_ADDRESS = "keyhole://status"
 
 ModeName = Literal["auto", "hybrid", "semantic", "keyword", "regex", "symbol"]
 OutputName = Literal["lines", "files", "count"]
@@ -175,15 +172,21 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
             raise ResourceError(errors.readable(error)) from None
         return found.text if isinstance(found, View) else found
 
-    @server.resource(FILE_ADDRESS, name="file", title="File", description="First page of a file in the workspace.")
+    @server.resource(
+        tool_texts.FILE_ADDRESS, name="file", title="File", description="First page of a file in the workspace."
+    )
     async def file(path: str, context: Context) -> str:
         return await served(service.read_view, ReadRequest((path,), max_tokens=budget_of(context)))
 
-    @server.resource(MAP_ADDRESS, name="map", title="File map", description="What a file defines, with line ranges.")
+    @server.resource(
+        tool_texts.MAP_ADDRESS, name="map", title="File map", description="What a file defines, with line ranges."
+    )
     async def map_(path: str, context: Context) -> str:
         return await served(service.map_view, MapRequest(path, max_tokens=budget_of(context)))
 
-    @server.resource(STATUS_ADDRESS, name="status", title="Index status", description="What the index holds.")
+    @server.resource(
+        tool_texts.STATUS_ADDRESS, name="status", title="Index status", description="What the index holds."
+    )
     async def status() -> str:
         return await served(partial(_status_text, service), Format.TEXT)
 
@@ -191,4 +194,4 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
 def _add_prompt(server: FastMCP) -> None:
     @server.prompt(tool_texts.PROMPT_NAME, title=tool_texts.PROMPT_TITLE, description=tool_texts.PROMPT_DESCRIPTION)
     def explore(question: Annotated[str, Field(description=tool_texts.PROMPT_QUESTION)]) -> str:
-        return tool_texts.PROMPT.format(question=question)
+        return tool_texts.PROMPT.format(question=mask_text(question))

@@ -5,16 +5,20 @@ import re
 from typing import TYPE_CHECKING
 
 from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
+from fastmcp.resources.base import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import ToolResult
-from mcp.types import CallToolRequestParams
+from mcp import MCPError
+from mcp.types import INVALID_PARAMS, CallToolRequestParams, ReadResourceRequestParams
 from pydantic import ValidationError as PydanticValidationError
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.masking import mask_text
 from keyhole.core.suggest import suggest_name
-from keyhole.core.view.text import visible
+from keyhole.core.untrusted_text import error_text
+from keyhole.core.view.text import count_of, name_text
 from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
-from keyhole.mcp_server.tool_texts import TOOLS
+from keyhole.mcp_server.tool_texts import ADDRESSES, TOOLS
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -22,6 +26,11 @@ if TYPE_CHECKING:
     from keyhole.core.service import Service
 
 log = logging.getLogger("keyhole.mcp")
+
+# The first problems of a call; more would be cut off anyway.
+_MOST_PROBLEMS = 3
+_LONGEST_QUOTE = 60
+_LONGEST_ADDRESS = 200
 
 
 class ReadableErrors(Middleware):
@@ -40,7 +49,7 @@ class ReadableErrors(Middleware):
         try:
             return await call_next(context)
         except NotFoundError:
-            raise ToolError(f"unknown tool {visible(name)!r}. {suggest_name(name, TOOLS)}") from None
+            raise ToolError(f"unknown tool {_quoted(name)}. {suggest_name(name, TOOLS)}") from None
         except ValidationError as error:
             raise ToolError(_invalid_arguments(name, error.__cause__)) from None
         except ToolError as error:
@@ -48,6 +57,20 @@ class ReadableErrors(Middleware):
             if error.__cause__ is None:
                 raise
             raise ToolError(self._as_tool_error(name, error.__cause__)) from None
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[ReadResourceRequestParams],
+        call_next: CallNext[ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        """Read a resource, and reword the error if there is no such resource."""
+        try:
+            return await call_next(context)
+        except NotFoundError:
+            # The library would quote the whole address twice. Clients that send several requests need it once.
+            shown = name_text(mask_text(str(context.message.uri)), _LONGEST_ADDRESS)
+            text = f"unknown resource {shown!r}. Choose from: {', '.join(ADDRESSES)}"
+            raise MCPError(INVALID_PARAMS, text, {"uri": shown}) from None
 
     def _as_tool_error(self, name: str, cause: BaseException) -> str:
         if isinstance(cause, KeyholeError):
@@ -60,26 +83,35 @@ class ReadableErrors(Middleware):
         message = error.worded(AGENT_STEPS)
         for folder in (self._service.folder, self._service.root):
             message = message.replace(f"{folder}/", "").replace(str(folder), folder.name)
-        return visible(message)
+        return error_text(message)
 
 
 def _invalid_arguments(tool: str, cause: BaseException | None) -> str:
     if not isinstance(cause, PydanticValidationError):
         return f"invalid arguments for {tool}; its parameters are {', '.join(TOOLS[tool].parameters)}"
-    problems = [_problem(tool, problem) for problem in cause.errors(include_url=False)]
-    return f"invalid arguments for {tool}: {'; '.join(problems)}"
+    problems = [_problem(tool, problem) for problem in cause.errors(include_url=False)[:_MOST_PROBLEMS]]
+    more = cause.error_count() - len(problems)
+    return error_text(
+        f"invalid arguments for {tool}: {'; '.join(problems)}"
+        + (f"; and {count_of(more, 'more problem')}" if more else "")
+    )
 
 
 def _problem(tool: str, problem: "ErrorDetails") -> str:
     name = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "unexpected_keyword_argument":
-        return f"unknown parameter {visible(name)!r}. {suggest_name(name, TOOLS[tool].parameters)}"
+        return f"unknown parameter {_quoted(name)}. {suggest_name(name, TOOLS[tool].parameters)}"
     if problem["type"] == "literal_error":
         value = str(problem["input"])
-        return f"{name}: unknown value {visible(value)!r}. {suggest_name(value, _expected(problem))}"
+        return f"{name}: unknown value {_quoted(value)}. {suggest_name(value, _expected(problem))}"
     if problem["type"] in ("missing", "missing_argument"):
         return f"{name} is missing: {TOOLS[tool].parameters.get(name, '')}".rstrip(": ")
     return f"{name}: {problem['msg']}"
+
+
+def _quoted(value: str) -> str:
+    # Masked first: half a token is still half a secret.
+    return repr(name_text(mask_text(value), _LONGEST_QUOTE))
 
 
 def _expected(problem: "ErrorDetails") -> list[str]:

@@ -14,7 +14,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ("core", "tui", "mcp_server")
-TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "assets/clients.toml", "assets/skip.gitignore")
+TEXTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/*.md",
+    "assets/clients.toml",
+    "assets/skip.gitignore",
+    "assets/secrets.gitignore",
+)
 
 
 class Kind(StrEnum):

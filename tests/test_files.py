@@ -12,6 +12,7 @@ from discovery import LIMIT, found, put, skipped
 
 from keyhole.core.errors import WorkspaceError
 from keyhole.core.files.ignore import load_default_rules
+from keyhole.core.files.patterns import CompiledFiles, PatternList
 from keyhole.core.files.read import read_bytes, read_source
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.files.workspace import open_workspace
@@ -49,6 +50,37 @@ def test_an_ignored_folder_is_pruned_and_recorded_once(tmp_path: Path) -> None:
     assert found(tmp_path) == []
     assert list(skipped(tmp_path)) == ["node_modules"]
     assert skipped(tmp_path)["node_modules"].is_dir
+
+
+def test_an_ignore_file_is_compiled_once_for_all_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = []
+
+    class Counted(PatternList):
+        def __init__(self, lines: list[str]) -> None:
+            compiled.append(len(lines))
+            super().__init__(lines)
+
+    monkeypatch.setattr("keyhole.core.files.patterns.PatternList", Counted)
+    content = "".join(f"{tmp_path.name}/*.{number}\n" for number in range(300))
+    put(tmp_path, ".gitignore", content)
+    put(tmp_path, "src/.gitignore", content)
+    for _ in range(3):
+        assert isinstance(examine(tmp_path, "src/.gitignore", max_bytes=LIMIT), Candidate)
+    assert compiled == [301]
+    put(tmp_path, ".gitignore", content + "src/\n")
+    assert isinstance(examine(tmp_path, "src/.gitignore", max_bytes=LIMIT), Skip)
+    assert compiled == [301, 302]
+
+
+def test_few_large_ignore_files_are_kept() -> None:
+    files = CompiledFiles(most_characters=10)
+    first, second = files.compile("a" * 6), files.compile("b" * 4)
+    assert files.compile("a" * 6) is first
+    third = files.compile("c" * 4)
+    assert (files.compile("a" * 6), files.compile("c" * 4)) == (first, third)
+    assert files.compile("b" * 4) is not second
+    huge = files.compile("d" * 50)
+    assert files.compile("d" * 50) is huge
 
 
 def test_an_invalid_pattern_is_ignored(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.files.workspace import open_workspace
+from keyhole.core.index.private_files import create_private_file, make_private_folder
 from keyhole.core.view.text import one_line
+from keyhole.core.view.usage import MaskedFormatter
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.terminal_guard import TerminalGuard
 
@@ -70,11 +72,13 @@ def _log_to_file() -> Path:
     path = user_log_path("keyhole") / "explorer.log"
     logger = logging.getLogger("keyhole")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        # An unexpected error is logged with the values it was about.
+        make_private_folder(path.parent)
+        create_private_file(path)
         handler: logging.Handler = RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=1, delay=True)
     except OSError:
         handler = logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(MaskedFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger.addHandler(handler)
     logger.propagate = False
     return path

@@ -10,7 +10,7 @@ from pygments.token import Token, _TokenType
 from pygments.util import ClassNotFound
 from textual.content import Content, Span
 
-from keyhole.core.view.text import visible
+from keyhole.core.untrusted_text import visible
 
 # Longer lines are mostly data: colouring the rest takes time and helps nobody.
 _LONGEST_COLOURED = 2_000

@@ -28,5 +28,5 @@ SHELL_STEPS: NextSteps = {
     ErrorKind.DAMAGED_JOURNAL: "run `keyhole clear` to delete it",
     ErrorKind.NO_WORKER: "check the limits on processes and memory (ulimit -a), then try again",
     ErrorKind.TAKEN_PORT: "try another --port",
-    ErrorKind.NO_TOKEN: "pass --token, or serve on 127.0.0.1",
+    ErrorKind.NO_TOKEN: "pass --token-file, or serve on 127.0.0.1",
 }

@@ -6,6 +6,7 @@ when a command runs, so that `--help` is instant and `keyhole search` loads no t
 
 import os
 import sys
+from io import StringIO
 
 import click
 
@@ -28,7 +29,8 @@ from keyhole.core.errors import KeyholeError
 def cli() -> None:
     """See your codebase the way your agent does.
 
-    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] to also serve agents over HTTP.
+    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] [--token-file PATH] to also serve
+    agents over HTTP.
     """
 
 
@@ -79,7 +81,7 @@ def run_command(arguments: list[str]) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         return fail("interrupted; the next run continues from here", code=EXIT_INTERRUPTED)
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return EXIT_ERROR
     except KeyholeError as error:
         return fail(error.worded(SHELL_STEPS))
@@ -87,6 +89,17 @@ def run_command(arguments: list[str]) -> int:
         # The reader has closed the pipe (`| head`), which is no error; stdout must not be flushed at exit.
         sys.stdout = None
         return 0
+
+
+def _show(error: click.ClickException) -> None:
+    """Print how a command is used; the message quotes what was given, which may be long, hidden or secret."""
+    from keyhole.core.masking import mask_text
+    from keyhole.core.untrusted_text import error_text
+
+    error.message = error_text(error.message)  # type: ignore[misc]  # final only in newer versions of click
+    shown = StringIO()
+    error.show(shown)
+    click.echo(mask_text(shown.getvalue()), nl=False, err=True)
 
 
 def _is_path(argument: str) -> bool:

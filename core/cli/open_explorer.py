@@ -1,14 +1,17 @@
-"""Opens the explorer from the command line: `keyhole [PATH] [--serve [--port N]]`."""
+"""Opens the explorer from the command line: `keyhole [PATH] [--serve [--port N] [--token-file PATH]]`."""
 
 import os
 import sys
 from collections.abc import Callable, Container
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from keyhole.core.cli.output import fail
+from keyhole.core.cli.token_source import given_token
 from keyhole.core.types import DEFAULT_PORT
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ class ExploreRequest:
     folder: Path
     force: bool
     port: int | None
+    token: str | None = None
+    token_file: Path | None = None
 
 
 def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRequest | str | None:
@@ -34,6 +39,8 @@ def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRe
             click.Option(["--force"], is_flag=True),
             click.Option(["--serve"], is_flag=True),
             click.Option(["--port"], type=click.IntRange(0, 65_535)),
+            click.Option(["--token"]),
+            click.Option(["--token-file"], type=click.Path(path_type=Path)),
         ],
         add_help_option=False,
     )
@@ -44,11 +51,12 @@ def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRe
     folder, port = given["folder"], given["port"]
     if (folder in commands and arguments[0] == folder) or not os.path.isdir(folder):  # noqa: PTH112
         return None
-    if port is not None and not given["serve"]:
-        return "--port needs --serve"
+    for option in ("port", "token", "token_file"):
+        if given[option] is not None and not given["serve"]:
+            return f"--{option.replace('_', '-')} needs --serve"
     if given["serve"]:
         port = DEFAULT_PORT if port is None else port
-    return ExploreRequest(Path(folder), given["force"], port)
+    return ExploreRequest(Path(folder), given["force"], port, given["token"], given["token_file"])
 
 
 def is_at_terminal() -> bool:
@@ -62,12 +70,18 @@ def explore(request: ExploreRequest) -> int:
     from keyhole.tui.run_explorer import run_explorer
     from keyhole.tui.serving import ServerSide
 
-    server_side = ServerSide(start_server, LocalTools())
+    try:
+        token = given_token(request.token, request.token_file)
+    except click.UsageError as error:
+        return fail(error.message)
+    server_side = ServerSide(partial(start_server, token=token), LocalTools())
     return run_explorer(request.folder, server_side, force=request.force, port=request.port)
 
 
-async def start_server(service: "Service", port: int, on_rejection: Callable[[str], None]) -> "EmbeddedServer":
+async def start_server(
+    service: "Service", port: int, on_rejection: Callable[[str], None], token: str | None = None
+) -> "EmbeddedServer":
     """Start the server for the explorer; this module imports both, so that neither has to import the other."""
     from keyhole.mcp_server.embedded import EmbeddedServer
 
-    return await EmbeddedServer.start(service, port=port, on_rejection=on_rejection)
+    return await EmbeddedServer.start(service, port=port, token=token, on_rejection=on_rejection)

@@ -19,7 +19,7 @@ EXIT_INTERRUPTED = 130
 
 def print_text(text: str) -> None:
     """Print a text with control characters made visible."""
-    from keyhole.core.view.text import visible
+    from keyhole.core.untrusted_text import visible
 
     click.echo(visible(text), nl=False)
 
@@ -63,9 +63,9 @@ def say(message: str) -> None:
 
 def fail(message: str, code: int = EXIT_ERROR) -> int:
     """Print an error and return the exit code."""
-    from keyhole.core.view.text import visible
+    from keyhole.core.untrusted_text import error_text
 
-    say(visible(message))
+    say(error_text(message))
     return code
 
 
@@ -81,7 +81,8 @@ def refresh_index(service: "Service") -> None:
         status = service.status()
         changed = status.pending or status.stale
         if changed:
-            from keyhole.core.view.text import count_of, visible
+            from keyhole.core.untrusted_text import visible
+            from keyhole.core.view.text import count_of
 
             say(visible(f"{error.problem}: the index is not updated, but {count_of(changed, 'file')} changed"))
 

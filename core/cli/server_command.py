@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from keyhole.core.cli.options import force_option, path_argument
+from keyhole.core.cli.token_source import TOKEN_FILE_HELP, TOKEN_HELP, given_token
 from keyhole.core.types import DEFAULT_PORT
 
 
@@ -19,7 +20,8 @@ from keyhole.core.types import DEFAULT_PORT
 @click.option(
     "--processes", type=click.IntRange(1, 16), help="Processes that serve HTTP; default: one per core, at most 2."
 )
-@click.option("--token", help="Bearer token that clients must send; default: a new one, printed once.")
+@click.option("--token", help=TOKEN_HELP)
+@click.option("--token-file", type=click.Path(path_type=Path), help=TOKEN_FILE_HELP)
 @click.option("--no-token", is_flag=True, help="Disable authentication (loopback only).")
 @click.option("--no-journal", is_flag=True, help="Do not record calls.")
 @force_option
@@ -31,6 +33,7 @@ def mcp(
     port: int,
     processes: int | None,
     token: str | None,
+    token_file: Path | None,
     no_token: bool,
     no_journal: bool,
     force: bool,
@@ -44,10 +47,11 @@ def mcp(
     if not http:
         run_stdio(service)
         return
-    if no_token and token:
-        raise click.UsageError("--token and --no-token cannot be used together")
-    is_new = not token and not no_token
-    run_http(service, host, port, secrets.token_urlsafe(24) if is_new else token, processes or default_processes())
+    given = given_token(token, token_file)
+    if no_token and (token or token_file):
+        raise click.UsageError(f"--no-token and {'--token' if token else '--token-file'} cannot be used together")
+    used = None if no_token else given or secrets.token_urlsafe(24)
+    run_http(service, host, port, used, processes or default_processes(), shows_token=given is None)
 
 
 COMMANDS = (mcp,)

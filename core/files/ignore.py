@@ -1,25 +1,28 @@
-"""Ignore rules: Keyhole's default rules, then the .gitignore and .keyholeignore of each folder."""
+"""Ignore rules: secret names, then the .gitignore and .keyholeignore of each folder, then Keyhole's default rules."""
 
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
+from typing import Protocol
 
-from keyhole.core.files.patterns import PatternList
-from keyhole.core.types import SkipReason
+from keyhole.core.files.patterns import CompiledFiles
+from keyhole.core.types import DEFAULT_SECRETS, SecretPolicy, SkipReason
 
 # Within a folder, later files override earlier ones; the files of a deeper folder override those above it.
 IGNORE_FILES = (".gitignore", ".keyholeignore")
-# The ignore files of a workspace cannot re-include these, since the workspace is untrusted.
-FINAL_REASONS = frozenset([SkipReason.SECRET, SkipReason.INTERNAL])
+_DEFAULT_RULES, _SECRET_RULES = "skip.gitignore", "secrets.gitignore"
 # The version of the matching rules; a change makes the next walk check every path again.
 # 2: `a/*` no longer matches the folder `a` itself.
-_MATCHING_VERSION = 2
+# 3: names with zero-width or tag characters are skipped; secret names match in either case, and backups of secrets are
+#    secrets.
+_MATCHING_VERSION = 3
+_compiled = CompiledFiles()
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The pattern that decided about a path, with its file and line."""
+    """The pattern that decided about a path, with its file and line; line 0 if it is not in a file."""
 
     reason: SkipReason
     pattern: str
@@ -27,7 +30,7 @@ class Rule:
     line: int
 
     def __str__(self) -> str:
-        return f"{self.pattern} ({self.source}:{self.line})"
+        return f"{self.pattern} ({self.source}:{self.line})" if self.line else f"{self.pattern} ({self.source})"
 
 
 class RuleFile:
@@ -35,9 +38,9 @@ class RuleFile:
 
     def __init__(self, folder: str, source: str, content: str) -> None:
         self._source = source
-        self._lines = content.removeprefix("\ufeff").split("\n")
         self._prefix = len(folder) + 1 if folder else 0
-        self._patterns = PatternList(self._lines)
+        self._patterns = _compiled.compile(content.removeprefix("\ufeff"))
+        self._lines = self._patterns.lines
 
     def decide(self, path: str, *, is_dir: bool) -> tuple[bool, Rule] | None:
         """Return whether the path is ignored and by which rule; None if no rule matches it."""
@@ -52,11 +55,11 @@ class RuleFile:
         return SkipReason.IGNORED
 
 
-class _DefaultRules(RuleFile):
-    """Keyhole's default rules; the `#:` heading above a rule names its reason."""
+class HeadedRules(RuleFile):
+    """Rules that ship with Keyhole; the `#:` heading above a rule names its reason."""
 
-    def __init__(self, content: str) -> None:
-        super().__init__("", "keyhole's default rules", content)
+    def __init__(self, source: str, content: str) -> None:
+        super().__init__("", source, content)
         reason, self._reasons = SkipReason.IGNORED, list[SkipReason]()
         for line in self._lines:
             if line.startswith("#:"):
@@ -67,39 +70,57 @@ class _DefaultRules(RuleFile):
         return self._reasons[index]
 
 
+class PathSecrets(Protocol):
+    """Decides which paths are never served; no ignore file of a workspace can change that, since it is untrusted."""
+
+    def rule_of(self, path: str, *, is_dir: bool) -> Rule | None:
+        """Return the rule that makes a path secret; None if it is not."""
+
+
 class IgnoreRules:
     """The rules that apply in one folder; `enter` returns those of a folder below it."""
 
-    def __init__(self, chain: tuple[RuleFile, ...] = ()) -> None:
+    def __init__(self, secrets: PathSecrets, chain: tuple[RuleFile, ...] = ()) -> None:
+        self._secrets = secrets
         self._chain = chain
 
     def enter(self, rule_files: list[RuleFile]) -> "IgnoreRules":
         """Return the rules of a folder below, whose files override these rules."""
-        return IgnoreRules((*reversed(rule_files), *self._chain)) if rule_files else self
+        return IgnoreRules(self._secrets, (*reversed(rule_files), *self._chain)) if rule_files else self
 
     def decide(self, path: str, *, is_dir: bool) -> Rule | None:
         """Return the rule that ignores a path, or None if it is not ignored."""
-        default = load_default_rules().decide(path, is_dir=is_dir)
-        if default and default[0] and default[1].reason in FINAL_REASONS:
-            return default[1]
+        if rule := self._secrets.rule_of(path, is_dir=is_dir):
+            return rule
         for rule_file in self._chain:
             if decision := rule_file.decide(path, is_dir=is_dir):
                 is_ignored, rule = decision
                 return rule if is_ignored else None
+        default = load_default_rules().decide(path, is_dir=is_dir)
         return default[1] if default and default[0] else None
 
 
 @cache
 def load_default_rules() -> RuleFile:
     """Load and compile Keyhole's default rules."""
-    return _DefaultRules(files("keyhole.assets").joinpath("skip.gitignore").read_text("utf-8"))
-
-
-def rules_fingerprint(max_bytes: int) -> str:
-    """Return a fingerprint of everything outside the workspace that decides which paths are skipped."""
-    return f"{_default_rules_digest()} {max_bytes} {_MATCHING_VERSION}"
+    return HeadedRules("keyhole's default rules", _asset(_DEFAULT_RULES).decode())
 
 
 @cache
-def _default_rules_digest() -> str:
-    return blake2b(files("keyhole.assets").joinpath("skip.gitignore").read_bytes(), digest_size=8).hexdigest()
+def load_secret_rules() -> RuleFile:
+    """Load and compile the names of secrets, in lower case."""
+    return HeadedRules("keyhole's secret rules", _asset(_SECRET_RULES).decode().lower())
+
+
+def rules_fingerprint(max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> str:
+    """Return a fingerprint of everything outside the workspace that decides which paths are skipped."""
+    return f"{_rules_digest()} {max_bytes} {_MATCHING_VERSION} {secrets.fingerprint}"
+
+
+@cache
+def _rules_digest() -> str:
+    return blake2b(_asset(_DEFAULT_RULES) + _asset(_SECRET_RULES), digest_size=8).hexdigest()
+
+
+def _asset(name: str) -> bytes:
+    return files("keyhole.assets").joinpath(name).read_bytes()

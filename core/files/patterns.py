@@ -10,18 +10,22 @@ lines.
 """
 
 from collections.abc import Iterator
+from threading import Lock
 
 from keyhole.core.files.globs import ExpressionSet, compile_set, translate_glob
 
 # The number of patterns compiled together; larger sets would exceed RE2's memory limit.
 _SET_SIZE = 1_000
+# A read checks the ignore files of every folder above it. One may be a megabyte: compiling it takes seconds, and the
+# result takes 60 times as much memory.
+_MOST_CHARACTERS_KEPT = 2_000_000
 
 
 class PatternList:
     """The lines of an ignore file, compiled; a line that git cannot parse matches nothing."""
 
     def __init__(self, lines: list[str]) -> None:
-        self._lines = lines
+        self.lines = lines
         self._is_negated: dict[int, bool] = {}
         translated: list[tuple[int, str]] = []
         for index, line in enumerate(lines):
@@ -39,6 +43,26 @@ class PatternList:
             if matches := compiled.Match(subject):
                 last = max(last, indexes[max(matches)])
         return None if last < 0 else (last, not self._is_negated[last])
+
+
+class CompiledFiles:
+    """Compiled ignore files by their content, the latest ones; thread-safe."""
+
+    def __init__(self, most_characters: int = _MOST_CHARACTERS_KEPT) -> None:
+        self._most_characters = most_characters
+        self._kept: dict[str, PatternList] = {}
+        self._lock = Lock()
+
+    def compile(self, content: str) -> PatternList:
+        """Return the patterns of a file, compiled now or before."""
+        patterns = self._kept.get(content) or PatternList(content.split("\n"))
+        with self._lock:
+            # Removed and added again as the latest one, so that the oldest one is the first to go.
+            self._kept.pop(content, None)
+            self._kept[content] = patterns
+            while len(self._kept) > 1 and sum(map(len, self._kept)) > self._most_characters:
+                del self._kept[next(iter(self._kept))]
+        return patterns
 
 
 def _compile(patterns: list[tuple[int, str]]) -> Iterator[tuple[list[int], ExpressionSet]]:

@@ -3,12 +3,16 @@
 import os
 import stat
 import time
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from keyhole.core.files.content import decode, skip_reason_for
+from keyhole.core.files.secret_content import secret_content
+from keyhole.core.files.secret_names import secret_names
 from keyhole.core.files.stamps import settled, stamp_of
-from keyhole.core.types import Skip, SkipReason, SourceFile
+from keyhole.core.masking import Mask, find_and_mask
+from keyhole.core.types import DEFAULT_SECRETS, SecretPolicy, Skip, SkipReason, SourceFile
 
 _OPEN_FLAGS = (
     os.O_RDONLY
@@ -23,8 +27,21 @@ _MAX_TRIES = 10
 _GROWN_BYTES = 1_000_000
 
 
-def read_source(root: Path, path: str, *, max_bytes: int) -> SourceFile | Skip:
-    """Read and decode a file, or return why it is skipped."""
+@dataclass(frozen=True, slots=True)
+class SourceReader:
+    """Reads files of one workspace, with its limit and what the user has decided about secrets."""
+
+    root: Path
+    max_bytes: int
+    secrets: SecretPolicy = DEFAULT_SECRETS
+
+    def read(self, path: str) -> SourceFile | Skip:
+        """Read and decode a file and mask its secrets, or return why it is skipped."""
+        return read_source(self.root, path, max_bytes=self.max_bytes, secrets=self.secrets)
+
+
+def read_source(root: Path, path: str, *, max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> SourceFile | Skip:
+    """Read and decode a file and mask its secrets, or return why it is skipped."""
     read_at = time.time_ns()
     found = read_bytes(root, path, max_bytes=max_bytes)
     if isinstance(found, Skip):
@@ -34,11 +51,16 @@ def read_source(root: Path, path: str, *, max_bytes: int) -> SourceFile | Skip:
     if decoded is None:
         return Skip(path, SkipReason.BINARY, "not a text file")
     text, encoding = decoded
+    if not secret_names(secrets).readmits(path) and (secret := secret_content(path, text)):
+        return Skip(path, SkipReason.SECRET, secret)
     if reason := skip_reason_for(path, text):
         return Skip(path, *reason)
+    masked: tuple[Mask, ...] = ()
+    if secrets.masks:
+        text, masked = find_and_mask(text, content if encoding == "utf-8" else None)
     digest = blake2b(content, digest_size=16).hexdigest()
     _, written, changed, inode = settled(stamp_of(status), read_at)
-    return SourceFile(path, len(content), written, digest, encoding, text, changed, inode)
+    return SourceFile(path, len(content), written, digest, encoding, text, changed, inode, masked)
 
 
 def read_bytes(root: Path, path: str, *, max_bytes: int) -> tuple[bytes, os.stat_result] | Skip:

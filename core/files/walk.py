@@ -16,8 +16,11 @@ from pathlib import Path
 
 from keyhole.core.files.ignore import IGNORE_FILES, IgnoreRules, Rule, RuleFile
 from keyhole.core.files.read import read_bytes, too_large
+from keyhole.core.files.secret_names import secret_names
 from keyhole.core.files.stamps import settled, stamp_of
-from keyhole.core.types import Candidate, Skip, SkipReason, Stamp
+from keyhole.core.masking import mask_text
+from keyhole.core.types import DEFAULT_SECRETS, Candidate, SecretPolicy, Skip, SkipReason, Stamp
+from keyhole.core.untrusted_text import visible
 
 MAX_RULE_FILE_BYTES = 1_000_000
 EXCLUDE_FILE = ".git/info/exclude"
@@ -28,8 +31,6 @@ RECHECKED_REASONS = frozenset(
 )
 # The `.git` file of a submodule in a worktree contains `/worktrees/NAME` too, but not at the end.
 _WORKTREE = re.compile(rb"/worktrees/[^/]+\s*\Z")
-# Characters that a terminal or a line-based protocol cannot show, or that SQLite cannot store.
-_BAD_NAME = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -53,18 +54,18 @@ class Scan:
     rule_files: dict[str, Stamp] = field(default_factory=dict)
 
 
-def scan(root: Path, *, max_bytes: int, known: Known | None = None) -> Scan:
+def scan(root: Path, *, max_bytes: int, known: Known | None = None, secrets: SecretPolicy = DEFAULT_SECRETS) -> Scan:
     """Walk a workspace and return what was found, sorted by path."""
-    walker = _Walker(root, max_bytes, known or Known())
+    walker = _Walker(root, max_bytes, known or Known(), secrets)
     walker.walk()
     walker.found.candidates.sort(key=lambda candidate: candidate.path)
     walker.found.skips.sort(key=lambda skip: skip.path)
     return walker.found
 
 
-def examine(root: Path, path: str, *, max_bytes: int) -> Candidate | Skip:
+def examine(root: Path, path: str, *, max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> Candidate | Skip:
     """Return what a walk of the whole workspace would return for one path."""
-    rules, folder, parts = _Rules(root, None, [EXCLUDE_FILE]), "", path.split("/")
+    rules, folder, parts = _Rules(root, _SecretsOnly(secrets), [EXCLUDE_FILE]), "", path.split("/")
     for name in parts[:-1]:
         rules = _Rules(root, rules, _rule_paths(folder))
         folder = f"{folder}/{name}" if folder else name
@@ -79,14 +80,27 @@ def examine(root: Path, path: str, *, max_bytes: int) -> Candidate | Skip:
 
 
 def printable(path: str) -> str:
-    """Return a path with the characters escaped that terminals, protocols or the database cannot handle."""
-    return _BAD_NAME.sub(lambda match: match.group().encode("unicode_escape").decode(), path)
+    """Return a path with secrets masked, and escapes for what nobody sees and terminals or databases can't handle."""
+    return visible(mask_text(path)).replace("\n", "\\n").replace("\t", "\\t")
+
+
+class _SecretsOnly:
+    """The rules above the root: only secrets, before any ignore file."""
+
+    def __init__(self, secrets: SecretPolicy) -> None:
+        self._rules = IgnoreRules(secret_names(secrets))
+
+    def load(self) -> IgnoreRules:
+        """Return the rules."""
+        return self._rules
 
 
 class _Rules:
     """The rules of one folder; its ignore files are read when the first path is matched against them."""
 
-    def __init__(self, root: Path, above: "_Rules | None", paths: Collection[str], *, is_trusted: bool = False) -> None:
+    def __init__(
+        self, root: Path, above: "_Rules | _SecretsOnly", paths: Collection[str], *, is_trusted: bool = False
+    ) -> None:
         self.is_trusted = is_trusted
         self._root = root
         self._above = above
@@ -100,16 +114,18 @@ class _Rules:
     def load(self) -> IgnoreRules:
         """Read the ignore files of this folder and of those above it, once."""
         if self._loaded is None:
-            above = self._above.load() if self._above else IgnoreRules()
-            self._loaded = above.enter([rules for path in self._paths for rules in _load_rules(self._root, path)])
+            self._loaded = self._above.load().enter(
+                [rules for path in self._paths for rules in _load_rules(self._root, path)]
+            )
         return self._loaded
 
 
 class _Walker:
     """One walk over a workspace."""
 
-    def __init__(self, root: Path, max_bytes: int, known: Known) -> None:
+    def __init__(self, root: Path, max_bytes: int, known: Known, secrets: SecretPolicy) -> None:
         self.found = Scan()
+        self._secrets = secrets
         self._root = root
         self._base = os.fspath(root)
         self._max_bytes = max_bytes
@@ -118,7 +134,7 @@ class _Walker:
         self._rule_folders = {path.rpartition("/")[0] for path in known.rule_files}
 
     def walk(self) -> None:
-        pending = [("", self._enter(None, [EXCLUDE_FILE]))]
+        pending = [("", self._enter(_SecretsOnly(self._secrets), [EXCLUDE_FILE]))]
         while pending:
             folder, above = pending.pop()
             pending += self._visit(folder, above)
@@ -192,13 +208,13 @@ class _Walker:
         else:
             self.found.candidates.append(entry)
 
-    def _enter(self, above: _Rules | None, paths: list[str]) -> _Rules:
+    def _enter(self, above: _Rules | _SecretsOnly, paths: list[str]) -> _Rules:
         """Return the rules of a folder; they are trusted if no ignore file from the root down to it has changed."""
         seen_at = time.time_ns()
         stamps = {path: stamp for path in paths if (stamp := self._stamp(path))}
         self.found.rule_files |= {path: settled(stamp, seen_at) for path, stamp in stamps.items()}
         known = {path: self._known.rule_files[path] for path in paths if path in self._known.rule_files}
-        trusted = stamps == known and (above.is_trusted if above else self._known.rules_hold)
+        trusted = stamps == known and (above.is_trusted if isinstance(above, _Rules) else self._known.rules_hold)
         return _Rules(self._root, above, stamps, is_trusted=trusted)
 
     def _stamp(self, path: str) -> Stamp | None:
@@ -211,11 +227,13 @@ class _Walker:
 
 def _check_name(path: str, name: str, rules: _Rules, *, is_dir: bool) -> Skip | None:
     """Return why a path is skipped by its name or a rule; None if it is not."""
-    if not (name.isascii() and name.isprintable()) and _BAD_NAME.search(name):
-        detail = "name is not valid UTF-8 or contains control characters"
+    # What is shown of such a name is not the name, so no agent could ask for the file.
+    if not (name.isascii() and name.isprintable()) and printable(name) != name:
+        detail = "name is not valid UTF-8 or contains hidden characters"
         return Skip(printable(path), SkipReason.BAD_NAME, detail, is_dir)
     if rule := rules.decide(path, is_dir=is_dir):
-        return Skip(path, rule.reason, str(rule), is_dir)
+        shown = printable(path) if rule.reason == SkipReason.SECRET else path
+        return Skip(shown, rule.reason, mask_text(str(rule)), is_dir)
     return None
 
 

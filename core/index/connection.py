@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -18,6 +18,7 @@ from keyhole.core.errors import (
     UnwritableStoreError,
 )
 from keyhole.core.index import schema
+from keyhole.core.index.private_files import create_private_file
 
 _BUSY_MILLISECONDS = 10_000
 # SQLite checks the deadline after this many of its steps, which take a fraction of a millisecond.
@@ -34,6 +35,10 @@ def connect(path: Path, *, vfs: str | None = None, is_reader: bool = False) -> a
     """
     with explained(path):
         try:
+            if not is_reader:
+                # SQLite would let everyone read a new file. Its -wal and -shm files get the mode of this one.
+                with suppress(OSError):
+                    create_private_file(path)
             return _prepared(apsw.Connection(str(path), vfs=vfs), path)
         except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.PermissionsError):
             db = connect_frozen(path) if is_reader else None

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable
+from itertools import starmap
 
 from keyhole.core.files.stamps import UNKNOWN_TIME
 from keyhole.core.files.walk import Known
 from keyhole.core.index.database import Database
 from keyhole.core.index.rows import FileId, FileRows, FileStamp
+from keyhole.core.masking import Mask
 from keyhole.core.types import IndexedFile, Skip, SkipReason, Stamp
 
 _STAMP = "size, mtime_ns, ctime_ns, inode"
@@ -86,6 +88,15 @@ class FileTable(Database):
         """Count the files inside a folder, at any depth."""
         return int(self.value("SELECT count(*) FROM file WHERE path > ? AND path < ?", *inside(folder)))
 
+    def masks_of(self, paths: Iterable[str]) -> dict[str, tuple[Mask, ...]]:
+        """Return what is masked in those of the files that have masks."""
+        found = self.query(
+            """SELECT file.path, masked FROM json_each(?) wanted JOIN file ON file.path = wanted.value
+                WHERE masked <> ''""",
+            json.dumps(list(paths)),
+        )
+        return {path: tuple(starmap(Mask, json.loads(masked))) for path, masked in found}
+
     def knows(self, path: str) -> bool:
         """Return whether a path is an indexed file, a folder of indexed files, or a skipped path."""
         known = """SELECT 1 FROM file WHERE path = ? OR (path > ? AND path < ?)
@@ -136,8 +147,9 @@ class FileTable(Database):
 
     def _insert_file(self, file_id: int, rows: FileRows) -> None:
         self._db.execute(
-            f"""INSERT INTO file (id, path, {_STAMP}, digest, encoding, language, lines, has_errors, has_trigrams)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)""",  # noqa: S608
+            f"""INSERT INTO file (id, path, {_STAMP}, digest, encoding, language, lines, has_errors, has_trigrams,
+                    masked)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)""",  # noqa: S608
             (
                 file_id,
                 rows.path,
@@ -150,6 +162,9 @@ class FileTable(Database):
                 rows.language,
                 rows.lines,
                 rows.has_errors,
+                json.dumps([(mask.start_line, mask.end_line, mask.kind) for mask in rows.masked])
+                if rows.masked
+                else "",
             ),
         )
 

@@ -8,10 +8,10 @@ from keyhole.core.files.walk import Known, Scan, scan
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import IndexFacts, LanguageTotals
 from keyhole.core.index.store import Store
-from keyhole.core.types import Inventory, LanguageCount, Skip, Status
+from keyhole.core.types import DEFAULT_SECRETS, Inventory, LanguageCount, SecretPolicy, Skip, Status
 
 
-def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
+def read_status(root: Path, path: Path, *, max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> Status:
     """Read the index, if there is one, and compare it with the current files."""
     facts, totals, known, unparsed = IndexFacts(), list[LanguageTotals](), Known(), list[Skip]()
     if path.exists():
@@ -20,8 +20,8 @@ def read_status(root: Path, path: Path, *, max_bytes: int) -> Status:
             facts = store.facts()
             totals = store.language_totals()
             unparsed = store.unparsed()
-    known.rules_hold = facts.rules == rules_fingerprint(max_bytes)
-    found = scan(root, max_bytes=max_bytes, known=known)
+    known.rules_hold = facts.rules == rules_fingerprint(max_bytes, secrets)
+    found = scan(root, max_bytes=max_bytes, known=known, secrets=secrets)
     languages = tuple(LanguageCount(one.language, one.files, one.chunks, one.symbols) for one in totals)
     same_skips = [known.skips[same][0] for same in found.same_skips]
     skips = sorted([*found.skips, *same_skips, *unparsed], key=lambda skip: skip.path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from keyhole.core.errors import ErrorKind, FullStoreError, LockedStoreError, StoreError, UnwritableStoreError
 from keyhole.core.index.location import LOCK_FILE
+from keyhole.core.index.private_files import PRIVATE_FILE, make_private_folder
 
 
 @contextmanager
@@ -15,9 +16,9 @@ def writer_lock(folder: Path, *, wait: bool, on_wait: Callable[[], None] | None 
     """Hold the writer lock; if another process holds it, `wait` for it or raise LockedStoreError."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(folder / LOCK_FILE)
+    lock = FileLock(folder / LOCK_FILE, mode=PRIVATE_FILE)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         try:
             lock.acquire(timeout=0)
         except Timeout:

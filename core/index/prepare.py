@@ -15,9 +15,20 @@ from keyhole.core.index.words import split_words
 from keyhole.core.links.declare import declarations
 from keyhole.core.links.extract import links_of
 from keyhole.core.links.link_types import LinkState
+from keyhole.core.masking import mask_text
 from keyhole.core.syntax.context_header import context_header
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Analysis, Candidate, Skip, SkipReason, SourceFile, Stamp, Symbol
+from keyhole.core.types import (
+    DEFAULT_SECRETS,
+    Analysis,
+    Candidate,
+    SecretPolicy,
+    Skip,
+    SkipReason,
+    SourceFile,
+    Stamp,
+    Symbol,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,9 @@ class Preparation:
     root: Path
     max_bytes: int
     embedder: Embedder | None = None
+    secrets: SecretPolicy = DEFAULT_SECRETS
+    # The index was made with other decisions about secrets: even a file that has not changed may need other masks.
+    rereads_masked: bool = False
 
 
 def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, analyse: Analyse) -> Prepared:
@@ -63,13 +77,13 @@ def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, a
     """
     embedder = preparation.embedder
     read_at = time.time_ns()
-    source = read_source(preparation.root, candidate.path, max_bytes=preparation.max_bytes)
+    source = read_source(preparation.root, candidate.path, max_bytes=preparation.max_bytes, secrets=preparation.secrets)
     if isinstance(source, Skip):
         # A file skipped for its content is not read again until it changes; links and devices are checked every time.
         by_content = source.reason not in RECHECKED_REASONS
         return SkippedFile(source, settled(candidate.stamp, read_at) if by_content else None)
     stamp = source.stamp
-    if source.digest == known_digest:
+    if source.digest == known_digest and not (preparation.rereads_masked and source.masked):
         return Unchanged(source.path, stamp)
     try:
         analysis = analyse(source)
@@ -77,7 +91,7 @@ def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, a
     except ParserError:
         raise  # No file is to blame if the parsing worker cannot start.
     except (Exception, RecursionError) as error:  # noqa: BLE001  # one bad file must not stop a run
-        detail = f"internal error ({type(error).__name__}: {error})"
+        detail = mask_text(f"internal error ({type(error).__name__}: {error})")
         return SkippedFile(Skip(source.path, SkipReason.FAILED, detail[:200]), stamp)
     # Outside the try block: an error of the model is not a problem of the file.
     return replace(rows, vectors=quantise(embedder.encode(_passages(analysis)))) if embedder and rows.chunks else rows
@@ -100,6 +114,7 @@ def _rows(analysis: Analysis) -> FileRows:
         chunks=tuple(_chunk_rows(analysis)),
         symbols=tuple(row for symbol in outline.symbols for row in _symbol_rows(symbol)),
         links=tuple(_link_rows(analysis)),
+        masked=source.masked,
         declared=tuple(
             DeclaredRow(fact.kind, fact.name, fact.value)
             for fact in declarations(source.path, outline.language, source.text)

@@ -33,6 +33,7 @@ from keyhole.core.index.rows import (
     WordRow,
 )
 from keyhole.core.links.link_types import Declared, Link, LinkState, Resolution
+from keyhole.core.masking import Mask
 from keyhole.core.types import IndexedFile, Skip, Stamp
 
 
@@ -50,6 +51,9 @@ class FactStore(Protocol):
 
     def paths(self) -> list[str]:
         """Return the path of every file, in order."""
+
+    def masks_of(self, paths: Iterable[str]) -> dict[str, tuple[Mask, ...]]:
+        """Return what is masked in those of the files that have masks."""
 
     def count_chunks(self) -> int:
         """Count all chunks."""
@@ -105,6 +109,9 @@ class WriterStore(FactStore, Protocol):
 
     def put_rule_files(self, stamps: dict[str, Stamp]) -> None:
         """Record the ignore files of the last walk."""
+
+    def wipe_deleted(self) -> None:
+        """Remove from the file what was deleted from the tables."""
 
     def forget_digests(self) -> None:
         """Make the next walk read every file again; searches use the old rows until then."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
+from keyhole.core.masking import Mask
 from keyhole.core.types import Stamp
 
 Item = TypeVar("Item")
@@ -18,7 +19,9 @@ MOST_ON_EDGE = 256
 # A vector as signs (one bit per number, for the scan) and as bytes (for rescoring).
 Vector = tuple[bytes, bytes]
 # The facts recorded about a whole index.
-FactName = Literal["generation", "pending", "total", "updated", "model", "dimension", "rules", "analysis", "links"]
+FactName = Literal[
+    "generation", "pending", "total", "updated", "model", "dimension", "rules", "analysis", "links", "secrets"
+]
 
 
 # Rows that a writer passes in
@@ -102,6 +105,7 @@ class FileRows:
     inode: int = 0
     # Why the file has no symbols although its language does; empty if it was parsed.
     unparsed: str = ""
+    masked: tuple[Mask, ...] = ()
 
 
 # Parameters of readers
@@ -166,7 +170,8 @@ class IndexFacts:
 
     `generation` increases with every transaction that changes indexed content. `pending` counts the files that are
     still to be indexed, of `total`. `rules` and `analysis` identify the versions of the ignore rules and of the parser.
-    `links` says which links must be resolved: "all", "open" (those without a state) or none.
+    `secrets` is the fingerprint of what the user has decided about secrets. `links` says which links must be resolved:
+    "all", "open" (those without a state) or none.
     """
 
     generation: int = 0
@@ -178,6 +183,7 @@ class IndexFacts:
     rules: str | None = None
     analysis: int | None = None
     links: str = "open"
+    secrets: str | None = None
 
 
 class FileId(NamedTuple):

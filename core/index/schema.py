@@ -8,6 +8,7 @@ Version  Why it changed
 5        symbols are indexed by file and depth, so the tree can count them without reading them
 6        signs of vectors in an ordinary table, which sqlite-vec compares with its public functions
 7        times of change and inodes of files, so that an edit with the same size and time is seen
+8        secrets are masked, and `masked` says where; the next run reads every file again
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ import apsw
 
 from keyhole.core.index.extension import load_vectors
 
-VERSION = 7
+VERSION = 8
 # "Khol" in ASCII; distinguishes an index from other SQLite files.
 APPLICATION_ID = 0x4B686F6C
 
@@ -35,7 +36,8 @@ CREATE TABLE file (
     language TEXT NOT NULL,
     lines INTEGER NOT NULL,
     has_errors INTEGER NOT NULL,
-    has_trigrams INTEGER NOT NULL DEFAULT 0
+    has_trigrams INTEGER NOT NULL DEFAULT 0,
+    masked TEXT NOT NULL DEFAULT ''  -- JSON: first line, last line and kind of each masked secret
 );
 
 CREATE TABLE skip (
@@ -220,6 +222,12 @@ def _as_bytes(number: int) -> bytes:
     return bytes(reversed(parts))
 
 
+def _add_masks(db: apsw.Connection) -> None:
+    """Add the list of masks, and record that nothing is masked yet, so that files with secrets are read again."""
+    db.execute("ALTER TABLE file ADD COLUMN masked TEXT NOT NULL DEFAULT ''")
+    db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('secrets', 'unmasked')")
+
+
 MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     1: _add_definitions,
     2: _add_trigrams,
@@ -227,4 +235,5 @@ MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     4: _add_depths,
     5: _add_signs,
     6: _add_change_times,
+    7: _add_masks,
 }

@@ -1,7 +1,7 @@
 """The index of one workspace in SQLite: all tables, and writes that affect several of them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -58,6 +58,14 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         with explained(self.path), transaction(self._db):
             self.set_fact("pending", pending)
             self.set_fact("total", total)
+
+    def wipe_deleted(self) -> None:
+        """Remove from the file what was deleted from the tables: SQLite keeps it in unused pages and segments."""
+        self.merge_words()
+        self._merge_trigrams()
+        with explained(self.path), suppress(apsw.FullError, apsw.BusyError):
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""

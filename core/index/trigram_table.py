@@ -31,6 +31,9 @@ class TrigramTable(Database):
             self._db.execute("INSERT INTO file_trigrams (rowid, content) VALUES (?, ?)", (file.id, text))
             self._db.execute("UPDATE file SET has_trigrams = 1 WHERE id = ?", (file.id,))
 
+    def _merge_trigrams(self) -> None:
+        self.query("INSERT INTO file_trigrams (file_trigrams) VALUES ('optimize')")
+
     def _delete_trigrams(self, file_id: int) -> None:
         self._db.execute(
             "DELETE FROM file_trigrams WHERE rowid IN (SELECT id FROM file WHERE id = ? AND has_trigrams)", (file_id,)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import LockedStoreError
-from keyhole.core.files.read import read_source
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.rows import FileDigest
@@ -17,7 +17,7 @@ from keyhole.core.types import SourceFile
 _BATCH = 200
 
 
-def fill_trigrams(store: WriterStore, root: Path, folder: Path, *, max_bytes: int) -> None:
+def fill_trigrams(store: WriterStore, files: SourceReader, folder: Path) -> None:
     """Record missing trigrams, unless another process is writing: a search reads files without trigrams anyway."""
     missing = store.files_without_trigrams()
     if not missing:
@@ -27,14 +27,14 @@ def fill_trigrams(store: WriterStore, root: Path, folder: Path, *, max_bytes: in
             for start in range(0, len(missing), _BATCH):
                 # If the deadline passes here, what was recorded is kept and the next search is faster.
                 check_time()
-                _add(store, root, missing[start : start + _BATCH], max_bytes)
+                _add(store, files, missing[start : start + _BATCH])
     except LockedStoreError:
         return
 
 
-def _add(store: WriterStore, root: Path, files: list[FileDigest], max_bytes: int) -> None:
+def _add(store: WriterStore, files: SourceReader, missing: list[FileDigest]) -> None:
     with store.transaction():
-        for file in files:
-            source = read_source(root, file.path, max_bytes=max_bytes)
+        for file in missing:
+            source = files.read(file.path)
             if isinstance(source, SourceFile) and source.digest == file.digest:
                 store.add_trigrams(file, source.text)

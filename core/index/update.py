@@ -25,7 +25,7 @@ from keyhole.core.index.store import Store, is_sound
 from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.syntax.parser_process import shared_parser
-from keyhole.core.types import Candidate, IndexReport, Progress, Skip
+from keyhole.core.types import DEFAULT_SECRETS, Candidate, IndexReport, Progress, SecretPolicy, Skip
 
 # Transactions are small, so that an interrupted run loses little, but large enough that their overhead is small.
 _BATCH_FILES = 200
@@ -57,6 +57,7 @@ class Request:
     wait: bool = True
     # Parse again the files that could not be parsed last time.
     retry: bool = False
+    secrets: SecretPolicy = DEFAULT_SECRETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +139,14 @@ class _Update:
         self._hooks = hooks
         self._started = time.monotonic()
         self._embedder = request.embedder
-        self._fingerprint = rules_fingerprint(request.max_bytes)
+        self._fingerprint = rules_fingerprint(request.max_bytes, request.secrets)
         self._counts = {"added": 0, "changed": 0, "removed": 0, "chunks": 0}
         self._unchanged = 0
         # The digests of files that are parsed again although they have not changed.
         self._retried: dict[str, str] = {}
         self._done = 0
+        # Whether the index was made with other decisions about secrets, or by a version that did not mask them.
+        self._has_other_secrets = store.facts().secrets not in (None, request.secrets.fingerprint)
 
     def run(self) -> IndexReport:
         self._adopt_model()
@@ -151,34 +154,44 @@ class _Update:
         if self._request.full or facts.analysis not in (None, ANALYSIS_VERSION):
             self._read_all_again()
         known = self._store.known()
+        if self._has_other_secrets:
+            self._say(IndexEvent.READING_ALL, "the rules for secrets changed: reading every file again")
+            known.files = dict.fromkeys(known.files, UNKNOWN_STAMP)
+            known.skips = {path: (skip, stamp and UNKNOWN_STAMP) for path, (skip, stamp) in known.skips.items()}
         # If the default rules or settings changed, every path must be checked against them again.
         known.rules_hold = facts.rules == self._fingerprint
         retried = [skip.path for skip in self._store.unparsed()] if self._request.retry else []
         for path in retried:
             known.files[path] = UNKNOWN_STAMP
-        found = scan(self._request.root, max_bytes=self._request.max_bytes, known=known)
+        request = self._request
+        found = scan(request.root, max_bytes=request.max_bytes, known=known, secrets=request.secrets)
         if changes := self._compare(known, found):
             # Only indexed files have a digest, so a first run looks up none.
             digests = self._store.digests(c.path for c in found.candidates if c.path in known.files)
             self._retried = {path: digests[path] for path in retried if path in digests}
             digests |= dict.fromkeys(self._retried, "")
+            digests |= dict.fromkeys(self._masked_otherwise(digests), "")
             # A run that only removes files needs no model.
             if found.candidates:
                 self._load_model()
             self._write_changes(found, changes, digests)
             if self._counts["chunks"] > _MERGE_SHARE * self._store.count_chunks():
                 self._store.merge_words()
+            if self._has_other_secrets:
+                self._store.wipe_deleted()
         return self._report(found)
 
     def refresh(self, paths: Iterable[str]) -> None:
         """Update some paths, without walking the workspace."""
         root, limit = self._request.root, self._request.max_bytes
         self._load_model_of_index()
-        preparation = Preparation(root, limit, self._embedder)
+        secrets = self._request.secrets
+        preparation = Preparation(root, limit, self._embedder, secrets, rereads_masked=self._has_other_secrets)
         distinct = sorted(set(paths))
         removed, batch, digests = [], list[Prepared](), self._store.digests(distinct)
+        digests |= dict.fromkeys(self._masked_otherwise(distinct), "")
         for path in distinct:
-            found = examine(root, path, max_bytes=limit)
+            found = examine(root, path, max_bytes=limit, secrets=secrets)
             if isinstance(found, Candidate):
                 digest = digests.get(path, "")
                 batch.append(prepare(preparation, found, digest, shared_parser().analyse))
@@ -194,6 +207,10 @@ class _Update:
             for prepared in batch:
                 self._write_one(prepared, is_known=True)
             resolve_links(self._store)
+
+    def _masked_otherwise(self, paths: Iterable[str]) -> Iterable[str]:
+        """Return the files whose masks may no longer be right, even if they have not changed."""
+        return self._store.masks_of(paths) if self._has_other_secrets else ()
 
     def _load_model(self) -> None:
         """Load the model before workers need it; if that fails, continue without vectors."""
@@ -274,7 +291,7 @@ class _Update:
             doubtful_skips=doubtful_skips,
             removed_files=_removed_files(known, found, candidates),
         )
-        same_rules = known.rule_files == found.rule_files and known.rules_hold
+        same_rules = known.rule_files == found.rule_files and known.rules_hold and not self._has_other_secrets
         if candidates or changes.new_skips or changes.removed_skips or changes.removed_files or not same_rules:
             return changes
         # `pending` is not 0 after an interrupted run, and None before the first one.
@@ -296,6 +313,7 @@ class _Update:
                 # Links depend on all paths, so they are resolved once, in the last transaction.
                 if self._done == total:
                     resolve_links(self._store)
+                    self._store.set_fact("secrets", self._request.secrets.fingerprint)
                 # If the run is killed now, searches can report how many files are still missing.
                 self._store.set_fact("pending", total - self._done)
                 self._store.set_fact("updated", datetime.now(UTC).isoformat(timespec="seconds"))
@@ -304,7 +322,14 @@ class _Update:
     def _batches(self, found: Scan, digests: dict[str, str]) -> Iterator[list[Prepared]]:
         """Prepare candidates and yield them in batches, one per transaction; without candidates, one empty batch."""
         sizes = {candidate.path: candidate.size for candidate in found.candidates}
-        preparation = Preparation(self._request.root, self._request.max_bytes, self._embedder)
+        request = self._request
+        preparation = Preparation(
+            request.root,
+            request.max_bytes,
+            self._embedder,
+            request.secrets,
+            rereads_masked=self._has_other_secrets,
+        )
         batch: list[Prepared] = []
         size = 0
         for prepared in prepare_all(preparation, found.candidates, digests, workers=self._request.workers):
@@ -333,6 +358,8 @@ class _Update:
         self._store.put_rule_files(found.rule_files)
         self._store.set_fact("rules", self._fingerprint)
         self._store.set_fact("analysis", ANALYSIS_VERSION)
+        if not self._has_other_secrets:
+            self._store.set_fact("secrets", self._request.secrets.fingerprint)
         self._counts["removed"] = len(changes.removed_files)
 
     def _write_one(self, prepared: Prepared, *, is_known: bool) -> None:

@@ -4,7 +4,6 @@ Version 1: calls; their answers in a table of their own, so that lists do not re
 only grows, with a random number that identifies the journal.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -15,11 +14,11 @@ import apsw
 from keyhole.core.errors import ErrorKind, LockedStoreError, NewerStoreError, StoreError
 from keyhole.core.index.connection import connect_frozen, transaction
 from keyhole.core.index.location import JOURNAL_FILE, JOURNAL_LOCK_FILE
+from keyhole.core.index.private_files import PRIVATE_FILE, create_private_file, make_private_folder
 from keyhole.core.types import Call
 
 VERSION = 1
 APPLICATION_ID = 0x4B484A4C
-_OWNER_ONLY = 0o600
 _LARGEST_LOG = 4_000_000
 _PATIENCE = 2.0
 
@@ -69,11 +68,11 @@ def identity(folder: Path) -> Identity | None:
 
 def open_for_writing(folder: Path, *, busy_ms: int) -> apsw.Connection:
     """Open the journal, and create it if it does not exist."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     path = folder / JOURNAL_FILE
     with _exclusive(folder):
-        # Only the owner may read what agents read. SQLite gives the -wal and -shm files the same mode.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, _OWNER_ONLY))
+        # SQLite gives the -wal and -shm files the same mode.
+        create_private_file(path)
         return _opened(path, busy_ms, is_writer=True)
 
 
@@ -109,7 +108,7 @@ def _exclusive(folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     try:
-        with FileLock(folder / JOURNAL_LOCK_FILE, timeout=_PATIENCE):
+        with FileLock(folder / JOURNAL_LOCK_FILE, timeout=_PATIENCE, mode=PRIVATE_FILE):
             yield
     except Timeout:
         raise LockedStoreError("another process is opening the journal", ErrorKind.BUSY) from None

@@ -14,6 +14,7 @@ import apsw
 
 from keyhole.core.index.connection import transaction
 from keyhole.core.journal.file import Identity, delete, identity, open_for_writing
+from keyhole.core.masking import mask_text
 from keyhole.core.types import CallStatus
 
 log = logging.getLogger("keyhole.journal")
@@ -214,9 +215,11 @@ def _write(db: apsw.Connection, events: Iterable[_Event], ids: dict[Started, int
 
 
 def _insert(db: apsw.Connection, call: Started, change: int) -> int:
-    arguments = json.dumps(call.arguments, default=str)
+    # A query may contain a secret; the answer is recorded as it was sent.
+    arguments = mask_text(json.dumps(call.arguments, default=str))
     kept = arguments if len(arguments) <= LONGEST_ARGUMENTS else ""
-    facts = (change, call.at, os.getpid(), call.transport, call.client, call.client_version, call.tool, kept)
+    names = map(mask_text, (call.client, call.client_version, call.tool))
+    facts = (change, call.at, os.getpid(), call.transport, *names, kept)
     db.execute(
         """INSERT INTO call (change, started, process, transport, client, client_version, tool, arguments, status, ms,
             tokens, budget, utilisation, response_bytes, note)

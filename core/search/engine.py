@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from keyhole.core.errors import ErrorKind, FilterError, ModelError, PathError, QueryError
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
@@ -47,19 +47,17 @@ class Ranking:
 class Engine:
     """Searches one index, for one thread at a time; engines of the same index can share their caches."""
 
-    def __init__(  # noqa: PLR0913  # made in one place, by name
+    def __init__(  # made in one place, by name
         self,
         store: IndexStore,
-        root: Path,
+        files: SourceReader,
         *,
-        max_bytes: int,
         embedder: Embedder | None = None,
         problem: ModelError | None = None,
         caches: SharedCaches | None = None,
     ) -> None:
         self.store = store
-        self._root = root
-        self._max_bytes = max_bytes
+        self.files = files
         self._model = embedder if embedder and store.load_vectors() else None
         # Why search by meaning is not available, if the user would expect it.
         self._problem = problem
@@ -166,7 +164,7 @@ class Engine:
         )
 
     def _lines(self, query: Query, scope: ChunkScope) -> LineSearch:
-        return LineSearch(self.store, self._root, pattern_of(query.text), scope, max_bytes=self._max_bytes)
+        return LineSearch(self.store, self.files, pattern_of(query.text), scope)
 
     def ranking(self, query: Query, mode: Mode, scope: ChunkScope, *, without: frozenset[str] = frozenset()) -> Ranking:
         """Rank all chunks that match, by words, meaning or name; the order does not depend on the page."""

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from itertools import groupby, islice
 from operator import itemgetter
-from pathlib import Path
 
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkPlace, ChunkScope, SymbolEntry
 from keyhole.core.search.filters import role_of
@@ -17,9 +17,9 @@ from keyhole.core.types import Hit, MatchCount, Output, Owner, Query, Signal
 class LineSearch:
     """All matching lines of a pattern: files of the project's own source first, then tests and others, by path."""
 
-    def __init__(self, store: IndexStore, root: Path, pattern: str, scope: ChunkScope, *, max_bytes: int) -> None:
+    def __init__(self, store: IndexStore, files: SourceReader, pattern: str, scope: ChunkScope) -> None:
         self._store = store
-        found = find_matches(store, root, pattern, scope, max_bytes=max_bytes)
+        found = find_matches(store, files, pattern, scope)
         self._files = sorted(found, key=lambda file: (role_of(file.path) != "source", file.path))
 
     @property

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 
-from keyhole.core.files.read import read_source
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.words import split_words
 from keyhole.core.search.query import words_of
@@ -20,7 +19,7 @@ _LONG_OWNER = 40
 
 
 def load_passages(
-    store: SearchStore, root: Path, hits: Iterable[Hit], query: str, *, max_bytes: int
+    store: SearchStore, files: SourceReader, hits: Iterable[Hit], query: str
 ) -> tuple[dict[tuple[int, int], Passage], set[str]]:
     """Return the passages of hits by their keys, and the paths of files that changed since they were indexed."""
     wanted: dict[int, list[Hit]] = {}
@@ -32,7 +31,7 @@ def load_passages(
     source, lines = None, _Lines("")
     for chunk_id, path, digest, start, length in store.chunk_sources(wanted):
         if source is None or source.path != path:
-            source = read_source(root, path, max_bytes=max_bytes)
+            source = files.read(path)
             lines = _Lines(source.text if isinstance(source, SourceFile) else "")
         if isinstance(source, SourceFile) and source.digest == digest:
             for hit in wanted[chunk_id]:

@@ -4,22 +4,22 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from operator import attrgetter
-from pathlib import Path
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parser  # type: ignore[attr-defined]
 from typing import NamedTuple, Protocol
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import QueryError
-from keyhole.core.files.read import read_source
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, ChunkSpan, FileDigest
+from keyhole.core.search.regex_errors import pattern_error, pointed_out
 from keyhole.core.types import SourceFile
 
 # A few trigrams rule out nearly every file, and each one costs an index lookup.
 _MAX_TRIGRAMS = 40
-# Syntax that Python's `re` supports and RE2 does not.
-_UNSUPPORTED = re.compile(r"\(\?(?:<?[=!]|P=|>|\()|\\[1-9]|\\[gk]<|[*+?}]\+")
+# In a code search, ^ and $ should match at line ends.
+_MULTILINE = "(?m)"
 
 
 # Patterns that cannot match a line end: no control characters, and only escapes, classes and groups that exclude it.
@@ -60,17 +60,20 @@ def compile_pattern(pattern: str) -> Pattern:
     # RE2 must not write to stderr, which belongs to the terminal or to the MCP client.
     options.log_errors = False
     try:
-        # In a code search, ^ and $ should match at line ends.
-        compiled: Pattern = re2.compile(f"(?m){pattern}", options)
+        compiled: Pattern = re2.compile(f"{_MULTILINE}{pattern}", options)
     except re2.error as error:
-        place, reason = _locate(pattern, _message_of(error))
-        raise QueryError(f"invalid regular expression: {reason}\n  {pattern}\n  {' ' * place}^") from None
+        found = pattern_error(pattern, _message_of(error))
+        raise QueryError(f"invalid regular expression: {found.reason}{pointed_out(pattern, found.place)}") from None
+    except UnicodeEncodeError as error:
+        # Half of a character; a shell passes bytes that are not UTF-8 in this form.
+        reason = "it contains a character that is not valid text; remove it"
+        raise QueryError(
+            f"invalid regular expression: {reason}{pointed_out(pattern, error.start - len(_MULTILINE))}"
+        ) from None
     return compiled
 
 
-def find_matches(
-    store: SearchStore, root: Path, pattern: str, scope: ChunkScope, *, max_bytes: int
-) -> Iterator[FileMatches]:
+def find_matches(store: SearchStore, files: SourceReader, pattern: str, scope: ChunkScope) -> Iterator[FileMatches]:
     """Yield every file with a match, and its matching lines."""
     compiled = _for_lines(pattern)
     for file_id, path, digest in _files(store, pattern):
@@ -78,7 +81,7 @@ def find_matches(
         check_time()
         if not scope.admits_file(file_id):
             continue
-        source = read_source(root, path, max_bytes=max_bytes)
+        source = files.read(path)
         # A changed file was indexed again before, or is dropped later when the hits are checked.
         if isinstance(source, SourceFile) and source.digest == digest:
             lines = _matching_lines(compiled, source.text)
@@ -166,16 +169,3 @@ def _collect(parsed: sre_parser.SubPattern, texts: list[str]) -> None:
 def _message_of(error: Exception) -> str:
     """Return the message of an RE2 error, which is in bytes."""
     return " ".join(part.decode("utf-8", "replace") if isinstance(part, bytes) else str(part) for part in error.args)
-
-
-def _locate(pattern: str, message: str) -> tuple[int, str]:
-    """Return the position and reason of an error; RE2 gives the reason but no position."""
-    if found := _UNSUPPORTED.search(pattern):
-        return found.start(), "lookaround, backreferences and possessive repeats are not supported"
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        return error.pos or 0, error.msg
-    except RecursionError:
-        pass
-    return 0, message

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from keyhole.core.errors import ErrorKind, PathError, QueryError
-from keyhole.core.files.read import read_source
 from keyhole.core.index.rows import ChunkScope, Slice
 from keyhole.core.index.words import split_words
 from keyhole.core.links.requests import RelatedRequest
@@ -47,13 +45,13 @@ class RelatedCode:
     is_limited: bool
 
 
-def find_related(engine: Engine, request: RelatedRequest, root: Path, wanted: Slice, *, max_bytes: int) -> RelatedCode:
+def find_related(engine: Engine, request: RelatedRequest, wanted: Slice) -> RelatedCode:
     """Return the chunks most similar to the reference code, at most a few per file."""
     chunk_id, path, line = _origin(engine, request)
     if engine.has_vectors:
         scored, how = _by_vectors(engine, chunk_id), FoundBy.VECTORS
     else:
-        scored, how = _by_words(engine, chunk_id, path, root, max_bytes), FoundBy.WORDS
+        scored, how = _by_words(engine, chunk_id, path), FoundBy.WORDS
     candidates = _spread(engine.candidates([id_ for id_, _ in scored if id_ != chunk_id]), scored)
     page = candidates[wanted.offset : wanted.offset + wanted.limit]
     # The similarity of vectors is meaningful on its own, but the number of shared words only relative to the best.
@@ -99,9 +97,9 @@ def _by_vectors(engine: Engine, chunk_id: int) -> list[tuple[int, float]]:
     return nearest_to(engine.store, numbers / max(float(np.linalg.norm(numbers)), 1.0), engine.signs, limit=_POOL)
 
 
-def _by_words(engine: Engine, chunk_id: int, path: str, root: Path, max_bytes: int) -> list[tuple[int, float]]:
+def _by_words(engine: Engine, chunk_id: int, path: str) -> list[tuple[int, float]]:
     """Search for the words that are typical of the chunk and also appear in other chunks."""
-    source = read_source(root, path, max_bytes=max_bytes)
+    source = engine.files.read(path)
     (own,), chunks = engine.store.chunk_sources([chunk_id]), engine.store.count_chunks()
     text = source.text[own.start : own.start + own.length] if isinstance(source, SourceFile) else ""
     words = split_words(text).split()

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from keyhole.core.journal.reader import status_now
 from keyhole.core.journal.statistics import BINS, Group, Statistics
 from keyhole.core.types import Call
-from keyhole.core.view.text import count_of, json_line, middle_cut, name_text, one_line
+from keyhole.core.untrusted_text import middle_cut
+from keyhole.core.view.text import count_of, json_line, name_text, one_line
 
 _BAR = 40
 _MOST_GROUPS = 20

@@ -1,14 +1,13 @@
 """Numbers, names and source as text, written the same way in every view."""
 
 import json
-import re
 
-# Characters that could move a cursor, ring a bell or hide text: C0 and C1 controls, and bidirectional overrides.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_PLAIN = bytes([*b"\t\n", *range(0x20, 0x7F)])
+from keyhole.core.untrusted_text import JOINERS, escape_hidden, middle_cut, visible
+
 _LONGEST_NAME = 200
 # `json.dumps` would create a new encoder for each call.
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
+_ASCII_ENCODER = json.JSONEncoder()
 
 
 def count_lines(text: str) -> int:
@@ -36,7 +35,7 @@ def human_size(size: int) -> str:
 
 
 def json_text(facts: object) -> str:
-    """Return JSON that is safe for a terminal: control characters are escaped, letters are not."""
+    """Return JSON that is safe for a terminal: hidden characters are escaped, letters are not."""
     return _escaped(json.dumps(facts, ensure_ascii=False, indent=2))
 
 
@@ -46,19 +45,12 @@ def json_line(facts: object) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text if _is_plain(text) else _CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return escape_hidden(text, _json_escape)
 
 
-def visible(text: str) -> str:
-    r"""Show control characters as escapes such as `\x1b`, so that content cannot act on a terminal."""
-    if _is_plain(text):
-        return text
-    return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a text has no control characters: five times as fast as searching for them."""
-    return text.isascii() and not text.encode().translate(None, _PLAIN)
+def _json_escape(character: str) -> str:
+    # JSON writes a character above U+FFFF as two escapes, which is how `dumps` writes it too.
+    return _ASCII_ENCODER.encode(character)[1:-1]
 
 
 def one_line(text: str) -> str:
@@ -69,14 +61,6 @@ def one_line(text: str) -> str:
 def name_text(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return a path or name on one line; a very long one is clipped in the middle."""
     return middle_cut(one_line(text), longest)
-
-
-def middle_cut(text: str, longest: int = _LONGEST_NAME) -> str:
-    """Clip a very long text in the middle. For JSON, which escapes control characters itself."""
-    if len(text) <= longest:
-        return text
-    start = longest // 2
-    return f"{text[:start]}…{text[start + 1 - longest :]}"
 
 
 def declared_name(signature: str, name: str) -> str:
@@ -97,10 +81,10 @@ def shorten(text: str, longest: int) -> str:
     if len(shown) <= longest:
         return shown
     cut = shown[: longest - 1].rpartition(" ")[0] or shown[: longest - 1]
-    return f"{cut.rstrip(' ,;:.')}…"
+    return f"{cut.rstrip(f' ,;:.{JOINERS}')}…"
 
 
 def source_text(text: str) -> str:
-    """Return source as written, with control characters made visible; CRLF counts as a line end."""
+    """Return source as written, with hidden characters made visible; CRLF counts as a line end."""
     shown = visible(text.replace("\r\n", "\n"))
     return shown if shown.endswith("\n") or not shown else f"{shown}\n"

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from keyhole.core.masking import mask_text
 from keyhole.core.types import Completeness
 from keyhole.core.view.budget.sizes import TruncationInfo
 from keyhole.core.view.writing import View
@@ -39,6 +40,14 @@ def observed() -> Iterator[list[Usage]]:
         _seen.reset(token)
 
 
+class MaskedFormatter(logging.Formatter):
+    """Masks secrets in the log: an unexpected error may be about the text of a file or of a request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record, with secrets masked."""
+        return mask_text(super().format(record))
+
+
 class Metrics:
     """Records every view."""
 
@@ -47,7 +56,7 @@ class Metrics:
         seen = _seen.get()
         if seen is not None:
             seen.append(Usage(view.completeness, view.truncation))
-        _log(tool, subject[:_QUERY_SHOWN], view, utilisation(view.truncation))
+        _log(tool, mask_text(subject)[:_QUERY_SHOWN], view, utilisation(view.truncation))
 
 
 def utilisation(info: TruncationInfo) -> float:

@@ -87,8 +87,7 @@ class EnginePool:
 
         return Engine(
             Store(self._workspace.index_file, is_reader=True),
-            self._workspace.root,
-            max_bytes=self._workspace.max_bytes,
+            self._workspace.files,
             embedder=self._models.embedder,
             problem=self._models.problem,
             caches=opening.caches,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.core.deadline import acquire_slot
 from keyhole.core.errors import FullStoreError, UnwritableStoreError
-from keyhole.core.files.read import read_source
 from keyhole.core.files.stamps import stamp_of
-from keyhole.core.types import SourceFile, StaleReason, Stamp
+from keyhole.core.files.walk import examine
+from keyhole.core.masking import Mask
+from keyhole.core.types import Candidate, SourceFile, StaleReason, Stamp
 from keyhole.core.workspace.engine_pool import EnginePool
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
@@ -70,7 +71,7 @@ class FreshResults:
         workspace = self._workspace
         # Without the right to write, a search reads files without trigrams.
         with acquire_slot(self._writing), suppress(FullStoreError, UnwritableStoreError):
-            fill_trigrams(store, workspace.root, workspace.folder, max_bytes=workspace.max_bytes)
+            fill_trigrams(store, workspace.files, workspace.folder)
 
     def _reindex(self, paths: set[str]) -> bool:
         """Index the current content of files; return False if another process is writing."""
@@ -81,7 +82,25 @@ class FreshResults:
 
     def _stale_paths(self, store: "SearchStore", paths: set[str]) -> set[str]:
         known = store.file_stamps(paths)
-        return {path for path in paths if not (path in known and self._is_as_indexed(path, *known[path]))}
+        changed = {path for path in paths if not (path in known and self._is_as_indexed(path, *known[path]))}
+        return changed | self._differently_masked(store, paths - changed)
+
+    def _differently_masked(self, store: "SearchStore", paths: set[str]) -> set[str]:
+        """Return the files with other masks than the ones wanted now, or that are secret now.
+
+        That can only be if the user has decided otherwise since the last run, or that run was of an older version.
+        """
+        if store.facts().secrets in (None, self._workspace.secrets.fingerprint):
+            return set()
+        masks = store.masks_of(paths)
+        return {path for path in paths if self._masks(path) != masks.get(path, ())}
+
+    def _masks(self, path: str) -> tuple[Mask, ...] | None:
+        """Return what is to be masked in a file now; None if it is not to be served."""
+        workspace = self._workspace
+        found = examine(workspace.root, path, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
+        source = workspace.files.read(path) if isinstance(found, Candidate) else found
+        return source.masked if isinstance(source, SourceFile) else None
 
     def _is_as_indexed(self, path: str, stamp: Stamp, digest: str) -> bool:
         try:
@@ -92,5 +111,5 @@ class FreshResults:
             return True
         # A file with a new stamp may have the same content, and one that had just changed when it was indexed has an
         # unknown time in its recorded stamp. So compare the content.
-        source = read_source(self._workspace.root, path, max_bytes=self._workspace.max_bytes)
+        source = self._workspace.files.read(path)
         return isinstance(source, SourceFile) and source.digest == digest

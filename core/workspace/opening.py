@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings, load_settings
 from keyhole.core.errors import ErrorKind, UnwritableStoreError
+from keyhole.core.files.read import SourceReader
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.index.location import INDEX_FILE, index_folder
+from keyhole.core.types import SecretPolicy
 
 if TYPE_CHECKING:
     from keyhole.core.index.embedder import Embedder
@@ -53,6 +55,26 @@ class OpenWorkspace:
         """The size limit of files; larger ones are not indexed."""
         return self.settings.index.max_file_bytes
 
+    @property
+    def secrets(self) -> SecretPolicy:
+        """What the user has decided about secrets, with paths relative to this workspace."""
+        settings = self.settings.secrets
+        return SecretPolicy(settings.mask, tuple(filter(None, map(self._readmitted, settings.readmit))))
+
+    @property
+    def files(self) -> SourceReader:
+        """The files of the workspace, as they are read for the index."""
+        return SourceReader(self.root, self.max_bytes, self.secrets)
+
+    def _readmitted(self, pattern: str) -> str:
+        """Return a pattern relative to the root; empty for an absolute path in another workspace."""
+        if not pattern.startswith(("/", "~")):
+            return pattern
+        try:
+            return f"/{Path(pattern).expanduser().relative_to(self.root).as_posix()}"
+        except (ValueError, RuntimeError):
+            return ""
+
     def update_request(self, embedder: "Embedder | None", *, full: bool = False, retry: bool = False) -> "Request":
         """Return the request for an update of the index."""
         from keyhole.core.index.update import Request
@@ -61,6 +83,7 @@ class OpenWorkspace:
             root=self.root,
             folder=self.folder,
             max_bytes=self.max_bytes,
+            secrets=self.secrets,
             workers=self.settings.index.workers,
             embedder=embedder,
             full=full,

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import ErrorKind, PathError
+from keyhole.core.files.listed_names import listed_path
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable
 from keyhole.core.suggest import did_you_mean, suggest_paths
-from keyhole.core.types import Candidate, Refusal, SkipReason, SourceFile
+from keyhole.core.types import DEFAULT_SECRETS, Candidate, Refusal, SecretPolicy, SkipReason, SourceFile
 
 # Maps and reads serve files up to this size, whether they are indexed or not.
 SERVED_BYTES = 50_000_000
@@ -22,9 +23,14 @@ class PathGuard:
     """
 
     def __init__(
-        self, root: Path, is_indexed: Callable[[str], bool], indexed_paths: Callable[[], Iterable[str]]
+        self,
+        root: Path,
+        is_indexed: Callable[[str], bool],
+        indexed_paths: Callable[[], Iterable[str]],
+        secrets: SecretPolicy = DEFAULT_SECRETS,
     ) -> None:
         self._root = root
+        self._secrets = secrets
         self._is_indexed = is_indexed
         self._indexed_paths = indexed_paths
 
@@ -47,7 +53,7 @@ class PathGuard:
                 ErrorKind.NOT_A_FILE,
                 suggestion="" if is_folder else did_you_mean(self._similar(inside.as_posix())),
             )
-        return inside.as_posix()
+        return listed_path(self._root, inside.as_posix())
 
     def _similar(self, path: str) -> list[str]:
         """Return the indexed files that a missing path may stand for, if they are still there."""
@@ -58,9 +64,9 @@ class PathGuard:
         """Read the current content of a file, even if it is too large to be indexed or is a picture."""
         check_time()
         relative = self.relative(path)
-        found = examine(self._root, relative, max_bytes=SERVED_BYTES)
+        found = examine(self._root, relative, max_bytes=SERVED_BYTES, secrets=self._secrets)
         if isinstance(found, Candidate) or found.reason == SkipReason.PICTURE:
-            source = read_source(self._root, relative, max_bytes=SERVED_BYTES)
+            source = read_source(self._root, relative, max_bytes=SERVED_BYTES, secrets=self._secrets)
         else:
             source = found
         if isinstance(source, SourceFile):

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.strip import Strip
 from textual.style import Style
 
-from keyhole.core.view.text import visible
+from keyhole.core.untrusted_text import visible
 from keyhole.tui.widgets.fixed_layout import FixedLayoutView
 
 _TAB = 4

@@ -1,11 +1,14 @@
 """One search hit at each level of detail, as text and as JSON facts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
+from operator import attrgetter
 
+from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.types import Detail, Format, Hit, Passage
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.lists.listing import Shown
+from keyhole.core.view.masked import MaskedPlace, masks_in_lines, masks_in_text
 from keyhole.core.view.text import declared_name, name_text, shorten, source_text
 
 LOCATION = "location"
@@ -80,6 +83,32 @@ def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object
     return facts
 
 
+def hit_masks(
+    hit: Hit, passage: Passage | None, level: str, text: str, masks: Mapping[str, Sequence[Mask]]
+) -> Iterator[MaskedPlace]:
+    """Yield what is masked in a hit that is written as a text; `masks` are those of each file."""
+    own = masks.get(hit.path, ())
+    if not own:
+        return
+    if level == Detail.RICH and passage:
+        found = masks_in_lines(own, *_lines_around(hit, passage))
+    else:
+        described = _declared_name(hit) if level == Detail.MINIMAL else f"{hit.signature} {hit.doc} {hit.returns}"
+        found = masks_in_text(described, own, hit.line, hit.end_line)
+        if text.count(MASK_START) > described.count(MASK_START):
+            # The rest is in the first lines of the source, or in a list of names.
+            start = preview_text(passage) + hit.definitions
+            found += masks_in_text(start, own, hit.start_line, hit.end_line)
+    for mask in sorted(set(found), key=attrgetter("start_line")):
+        yield MaskedPlace(hit.path, mask)
+
+
+def _lines_around(hit: Hit, passage: Passage) -> tuple[int, int]:
+    """Return the first and the last line of a hit with its context."""
+    ends_inside = not passage.after.endswith("\n") and bool(passage.after)
+    return hit.start_line - passage.before.count("\n"), hit.end_line + passage.after.count("\n") + ends_inside
+
+
 def _stable_id(hit: Hit, passage: Passage | None) -> str | None:
     """Return an id that is the same in every index of the same files; None if the source could not be read."""
     if passage is None:
@@ -117,8 +146,7 @@ def _what_it_is(hit: Hit) -> Iterator[str]:
 
 
 def _source(hit: Hit, passage: Passage) -> str:
-    first = hit.start_line - passage.before.count("\n")
-    last = hit.end_line + passage.after.count("\n") + (not passage.after.endswith("\n") and bool(passage.after))
+    first, last = _lines_around(hit, passage)
     around = f", with context {first}-{last}" if (first, last) != (hit.start_line, hit.end_line) else ""
     source = source_text(passage.before + passage.text + passage.after)
     return f"── lines {hit.start_line}-{hit.end_line}{around} ──\n{source}\n"

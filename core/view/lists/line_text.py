@@ -1,12 +1,15 @@
 """Matching lines at each level of detail: the path once for a file, the owner once for a run of lines."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.search.passages import source_around
 from keyhole.core.types import Detail, Hit, MatchCount, Passage
+from keyhole.core.untrusted_text import visible
 from keyhole.core.view.lists.hit_text import LOCATION, hit_text, line_preview
-from keyhole.core.view.text import count_of, name_text, visible
+from keyhole.core.view.masked import MaskedPlace, masks_in_text
+from keyhole.core.view.text import count_lines, count_of, name_text
 
 _LONGEST_LINE = 200
 
@@ -18,6 +21,7 @@ class LinePage:
     hits: Sequence[Hit]
     passages: Sequence[Passage | None]
     context_lines: int = 0
+    is_json: bool = False
 
     def text_of(self, number: int, level: str) -> str:
         """Return a line with what it needs above it: the path, if it is the first of its file, and the owner.
@@ -34,6 +38,20 @@ class LinePage:
             return f"{name_text(hit.path)}:{lines[0].lstrip()}{owner}"
         path = "" if self._is_same_file(number - 1, number) else f"{name_text(hit.path)}\n"
         return path + owner + "".join(lines)
+
+    def masks_of(
+        self, masks: Mapping[str, Sequence[Mask]], number: int, level: str, text: str
+    ) -> Iterator[MaskedPlace]:
+        """Yield what is masked in a line as written, and in the lines around it; `masks` are those of each file."""
+        hit, passage = self.hits[number], self.passages[number]
+        first, last = (hit.line, hit.line) if self.is_json else self._window(number, level)
+        if self.is_json and level == Detail.RICH and passage:
+            first, last = hit.line - passage.before.count("\n"), hit.line + count_lines(passage.after)
+        # The name of the definition around a line may contain one too: a heading, a key.
+        if hit.owner and MASK_START in hit.owner.qualified_name:
+            first = min(first, hit.owner.start_line)
+        for mask in masks_in_text(text, masks.get(hit.path, ()), first, last):
+            yield MaskedPlace(hit.path, mask)
 
     def _is_same_file(self, one: int, other: int) -> bool:
         numbers = range(len(self.hits))

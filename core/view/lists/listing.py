@@ -1,6 +1,6 @@
 """A page of any list, fitted into its budget, with its banner, as text or as JSON."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -18,6 +18,7 @@ from keyhole.core.view.lists.banner import (
     shares,
 )
 from keyhole.core.view.lists.cursor import write_cursor
+from keyhole.core.view.masked import MaskedPlace, masked_facts, masked_sentence
 from keyhole.core.view.text import json_line
 from keyhole.core.view.writing import (
     WIDEST,
@@ -81,6 +82,8 @@ class Listing:
     sections: tuple[Section, ...] = ()
     # What the banner says after the total, if the results are not just results.
     unit: str = ""
+    # What is masked in a result that is written as a text.
+    masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
 
 
 def list_view(listing: Listing, shown: Shown) -> ListView:
@@ -100,6 +103,7 @@ class _Writer:
         self._notes = note_texts(*shown.notes, *listing.notes)
         self._is_json = shown.format == Format.JSON
         self._pieces: dict[tuple[int, str], tuple[str, Size]] = {}
+        self._masks: dict[tuple[int, str], tuple[MaskedPlace, ...]] = {}
 
     @cached_property
     def plan(self) -> Plan:
@@ -120,6 +124,9 @@ class _Writer:
 
     def banner(self, plan: Plan) -> str:
         """Return the line at the top."""
+        return self._page_banner(plan) + masked_sentence(self._masked(plan))
+
+    def _page_banner(self, plan: Plan) -> str:
         page = self.shown_page(plan)
         if self._listing.sections:
             return sections_banner(page, self._shown.budget)
@@ -161,6 +168,17 @@ class _Writer:
             self._pieces[number, level] = text, measure(text)
         return self._pieces[number, level]
 
+    def _masked(self, plan: Plan) -> list[MaskedPlace]:
+        """Return what is masked in the results that are shown."""
+        found = (self._masked_in(number, level) for number, level in enumerate(plan.levels))
+        return list(dict.fromkeys(place for places in found for place in places))
+
+    def _masked_in(self, number: int, level: str) -> tuple[MaskedPlace, ...]:
+        if (number, level) not in self._masks:
+            text = self._piece(number, level)[0]
+            self._masks[number, level] = tuple(self._listing.masks_of(number, level, text))
+        return self._masks[number, level]
+
     def _rendered(self, number: int, level: str) -> str:
         if self._is_json:
             return f"{json_line(self._listing.facts_of(number, level))},\n"
@@ -181,6 +199,6 @@ class _Writer:
         if listing.sections:
             shared = shares(listing.sections, len(plan.levels))
             facts["categories"] = {part.name: {"total": part.total, "returned": here} for part, here in shared}
-        facts |= {"notes": self._notes, **listing.facts}
+        facts |= {"notes": self._notes, **listing.facts, **masked_facts(self._masked(plan), self._shown.budget)}
         count = partial(count_facts, listing.page, len(plan.levels), cursor=cursor)
         return json_answer(self.banner(plan), results, lambda info: {**count(info=info), **facts}, listing.latency_ms)

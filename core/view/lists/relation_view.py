@@ -1,10 +1,9 @@
 """Answers about links, the tree and related code: found in the index and written as pages of a list."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from keyhole.core.errors import ErrorKind, PathError, QueryError
@@ -34,7 +33,7 @@ from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offse
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
-from keyhole.core.view.lists.hit_text import hit_facts, hit_text, ladders, needs_source
+from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_text, ladders, needs_source
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.lists.relation_items import (
     LEVELS,
@@ -46,6 +45,7 @@ from keyhole.core.view.lists.relation_items import (
     node_text,
     outgoing_text,
 )
+from keyhole.core.view.masked import MaskedPlace, masks_in_text
 from keyhole.core.view.text import name_text
 from keyhole.core.view.writing import Page
 
@@ -86,15 +86,6 @@ class RelationQuery:
         return " ".join(map(str, filter(None, _subject_of(self.request))))
 
 
-@dataclass(frozen=True, slots=True)
-class RelationSources:
-    """Where results come from."""
-
-    engine: Engine
-    root: Path
-    max_bytes: int
-
-
 def _one_line_each(_: Detail, count: int) -> list[Ladder]:
     return [LEVELS] * count
 
@@ -116,6 +107,9 @@ class RelationResults:
     links: Mapping[Category, Found[Link]] = field(default_factory=dict)
     related: RelatedCode | None = None
     passages: Mapping[tuple[int, int], Passage] = field(default_factory=dict)
+    # The path and the lines of each result, or what is masked in it.
+    places: Sequence[tuple[str, int, int]] = ()
+    masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +162,23 @@ def _subject_of(request: RelationRequest) -> tuple[object, ...]:
     return tuple(getattr(request, name) for name in sorted(names) if name not in hidden)
 
 
-def find_relations(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def find_relations(engine: Engine, query: RelationQuery) -> RelationResults:
     """Return what the index has for a request."""
-    return _FINDERS[type(query.request)](sources, query)
+    results = _FINDERS[type(query.request)](engine, query)
+    return replace(results, masks_of=_masks_in(engine, results.places)) if results.places else results
+
+
+def _masks_in(
+    engine: Engine, places: Sequence[tuple[str, int, int]]
+) -> Callable[[int, str, str], Iterable[MaskedPlace]]:
+    """Return a function that finds what is masked in a result, by the path and the lines of each."""
+    masks = engine.store.masks_of({path for path, _, _ in places})
+
+    def masks_of(number: int, _: str, text: str) -> list[MaskedPlace]:
+        path, first, last = places[number]
+        return [MaskedPlace(path, mask) for mask in masks_in_text(text, masks.get(path, ()), first, last)]
+
+    return masks_of
 
 
 def relation_view(results: RelationResults, query: RelationQuery, context: AnswerContext) -> ListView:
@@ -193,41 +201,41 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         facts={"project": name_text(context.project, _LONGEST_PROJECT), "index": context.index.for_json()},
         latency_ms=(time.perf_counter() - context.started) * 1e3,
         sections=results.sections,
+        masks_of=results.masks_of,
     )
     return list_view(listing, query.shown)
 
 
-def _find_links(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def _find_links(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("LinksRequest", query.request)
     if request.category is None:
-        return _every_category(sources.engine, request.path, query.wanted)
-    return _links(sources.engine, request.path, request.category, query.wanted)
+        return _every_category(engine, request.path, query.wanted)
+    return _links(engine, request.path, request.category, query.wanted)
 
 
-def _find_backlinks(sources: RelationSources, query: RelationQuery) -> RelationResults:
-    return _links(sources.engine, cast("BacklinksRequest", query.request).path, Category.INCOMING, query.wanted)
+def _find_backlinks(engine: Engine, query: RelationQuery) -> RelationResults:
+    return _links(engine, cast("BacklinksRequest", query.request).path, Category.INCOMING, query.wanted)
 
 
-def _find_broken(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def _find_broken(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("BrokenLinksRequest", query.request)
-    found = broken_links(sources.engine.store, request.path, request.reason, query.wanted)
-    return _lines(found, incoming_text, link_facts, {link.path for link in found.items})
+    found = broken_links(engine.store, request.path, request.reason, query.wanted)
+    return _link_lines(found, incoming_text, {link.path for link in found.items})
 
 
-def _find_linked(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def _find_linked(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("LinkSearchRequest", query.request)
     for path in filter(None, (request.has_links_to, request.linked_from)):
-        _check_known(sources.engine, path)
-    return _lines(
-        files_by_links(sources.engine.store, request, query.wanted), linked_file_text, linked_file_facts, set()
-    )
+        _check_known(engine, path)
+    return _lines(files_by_links(engine.store, request, query.wanted), linked_file_text, linked_file_facts, set())
 
 
-def _find_tree(sources: RelationSources, query: RelationQuery) -> RelationResults:
+def _find_tree(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("TreeRequest", query.request)
-    nodes = Tree(sources.engine.store, request).walk(query.wanted)
+    nodes = Tree(engine.store, request).walk(query.wanted)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
     results = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
+    results = replace(results, places=[(node.path, node.start_line, node.end_line) for node in nodes.items])
     first = nodes.items[0] if nodes.items else None
     # The line of its file is on the previous page, so a note has to say which file the symbol is in.
     if first and first.start_line and first.path != request.path:
@@ -235,12 +243,14 @@ def _find_tree(sources: RelationSources, query: RelationQuery) -> RelationResult
     return results
 
 
-def _find_related(sources: RelationSources, query: RelationQuery) -> RelationResults:
-    engine, request = sources.engine, cast("RelatedRequest", query.request)
-    related = find_related(engine, request, sources.root, query.wanted, max_bytes=sources.max_bytes)
+def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
+    request = cast("RelatedRequest", query.request)
+    related = find_related(engine, request, query.wanted)
     hits = related.hits
     needed = [hit for hit in hits if needs_source(hit, query.shown)]
-    passages, changed = load_passages(engine.store, sources.root, needed, "", max_bytes=sources.max_bytes)
+    passages, changed = load_passages(engine.store, engine.files, needed, "")
+
+    masks = engine.store.masks_of({hit.path for hit in hits})
 
     def entry(number: int) -> tuple[Hit, Passage | None]:
         return hits[number], passages.get(hits[number].key)
@@ -256,6 +266,7 @@ def _find_related(sources: RelationSources, query: RelationQuery) -> RelationRes
         ladders=ladders,
         related=related,
         passages=passages,
+        masks_of=lambda number, level, text: hit_masks(*entry(number), level, text, masks),
     )
 
 
@@ -268,7 +279,7 @@ def _related_notes(related: RelatedCode) -> Iterator[Note]:
         yield Note(NoteKind.NEAREST_ONLY, f"only the {related.total:,} most similar are listed")
 
 
-_FINDERS: dict[type[object], Callable[[RelationSources, RelationQuery], RelationResults]] = {
+_FINDERS: dict[type[object], Callable[[Engine, RelationQuery], RelationResults]] = {
     LinksRequest: _find_links,
     BacklinksRequest: _find_backlinks,
     BrokenLinksRequest: _find_broken,
@@ -300,6 +311,7 @@ def _every_category(engine: Engine, path: str, wanted: Slice) -> RelationResults
         paths=frozenset([path, *(link.path for _, link in links), *(link.to for _, link in links if link.to_line)]),
         sections=tuple(Section(category.value, len(found.items), found.total) for category, found in parts),
         links=dict(parts),
+        places=[(link.path, link.line, link.line) for _, link in links],
     )
 
 
@@ -307,11 +319,19 @@ def _links(engine: Engine, path: str, category: Category, wanted: Slice) -> Rela
     found = links_of_file(engine.store, path, category, wanted)
     if category != Category.INCOMING:
         paths = {path, *(link.to for link in found.items if link.to_line)}
-        return replace(_lines(found, outgoing_text, link_facts, paths), links={category: found})
+        return _link_lines(found, outgoing_text, paths, category)
     if not found.total:
         _check_known(engine, path)
     paths = {link.path for link in found.items}
-    return replace(_lines(found, incoming_text, link_facts, paths), links={category: found})
+    return _link_lines(found, incoming_text, paths, category)
+
+
+def _link_lines(
+    found: Found[Link], text_of: Callable[[Link, str], str], paths: set[str], category: Category | None = None
+) -> RelationResults:
+    places = [(link.path, link.line, link.line) for link in found.items]
+    links = {category: found} if category else {}
+    return replace(_lines(found, text_of, link_facts, paths), links=links, places=places)
 
 
 def _lines(

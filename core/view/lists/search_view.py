@@ -1,15 +1,19 @@
 """A page of search results at a chosen detail and within a budget; and explanations of a rank."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
+from keyhole.core.masking import Mask
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.query import choose_mode
-from keyhole.core.types import Detail, Explanation, MatchCount, Mode, Output, Query, SearchRequest, SearchResult
+from keyhole.core.types import Detail, Explanation, Format, MatchCount, Mode, Output, Query, SearchRequest, SearchResult
 from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
-from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_text, ladders
+from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_masks, hit_text, ladders
 from keyhole.core.view.lists.line_text import LinePage, count_facts, count_text
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
+from keyhole.core.view.masked import MaskedPlace, masked_sentence, masks_in_text
 from keyhole.core.view.text import count_of, name_text
 from keyhole.core.view.writing import Page
 
@@ -49,14 +53,11 @@ def search_view(
     """Return a page of hits."""
     hits, query = result.hits, result.query
     passages = [result.passages.get(hit.key) for hit in hits]
-    lines = LinePage(hits, passages, shown.context_lines)
-    is_lines = result.matches is not None
-
     listing = Listing(
         page=Page(query.offset, query.limit, result.total, result.unshown),
         count=len(hits),
         ladders=lambda detail: ladders(detail, len(hits)),
-        text_of=lambda n, level: lines.text_of(n, level) if is_lines else hit_text(hits[n], passages[n], level),
+        text_of=lambda n, level: hit_text(hits[n], passages[n], level),
         facts_of=lambda n, level: hit_facts(hits[n], passages[n], level),
         request=request,
         generation=result.index.generation,
@@ -69,17 +70,25 @@ def search_view(
             "index": result.index.for_json(),
         },
         latency_ms=latency_ms,
+        masks_of=lambda n, level, text: hit_masks(hits[n], passages[n], level, text, result.masks),
     )
-    return list_view(listing if result.matches is None else _of_matches(listing, result, result.matches), shown)
+    return list_view(listing if result.matches is None else _of_matches(listing, result, result.matches, shown), shown)
 
 
-def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount) -> Listing:
-    """Return a listing that says how many lines match a pattern; counts take the place of lines if asked for."""
+def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount, shown: Shown) -> Listing:
+    """Return a listing of lines that match a pattern, or of counts, that says how many lines match."""
     facts = {**listing.facts, "matching_lines": matches.lines, "matching_files": matches.files}
     lines, files = count_of(matches.lines, "matching line"), count_of(matches.files, "file")
     if result.query.output == Output.LINES:
-        noun = lines.partition(" ")[2]
-        return replace(listing, unit=f" {noun} in {files}", facts=facts)
+        passages = [result.passages.get(hit.key) for hit in result.hits]
+        page = LinePage(result.hits, passages, shown.context_lines, is_json=shown.format == Format.JSON)
+        return replace(
+            listing,
+            text_of=page.text_of,
+            masks_of=partial(page.masks_of, result.masks),
+            unit=f" {lines.partition(' ')[2]} in {files}",
+            facts=facts,
+        )
     is_folder = result.query.output == Output.COUNT
     noun = "folder" if is_folder else "file"
     counts = result.counts
@@ -96,9 +105,17 @@ def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount) -> 
 
 def explanation_text(found: Explanation) -> str:
     """Return why a file has its rank, signal by signal."""
-    text = f"{name_text(found.path)}: {found.verdict}\n"
+    places = [MaskedPlace(found.path, mask) for mask in found.masked]
+    text = f"{name_text(found.path)}: {found.verdict}{masked_sentence(places, is_one_file=True)}\n"
     if found.hit:
         text += hit_text(found.hit, None, Detail.COMPACT)
         for signal in found.hit.signals:
             text += f"  {signal.effect:+.4f}  {signal.name}" + (f" ({signal.detail})" if signal.detail else "") + "\n"
     return text
+
+
+def masks_of_explanation(found: Explanation, masks: Sequence[Mask]) -> tuple[Mask, ...]:
+    """Return what is masked in an explanation, of all masks in its file."""
+    hit = found.hit
+    text = hit_text(hit, None, Detail.COMPACT) if hit else ""
+    return tuple(masks_in_text(text, masks, hit.start_line, hit.end_line)) if hit else ()

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from keyhole.core.types import MapLevel, Symbol
-from keyhole.core.view.text import declared_name, middle_cut, name_text, shorten
+from keyhole.core.untrusted_text import middle_cut
+from keyhole.core.view.text import declared_name, name_text, shorten
 
 LONGEST_NAME = 200
 _LONGEST_DOC = 200
@@ -111,7 +112,7 @@ def item_facts(item: Item, style: Style) -> dict[str, object]:
         facts |= {
             "doc": shorten(symbol.doc, _LONGEST_DOC),
             "returns": shorten(symbol.returns, _LONGEST_DOC),
-            "modifiers": [middle_cut(word) for word in symbol.modifiers],
+            "modifiers": [middle_cut(word, LONGEST_NAME) for word in symbol.modifiers],
             "exported": symbol.exported,
         }
     if item.items:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 from keyhole.core.notes import Note
 from keyhole.core.syntax.languages import BY_ID
@@ -24,6 +25,7 @@ from keyhole.core.view.maps.map_items import (
     items_lines,
 )
 from keyhole.core.view.maps.symbol_names import SymbolNames
+from keyhole.core.view.masked import MaskedPlace, masked_facts, masked_sentence, masks_in_text
 from keyhole.core.view.text import count_lines, count_of, human_size, json_line, name_text
 from keyhole.core.view.writing import Draft, Page, count_facts, head_text, json_answer, note_texts
 
@@ -66,6 +68,11 @@ class Sketch:
     is_page: bool = False
     lists_imports: bool = False
     reached: ReachedLimit = NO_LIMIT
+
+
+def _texts_of(symbol: Symbol) -> tuple[str, ...]:
+    # The name is part of the signature.
+    return symbol.signature or symbol.name, symbol.doc, symbol.returns
 
 
 class MapWriter:
@@ -152,6 +159,7 @@ class MapWriter:
             "shown_symbols": shown,
             "omitted_symbols": self.total - shown,
             "omitted": gap_facts(gap) if gap else None,
+            **masked_facts(self._masked(sketch), self._shown.budget),
         }
         results = [json_line(item_facts(item, sketch.style)) for item in entries]
         return json_answer(
@@ -172,6 +180,33 @@ class MapWriter:
 
     def banner(self, sketch: Sketch) -> str:
         """Return the line at the top."""
+        return self._symbols_banner(sketch) + masked_sentence(self._masked(sketch), is_one_file=True)
+
+    def _masked(self, sketch: Sketch) -> list[MaskedPlace]:
+        """Return what is masked in the names, signatures, docs and imports that are shown."""
+        if not self._source.masked:
+            return []
+        shown = [
+            (" ".join(_texts_of(symbol)), symbol.start_line, symbol.end_line) for symbol in self._shown_symbols(sketch)
+        ]
+        if sketch.lists_imports and not self.owner:
+            shown += [(found.text, found.line, found.line + found.text.count("\n")) for found in self._outline.imports]
+        masks = [mask for text, first, last in shown for mask in masks_in_text(text, self._source.masked, first, last)]
+        return [
+            MaskedPlace(self._source.path, mask) for mask in sorted(dict.fromkeys(masks), key=attrgetter("start_line"))
+        ]
+
+    def _shown_symbols(self, sketch: Sketch) -> Iterator[Symbol]:
+        if self.owner:
+            yield self.owner
+        pending = list(sketch.items)
+        while pending:
+            item = pending.pop()
+            if isinstance(item, Item):
+                yield item.symbol
+                pending += item.items
+
+    def _symbols_banner(self, sketch: Sketch) -> str:
         if not self.entries:
             return self._nothing_to_show()
         inside = f" inside {self._name(self.owner)}" if self.owner else ""

@@ -86,7 +86,7 @@ class _Sharing:
     def _frame(self, files: Files) -> str:
         """Return everything but the text of the files, at its longest."""
         sections = [file if isinstance(file, Refusal) else FileSection(file, _widest(file.window)) for file in files]
-        return self._writer.draft(sections).with_info(self._writer.truncation(sections, WIDEST))
+        return self._writer.draft(sections, is_widest=True).with_info(self._writer.truncation(sections, WIDEST))
 
 
 def _opened(files: Files) -> Iterable[tuple[int, OpenedFile]]:
@@ -101,7 +101,7 @@ def _open(source: SourceFile, shown: ReadShown) -> OpenedFile:
         remarks.append("CRLF line endings")
     if source.text and not source.text.endswith("\n"):
         remarks.append("no final newline")
-    return OpenedFile(source.path, source.size, source.encoding, language, window, tuple(remarks))
+    return OpenedFile(source.path, source.size, source.encoding, language, window, tuple(remarks), source.masked)
 
 
 def _widest(window: Window) -> Piece:

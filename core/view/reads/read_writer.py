@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from keyhole.core.masking import Mask
 from keyhole.core.notes import Note
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Completeness, Format, Refusal
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
+from keyhole.core.view.masked import MaskedPlace, longest_first, masked_facts, masked_sentence, masks_in_lines
 from keyhole.core.view.reads.line_window import Piece, Position, Window
 from keyhole.core.view.text import count_of, human_size, json_line, name_text, source_text
 from keyhole.core.view.writing import Draft, Page, count_facts, head_text, json_answer, note_texts
@@ -40,6 +42,7 @@ class OpenedFile:
     language: str
     window: Window
     remarks: tuple[str, ...]
+    masked: tuple[Mask, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +69,21 @@ class ReadWriter:
         has_room = count == 1 and shown.budget.tokens >= _ROOM_FOR_LONG_PATH
         self._path_width = _LONGEST_PATH if has_room else _LONGEST_PATH_WHEN_NARROW
 
-    def draft(self, sections: FileSections) -> Draft:
-        """Return the whole view, as text or JSON."""
-        banner = self.banner(sections)
+    def draft(self, sections: FileSections, *, is_widest: bool = False) -> Draft:
+        """Return the whole view, as text or JSON; `is_widest` means with as much as can be said about masks."""
+        masked = self._masked_at_most(sections) if is_widest else self._masked(sections)
+        banner = self._lines_banner(sections) + masked_sentence(masked, is_one_file=self._count == 1)
         if not self._is_json:
             return Draft(head_text(banner, self._notes) + "".join(map(self._text, sections)))
         page = Page(0, MOST_PATHS, self._count)
         return json_answer(
             banner,
             list(map(self._json, sections)),
-            lambda info: {**count_facts(page, len(sections), info), "notes": self._notes},
+            lambda info: {
+                **count_facts(page, len(sections), info),
+                "notes": self._notes,
+                **masked_facts(masked, self._shown.budget),
+            },
         )
 
     def written(self, text: str) -> str:
@@ -112,6 +120,29 @@ class ReadWriter:
 
     def banner(self, sections: FileSections) -> str:
         """Return the line at the top."""
+        return self._lines_banner(sections) + masked_sentence(self._masked(sections), is_one_file=self._count == 1)
+
+    def _masked(self, sections: FileSections) -> list[MaskedPlace]:
+        """Return what is masked in the lines that are shown."""
+        return [
+            MaskedPlace(section.file.path, mask)
+            for section in sections
+            if isinstance(section, FileSection) and section.piece.returned
+            for mask in masks_in_lines(section.file.masked, section.piece.window.start.line, section.piece.end)
+        ]
+
+    def _masked_at_most(self, sections: FileSections) -> list[MaskedPlace]:
+        """Return what is masked in all lines that were asked for, the longest paths first."""
+        return longest_first(
+            [
+                MaskedPlace(section.file.path, mask)
+                for section in sections
+                if isinstance(section, FileSection)
+                for mask in _masks_in_window(section.file)
+            ]
+        )
+
+    def _lines_banner(self, sections: FileSections) -> str:
         pieces = _pieces(sections)
         if self._count > 1 or not pieces:
             return self._banner_of_several(sections)
@@ -197,6 +228,11 @@ class ReadWriter:
 
     def _path(self, path: str) -> str:
         return name_text(path, self._path_width)
+
+
+def _masks_in_window(file: OpenedFile) -> list[Mask]:
+    first = file.window.start.line
+    return masks_in_lines(file.masked, first, first + file.window.asked)
 
 
 def _lines_text(piece: Piece) -> str:

@@ -1,0 +1,246 @@
+"""Masking: replaces tokens of a fixed shape with a mask such as `[secret: github-token]`.
+
+A mask never changes the number of lines. The shapes follow those of gitleaks and trufflehog and the documentation of
+the vendors, in our own expressions. `sk-…` is used by several vendors and in ordinary names too, so only a long value
+with high entropy counts. The example keys of the vendors' documentation are not masked.
+"""
+
+import re
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
+from math import log2
+from typing import Protocol
+
+# The version of the masks; a change makes the next index run read every file again.
+MASKING_VERSION = 1
+
+MASK_START = "[secret: "
+PRIVATE_KEY = "private-key"
+# Longer than any key of a common type: an RSA key of 16,384 bits takes 13,000 characters.
+_LONGEST_BLOCK = 20_000
+# A block with less text than this between its markers is a placeholder, or code that looks for keys.
+_SHORTEST_KEY = 40
+# A generated key of this length has more bits per character than words have, or hexadecimal digits at least this many.
+_SHORTEST_API_KEY, _LEAST_ENTROPY = 32, 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A masked secret: its kind and the lines it was on."""
+
+    start_line: int
+    end_line: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How tokens of one kind look: the text before the masked part, if there is any, and the masked part."""
+
+    kind: str
+    expression: str
+    before: str = ""
+    admits: Callable[[str], bool] = lambda _: True
+
+
+class Matcher(Protocol):
+    """The type of a compiled RE2 expression; the library has no types."""
+
+    def search(self, text: bytes, /) -> object | None:
+        """Return the first match, or None."""
+
+    def finditer(self, text: str, /) -> Iterator[re.Match[str]]:
+        """Yield every match in a text."""
+
+
+def mask_text(text: str) -> str:
+    """Return a text with every token masked."""
+    return find_and_mask(text)[0]
+
+
+def find_and_mask(text: str, encoded: bytes | None = None) -> tuple[str, tuple[Mask, ...]]:
+    """Return a text with every token masked, and what was masked; `encoded` is the text in UTF-8, if it is known."""
+    if encoded is None:
+        encoded = text.encode("utf-8", "surrogatepass")
+    # Most files have nothing to mask, and RE2 sees that in one quick pass.
+    if _any_shape().search(encoded) is None:
+        return text, ()
+    spans = list(_spans(text))
+    if not spans:
+        return text, ()
+    parts, masks, end, line = list[str](), list[Mask](), 0, 1
+    for start, stop, kind in spans:
+        between, secret = text[end:start], text[start:stop]
+        line += between.count("\n")
+        last = line + secret.count("\n")
+        parts += [between, _key_mask(secret) if kind == PRIVATE_KEY else mask_of(kind)]
+        masks.append(Mask(line, last, kind))
+        end, line = stop, last
+    return "".join([*parts, text[end:]]), tuple(masks)
+
+
+def has_private_key(text: str) -> bool:
+    """Return whether a text contains the block of a private key."""
+    return "PRIVATE KEY" in text and next(_key_blocks(text), None) is not None
+
+
+def mask_of(kind: str) -> str:
+    """Return the text that stands for a secret."""
+    return f"{MASK_START}{kind}]"
+
+
+def _spans(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where secrets start and end, in order and without overlaps."""
+    found = [(start, stop, PRIVATE_KEY) for start, stop in _key_blocks(text)]
+    for match in _any_shape().finditer(text):
+        # A token never starts or ends inside a longer word.
+        if not text[max(match.start() - 1, 0) : match.start()].isalnum():
+            found += _tokens_at(text, match.start())
+    end = 0
+    for start, stop, kind in sorted(found):
+        if start >= end:
+            yield start, stop, kind
+            end = stop
+
+
+def _tokens_at(text: str, position: int) -> Iterator[tuple[int, int, str]]:
+    for shape, expression in _shapes():
+        match = expression.match(text, position)
+        if match and shape.admits(match[1]) and not _is_documented(match[1]):
+            yield *match.span(1), shape.kind
+
+
+# The keys that the vendors print in their documentation, without their prefix: AWS marks its own with a word.
+_DOCUMENTED = (
+    "EXAMPLE",
+    "16C7e42F292c6912E7710c838347Ae178B4a",
+    "1B4a2e77838347a7E420ce178F2E7c6912E1",
+    "4eC39HqLyjWDarjtT1zdp7dc",
+    "BQokikJOvBiI2HlWgH4olfQ2",
+    "26PHem9AhJZvU623DfE1x4sd",
+    "17653672481-19874698323-pdFZKVeTuE8sk7oOcHrzqqgy",
+    "SyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY",
+    "SyDaGmWKa4JsXZ-HjGw7ISLn_3namBGewQe",
+)
+_PLACEHOLDER = re.compile(r"[xX0*.]{8}")
+
+
+def _is_documented(token: str) -> bool:
+    return any(known in token for known in _DOCUMENTED) or _PLACEHOLDER.search(token) is not None
+
+
+def _has_digits(count: int) -> Callable[[str], bool]:
+    return lambda token: sum(map(str.isdigit, token)) >= count
+
+
+def _is_generated(token: str) -> bool:
+    """Return whether a value after `sk-` looks generated: long, dense, and not made of words."""
+    longest = max(re.split(r"[-_]", token[3:]), key=len)
+    is_mixed = any(map(str.isdigit, longest)) and any(map(str.isalpha, longest))
+    is_long = len(token) - 3 >= _SHORTEST_API_KEY and len(longest) >= 12
+    return is_mixed and is_long and _entropy(token[3:]) >= _LEAST_ENTROPY
+
+
+def _entropy(text: str) -> float:
+    """Return the bits per character."""
+    shares = [text.count(character) / len(text) for character in set(text)]
+    return -sum(share * log2(share) for share in shares)
+
+
+def _is_encoded_key(token: str) -> bool:
+    """Return whether base64 text contains the block of a private key."""
+    return b"PRIVATE KEY" in b64decode(token[:80])
+
+
+_SHAPES = (
+    _Shape("aws-access-key", r"A[KS]IA[A-Z0-9]{16}"),
+    _Shape("aws-access-key", r"A(?:BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}", admits=_has_digits(2)),
+    _Shape(
+        "aws-secret-key",
+        r"[A-Za-z0-9/+]{40}[A-Za-z0-9/+=]*",
+        before=r"(?i:aws_?(?:secret_?(?:access_?)?key|session_?token))[\"'\s]{0,3}(?:=>|[:=,])[\"'\s]{0,3}",
+    ),
+    _Shape("github-token", r"gh[opsur]_[A-Za-z0-9]{36}[A-Za-z0-9_]*"),
+    _Shape("github-token", r"github_pat_[A-Za-z0-9_]{50,}"),
+    _Shape("gitlab-token", r"glpat-[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9.]+)?", admits=_has_digits(1)),
+    _Shape("slack-token", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{15,}", admits=_has_digits(6)),
+    _Shape("slack-token", r"xapp-[0-9]-[A-Z0-9]{8,}-[0-9]+-[A-Za-z0-9]{16,}"),
+    _Shape(
+        "slack-webhook",
+        r"[A-Za-z0-9/+_-]{30,}",
+        before=r"hooks\.slack\.com/(?:services|workflows|triggers)/",
+    ),
+    _Shape("stripe-key", r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{20,}"),
+    _Shape("stripe-key", r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,19}", admits=_has_digits(2)),
+    _Shape("stripe-key", r"whsec_[A-Za-z0-9+/]{24,}={0,2}", admits=_has_digits(1)),
+    _Shape("google-api-key", r"AIza[A-Za-z0-9_-]{35}"),
+    _Shape("google-oauth-secret", r"GOCSPX-[A-Za-z0-9_-]{28}"),
+    _Shape("google-oauth-token", r"ya29\.[A-Za-z0-9_-]{30,}"),
+    _Shape("npm-token", r"npm_[A-Za-z0-9]{36}"),
+    _Shape("pypi-token", r"pypi-AgEI[A-Za-z0-9_-]{50,}"),
+    _Shape("api-key", r"sk-[A-Za-z0-9_-]{32,}", admits=_is_generated),
+    _Shape(PRIVATE_KEY, r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{100,}={0,2}", admits=_is_encoded_key),
+)
+# A key block has one of these; its lines are found by other means.
+_KEY_HINT = "PRIVATE KEY|PuTTY-User-Key-File"
+
+
+@cache
+def _shapes() -> tuple[tuple[_Shape, re.Pattern[str]], ...]:
+    return tuple((shape, re.compile(f"{shape.before}({shape.expression})(?![A-Za-z0-9])")) for shape in _SHAPES)
+
+
+@cache
+def _any_shape() -> Matcher:
+    """Return an expression that finds where something of any shape starts."""
+    import re2
+
+    expressions = [shape.before + shape.expression for shape in _SHAPES]
+    matcher: Matcher = re2.compile("|".join([*expressions, _KEY_HINT]))
+    return matcher
+
+
+# The markers of PEM, OpenPGP, SSH2 and PuTTY.
+_KEY_MARKER = re.compile(
+    r"(?P<start>-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|PuTTY-User-Key-File-[0-9]:)"
+    r"|-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-MAC:"
+)
+# `\n` is a line end in a string of most languages.
+_KEY_TEXT = re.compile(r"\\[nrt]|[A-Za-z0-9+/=]+")
+_KEY_LINES = re.compile(r"(?:\s|\\[nr]|[\"'+,.;#*>|]|[A-Za-z-]{1,40}: [^\n]*|(?<![A-Za-z0-9])[A-Za-z0-9+/=]{16,})*")
+
+
+def _key_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the content of private keys starts and ends, between the markers."""
+    if "KEY" not in text and "PuTTY" not in text:
+        return
+    markers = list(_KEY_MARKER.finditer(text))
+    for marker, following in zip_longest(markers, markers[1:]):
+        if not marker["start"]:
+            continue
+        start = marker.end()
+        limit = min(following.start() if following else len(text), start + _LONGEST_BLOCK)
+        is_closed = following and not following["start"] and limit == following.start()
+        if not is_closed:
+            # The end is missing: the block was clipped, or this is only a marker.
+            inside = _KEY_LINES.match(text, start, limit)
+            limit = inside.end() if inside else start
+        if sum(len(run) for run in _KEY_TEXT.findall(text, start, limit) if len(run) >= 12) >= _SHORTEST_KEY:
+            yield start, limit
+
+
+def _key_mask(block: str) -> str:
+    """Return a block without the key: line ends, quotes and other marks of the source around it stay."""
+    is_first = True
+
+    def masked(match: re.Match[str]) -> str:
+        nonlocal is_first
+        if match[0].startswith("\\"):
+            return match[0]
+        mask, is_first = mask_of(PRIVATE_KEY) if is_first else "", False
+        return mask
+
+    return _KEY_TEXT.sub(masked, block)

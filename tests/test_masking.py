@@ -1,0 +1,118 @@
+"""Masks: every shape is masked wherever it stands, line counts stay, and ordinary text stays as it is."""
+
+import pytest
+from canaries import CANARIES, ENCODED_KEY, key_block, text_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyhole.core.masking import Mask, find_and_mask, mask_text
+
+KINDS = sorted({kind for kind, _, _ in CANARIES})
+
+
+def as_written(kind: str, token: str) -> str:
+    """Return a token with the text that belongs to its shape."""
+    if kind == "slack-webhook":
+        return "https://hooks.slack" + f".com/services/{token}"
+    return "aws_secret_access" + f"_key={token}" if kind == "aws-secret-key" else token
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "x = '{}'\n", "A={}\n", "https://{}@example.org/", "é{{{}}}é", "TOKEN_{}", "{},{}"]
+)
+@pytest.mark.parametrize(("kind", "token", "secret"), CANARIES)
+def test_every_shape_is_masked(kind: str, token: str, secret: str, around: str) -> None:
+    text = around.format(*[as_written(kind, token)] * 2)
+    shown, masks = find_and_mask(text)
+    assert secret not in shown
+    assert shown.count(f"[secret: {kind}]") == len(masks) == text.count(secret)
+    assert {mask.kind for mask in masks} == {kind}
+
+
+def test_masks_know_their_lines() -> None:
+    tokens = [token for kind, token, _ in CANARIES if kind == "github-token"]
+    text = f"one\n{tokens[0]} {tokens[1]}\r\n\n{key_block()}last {tokens[2]}"
+    shown, masks = find_and_mask(text)
+    lines = len(key_block().splitlines())
+    token, key = "github-token", "private-key"
+    assert masks == (Mask(2, 2, token), Mask(2, 2, token), Mask(4, 3 + lines, key), Mask(4 + lines, 4 + lines, token))
+    assert shown.count("\n") == text.count("\n")
+    assert shown.split("\n")[4] == "[secret: private-key]"
+    assert shown.endswith("-----END RSA PRIVATE KEY-----\nlast [secret: github-token]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        key_block(),
+        key_block("OPENSSH PRIVATE KEY"),
+        key_block("PGP PRIVATE KEY BLOCK"),
+        key_block().replace("\n", "\r\n"),
+        key_block().replace("\n", "\\n"),
+        "".join(f'    "{line}\\n" +\n' for line in key_block().splitlines()),
+        key_block()[:500],
+        f"client-key-data: {ENCODED_KEY}\n",
+    ],
+)
+def test_every_form_of_a_key_block_is_masked(text: str) -> None:
+    shown, (mask,) = find_and_mask(text)
+    assert mask.kind == "private-key"
+    assert shown.count("\n") == text.count("\n")
+    for line in key_block().splitlines()[1:-2]:
+        assert line[:20] not in shown
+    assert ENCODED_KEY[100:140] not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIA" + "IOSFODNN7EXAMPLE",
+        "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY",
+        "gho_" + "16C7e42F292c6912E7710c838347Ae178B4a",
+        "sk_test_" + "4eC39HqLyjWDarjtT1zdp7dc",
+        "ghp_" + "x" * 36,
+        "xoxb-not-a-real-token-this-will-not-work",
+        "https://hooks.slack" + ".com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+        "sk-learn-is-a-name-with-many-words-in-it-2",
+        "risk-" + "a1b2c3d4" * 6,
+        "task-" + "a1b2c3d4" * 6,
+        "sk-spinner-of-dots-that-fade-and-bounce-12",
+        '"-----BEGIN PRIVATE KEY-----" in text and "-----END PRIVATE KEY-----" in text',
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIE...\n-----END RSA PRIVATE KEY-----\n",
+        "-----BEGIN CERTIFICATE-----\n" + "A1b2" * 300 + "\n-----END CERTIFICATE-----\n",
+        "ASIA and AKIA are prefixes; ghp_ and sk_live_ too",
+        "[secret: github-token]",
+    ],
+)
+def test_examples_placeholders_and_ordinary_text_stay(text: str) -> None:
+    assert find_and_mask(text) == (text, ())
+
+
+def test_a_token_inside_a_longer_word_stays() -> None:
+    token = "ghp_" + text_of(36)
+    assert mask_text(f"x{token}") == f"x{token}"
+
+
+@given(
+    st.lists(st.sampled_from([*(token for _, token, _ in CANARIES), key_block(), "word", "é", "\n", "\r\n", " ", "-"]))
+)
+def test_lines_stay_and_masking_twice_changes_nothing(parts: list[str]) -> None:
+    text = " ".join(parts)
+    shown, masks = find_and_mask(text)
+    assert shown.count("\n") == text.count("\n")
+    assert mask_text(shown) == shown
+    assert all(shown.split("\n")[mask.start_line - 1 : mask.end_line] for mask in masks)
+
+
+def test_a_hostile_text_is_masked_in_linear_time() -> None:
+    """If one of these took quadratic time, the test would take minutes."""
+    for part in [
+        "-----BEGIN PRIVATE KEY-----\n",
+        "sk-",
+        "AKIA",
+        "xoxb-1",
+        "LS0tLS1CRUdJTi",
+        "aws_secret_key=",
+        "A" * 39 + " ",
+    ]:
+        find_and_mask(part * (500_000 // len(part)))
