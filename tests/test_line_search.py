@@ -130,6 +130,20 @@ def test_a_match_over_two_lines_does_not_hide_the_next(pattern: str, tmp_path: P
     assert [hit.line for hit in service.search_page(SearchRequest(f"/{pattern}/"))[0].hits] == [1, 2]
 
 
+def test_the_first_line_says_which_lines_are_masked(tmp_path: Path) -> None:
+    token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5C"
+    service = _service(tmp_path, {"a.py": f'OLD = "{token}"\n\nNEW = "{token}"  # word\n'})
+    view = service.search_view(SearchRequest("/word/"))
+    assert view.text == (
+        "Result 1 of 1 matching line in 1 file. Masked 1 secret: a.py:3.\nNote: mode=auto chose regex.\n"
+        'a.py:3: NEW = "[secret: github-token]"  # word\n'
+    )
+    around = service.search_view(SearchRequest("/word/", context_lines=2))
+    assert "Masked 2 secrets: a.py:1, a.py:3." in around.banner
+    for request in (SearchRequest("/word/", format=Format.JSON), SearchRequest(f"/{token}/", format=Format.JSON)):
+        assert token not in service.search_view(request).text
+
+
 def test_a_kind_only_admits_lines_of_its_chunks(tmp_path: Path) -> None:
     service = _service(tmp_path, {"a.py": "class A:\n    word = 1\n", "b.py": "def b():\n    word = 2\n"})
     assert [hit.path for hit in service.search_page(SearchRequest("/word/", kind="class"))[0].hits] == ["a.py"]

@@ -98,6 +98,7 @@ def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount, sho
         ladders=lambda _: [(str(Detail.MINIMAL), LOCATION)] * len(counts),
         text_of=lambda number, _: count_text(counts[number], is_folder=is_folder),
         facts_of=lambda number, _: count_facts(counts[number], is_folder=is_folder),
+        masks_of=lambda *_: (),
         unit=f" {noun if result.total == 1 else f'{noun}s'}; {lines}" + (f" in {files}" if is_folder else ""),
         facts=facts,
     )
