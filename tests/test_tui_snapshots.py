@@ -13,6 +13,7 @@ from driving import (
     LARGE,
     MIDDLE,
     SMALL,
+    answer_of,
     ask,
     explore,
     explorer,
@@ -118,6 +119,10 @@ STATES = {
     "welcome": State(asked(""), lambda pilot: explore(pilot).answer is None),
     "welcome-narrow": State(asked(""), lambda pilot: explore(pilot).answer is None, MIDDLE),
     "results": State(asked("retry backoff", "enter"), lambda pilot: "✓ complete" in str(gauge_of(pilot).render())),
+    "lines": State(
+        asked("/backoff/", "enter"),
+        lambda pilot: str(answer_of(pilot).view.banner).endswith("matching lines in 4 files."),
+    ),
     "results-narrow": State(asked("retry backoff"), lambda pilot: not view_of(pilot).display, MIDDLE),
     "reading-narrow": State(asked("retry backoff", "enter", "enter"), lambda pilot: view_of(pilot).has_focus, MIDDLE),
     "too-small": State(asked(""), lambda pilot: pilot.app.screen.query_one("#too-small").display, SMALL),

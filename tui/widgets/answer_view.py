@@ -130,7 +130,8 @@ class AnswerView(LineView):
 
         hit = row.hit
         document = Document(text, lexer_of(hit.path), is_numbered=True, marked=range(hit.start_line, hit.end_line + 1))
-        self._show_document(document, f"{name_text(hit.path, 60)}:{hit.start_line}-{hit.end_line}", line=hit.line)
+        lines = f"{hit.start_line}" if hit.is_line else f"{hit.start_line}-{hit.end_line}"
+        self._show_document(document, f"{name_text(hit.path, 60)}:{lines}", line=hit.line)
 
     def _show_document(self, document: Document, subtitle: str, *, line: int = 1) -> None:
         set_subtitle(self, Content(subtitle))
