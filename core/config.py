@@ -14,15 +14,13 @@ from pydantic.fields import FieldInfo
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
-from keyhole.core.types import Mode, Skip, SkipReason
+from keyhole.core.types import TOKEN_VARIABLE, Mode, Skip, SkipReason
 
 WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
 ENVIRONMENT = "environment"
-# Not a setting: a token in a settings file would end up in backups and dotfile repositories.
-TOKEN_VARIABLE = "KEYHOLE_TOKEN"  # noqa: S105  # the name of a variable
 # A workspace is untrusted: it may not choose where Keyhole writes, what it loads, whether calls are recorded, or which
 # secrets are served.
 _USER_ONLY = frozenset(

@@ -587,6 +587,8 @@ class Explanation:
     masked: tuple[Mask, ...] = ()
 
 
+# Not a setting: a token in a settings file would end up in backups and dotfile repositories.
+TOKEN_VARIABLE = "KEYHOLE_TOKEN"  # noqa: S105  # the name of a variable
 # The default port of the HTTP server.
 DEFAULT_PORT = 7777
 

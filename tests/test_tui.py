@@ -110,7 +110,7 @@ def test_only_the_newest_question_is_answered(acme: Service, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("/(/", "missing )"),
+        ("/(/", "a ( is never closed"),
         ("backoff lang:klingon", "unknown language 'klingon'"),
         ("backoff mode:fuzzy", "unknown mode 'fuzzy'"),
         ("backoff path:nowhere", "no indexed file matches path 'nowhere'"),
