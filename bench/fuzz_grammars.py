@@ -12,6 +12,8 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from record import save_record
@@ -67,6 +69,7 @@ STRINGS = [
 ]
 WORDS = ("- ", "? ", "- ? ", "> ", "* ", "1. ", "a: ", "not ", "if x ", "if (x) ", "else ", "begin ", "!", "-", "a=")
 HEREDOCS = ("cat <<E\n", "<<~E\n", "<<<E\n", "<<'E'\n", "x = <<E\n")
+WORKERS = 2
 RANDOM_FILES = 20
 SPLICES = 40
 
@@ -81,17 +84,13 @@ def main() -> None:
     languages = [one for one in LANGUAGES if one.grammar and chosen.language in (None, one.id)]
     figures: dict[str, object] = {"seed": chosen.seed, "languages": len(languages)}
     totals: Counter[str] = Counter()
-    parser = ParserProcess()
-    for language in languages:
-        counts = fuzz(parser, language, random.Random(f"{chosen.seed} {language.id}"))
-        totals += counts
-        figures[f"{language.id}: inputs"] = counts["inputs"]
-        for outcome in sorted(counts.keys() - {"inputs", "parsed"}):
-            figures[f"{language.id}: {outcome}"] = counts[outcome]
-        print(
-            f"{language.id:<16}" + ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())), flush=True
-        )
-    parser.close()
+    with ThreadPoolExecutor(WORKERS) as threads:
+        for language, counts in zip(languages, threads.map(partial(fuzz, chosen.seed), languages), strict=True):
+            totals += counts
+            figures[f"{language.id}: inputs"] = counts["inputs"]
+            for outcome in sorted(counts.keys() - {"inputs", "parsed"}):
+                figures[f"{language.id}: {outcome}"] = counts[outcome]
+            print_counts(language.id, counts)
     figures |= {f"all: {name}": count for name, count in sorted(totals.items())}
     print_counts("all", totals)
     if chosen.record:
@@ -103,17 +102,19 @@ def print_counts(name: str, counts: "Counter[str]") -> None:
     print(f"{name:<16}" + ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(counts.items())), flush=True)
 
 
-def fuzz(parser: ParserProcess, language: Language, chance: random.Random) -> "Counter[str]":
+def fuzz(seed: int, language: Language) -> "Counter[str]":
     """Parse every input, and count how each ended."""
     counts: Counter[str] = Counter()
     path = f"a{language.extensions[0]}" if language.extensions else language.filenames[0]
-    for text in inputs(language, chance):
+    parser = ParserProcess()
+    for text in inputs(language, random.Random(f"{seed} {language.id}")):
         started = time.monotonic()
         outline = parser.outline_of(SourceFile(path, len(text.encode()), 0, "", "utf-8", text))
         counts["inputs"] += 1
         counts[outline.missed.removeprefix(f"the {language.label} grammar ") or "parsed"] += 1
         if time.monotonic() - started > 2:
             counts["took over 2 s"] += 1
+    parser.close()
     return counts
 
 

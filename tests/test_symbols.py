@@ -52,3 +52,10 @@ def test_symbols_of_a_sample_file(sample: str, check_golden: Callable[[str, str]
 def test_every_language_with_symbols_has_a_whole_and_a_broken_sample(language: str) -> None:
     names = {sample.split("/")[1].split(".")[0] for sample in SAMPLES if sample.startswith(f"{language}/")}
     assert names == {"sample", "broken"}
+
+
+def test_every_language_is_found_by_a_name() -> None:
+    for language in LANGUAGES:
+        names = [f"a{extension}" for extension in language.extensions] + list(language.filenames)
+        assert names, language.id
+        assert language in [detect_language(name, "") for name in names]

@@ -306,7 +306,7 @@ LANGUAGES: tuple[Language, ...] = (
     _grammar_only("Tcl", ".tcl"),
     _grammar_only("Prisma", ".prisma"),
     _grammar_only("Thrift", ".thrift"),
-    _grammar_only("Meson", grammar="meson"),
+    Language("meson", "Meson", (), ("meson.build", "meson_options.txt", "meson.options"), grammar="meson"),
     TEXT,
 )
 
