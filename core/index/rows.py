@@ -72,8 +72,7 @@ class WordColumns(NamedTuple):
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
+class ChunkRow(NamedTuple):
     """A chunk as stored; `start` and `length` count characters of the decoded file."""
 
     start_line: int
