@@ -41,8 +41,8 @@ def main() -> None:
         for name, (path, text) in make_files().items():
             (Path(scratch) / path).write_text(text)
             figures |= measure_file(Service.open(Path(scratch)), name, path)
-        for size, count in {"5 KB": 40, "50 KB": 400, "500 KB": 4_000}.items():
-            (Path(scratch) / "part.py").write_text(functions(count))
+        for size, count in {"5 KB": 20, "50 KB": 200, "500 KB": 2_000}.items():
+            (Path(scratch) / "part.py").write_text(longer_functions(count))
             figures |= measure_worker(Service.open(Path(scratch)), size, "part.py")
     for figure, value in figures.items():
         most = MOST_OF_WORKER if "in this process" in figure else MOST
@@ -69,6 +69,24 @@ def functions(count: int) -> str:
     """Return the source of functions of four lines."""
     return "".join(
         f'def step_{n}(first, second):\n    """Do step {n}."""\n    return first + second\n\n' for n in range(count)
+    )
+
+
+def longer_functions(count: int) -> str:
+    """Return the source of functions of ordinary length, 250 bytes each."""
+    return "".join(
+        f'''def step_{n}(first: int, second: int) -> int:
+    """Do step {n}."""
+    total = first + second
+    if total > LIMIT:
+        raise ValueError(f"too many: {{total}}, the limit is {{LIMIT}}")
+    for part in range(total):
+        record(part, total)
+    return total
+
+
+'''
+        for n in range(count)
     )
 
 
