@@ -19,6 +19,7 @@ from keyhole.core.types import Detail, Format, Mode, Output, SearchRequest
 Check = Callable[[str, str], None]
 
 BACKOFF = SearchRequest("/backoff/")
+_PADS = [(before, 60 + before // 2) for before in range(100, 200, 4)]
 
 
 @pytest.mark.parametrize("detail", list(Detail))
@@ -117,6 +118,7 @@ def test_matching_once_per_line_finds_the_same_lines(pattern: str, text: str) ->
     except QueryError:
         return
     assert _matching_lines(_for_lines(pattern), text) == _matching_lines(compiled, text)
+    assert _matching_lines(_for_lines(f"(?:{pattern})"), text) == _matching_lines(compiled, text)
 
 
 def test_a_posix_class_is_not_taken_for_a_text(tmp_path: Path) -> None:
@@ -124,7 +126,18 @@ def test_a_posix_class_is_not_taken_for_a_text(tmp_path: Path) -> None:
     assert service.search_page(SearchRequest("/[[:space:]]return/"))[0].total == 1
 
 
-@pytest.mark.parametrize("pattern", [r"b\na", r"b\sa", "b[^x]a", "(?s)b.a", r"b\Wa", "b[[:space:]]a", r"b\x0aa"])
+@pytest.mark.parametrize("pattern", ["word[^,]*word", r"word\W+x\W+word", "word[[:space:]]x", "(?i)WORD"])
+def test_a_match_ends_with_its_line(pattern: str, tmp_path: Path) -> None:
+    service = _service(tmp_path, {"three.txt": "word x word\n" * 3})
+    assert [hit.line for hit in service.search_page(SearchRequest(f"/{pattern}/"))[0].hits] == [1, 2, 3]
+
+
+def test_nothing_follows_the_last_line(tmp_path: Path) -> None:
+    service = _service(tmp_path, {"a.txt": "one\ntwo\n"})
+    assert service.search_view(SearchRequest("/two/", context_lines=3)).text.endswith("  1- one\n  2: two\n")
+
+
+@pytest.mark.parametrize("pattern", [r"b\na", "(?s)b.a", r"b\x0aa", r"b\x{a}a", r"b\012a"])
 def test_a_match_over_two_lines_does_not_hide_the_next(pattern: str, tmp_path: Path) -> None:
     service = _service(tmp_path, {"two.txt": "a b\na b\na\n"})
     assert [hit.line for hit in service.search_page(SearchRequest(f"/{pattern}/"))[0].hits] == [1, 2]
@@ -142,6 +155,15 @@ def test_the_first_line_says_which_lines_are_masked(tmp_path: Path) -> None:
     assert "Masked 2 secrets: a.py:1, a.py:3." in around.banner
     for request in (SearchRequest("/word/", format=Format.JSON), SearchRequest(f"/{token}/", format=Format.JSON)):
         assert token not in service.search_view(request).text
+
+
+def test_no_part_of_a_mask_is_left_where_a_line_is_clipped(tmp_path: Path) -> None:
+    token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5C"
+    text = "".join(f"{'a' * before} {token} {'b ' * 300}word {'c ' * after} {token}\n" for before, after in _PADS)
+    service = _service(tmp_path, {"a.txt": text})
+    for request in (SearchRequest("/word/"), SearchRequest("/[ab] /", format=Format.JSON)):
+        for part in service.search_view(replace(request, max_tokens=25_000)).text.split("[secret: ")[1:]:
+            assert part.startswith("github-token]")
 
 
 def test_a_kind_only_admits_lines_of_its_chunks(tmp_path: Path) -> None:

@@ -179,6 +179,9 @@ class _Update:
                 self._store.merge_words()
             if self._has_other_secrets:
                 self._store.wipe_deleted()
+                # Only now: if the run is killed before, the next one wipes the file.
+                with self._store.transaction():
+                    self._store.set_fact("secrets", self._request.secrets.fingerprint)
         return self._report(found)
 
     def refresh(self, paths: Iterable[str]) -> None:
@@ -313,7 +316,6 @@ class _Update:
                 # Links depend on all paths, so they are resolved once, in the last transaction.
                 if self._done == total:
                     resolve_links(self._store)
-                    self._store.set_fact("secrets", self._request.secrets.fingerprint)
                 # If the run is killed now, searches can report how many files are still missing.
                 self._store.set_fact("pending", total - self._done)
                 self._store.set_fact("updated", datetime.now(UTC).isoformat(timespec="seconds"))

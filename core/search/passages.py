@@ -59,14 +59,15 @@ class _Lines:
 
     @cached_property
     def _lines(self) -> list[str]:
-        return self._text.split("\n")
+        # The last line feed ends a line, and starts none.
+        return self._text.removesuffix("\n").split("\n")
 
     def around(self, hit: Hit) -> Passage:
         """Return a line with the definition around it, or with a part of that if it is long."""
         first, last = source_around(hit)
         first, last = min(first, hit.line - CONTEXT_LINES), max(last, hit.line + CONTEXT_LINES)
         before, after = self._lines[max(0, first - 1) : hit.line - 1], self._lines[hit.line : last]
-        # Very long lines are not useful as context. The text ends after its last line feed, which starts no line.
+        # Very long lines are not useful as context.
         before, after = [line[:_MAX_CONTEXT] for line in before], [line[:_MAX_CONTEXT] for line in after]
         return Passage(
             self._lines[hit.line - 1], "".join(f"{line}\n" for line in before), "\n".join(after), (hit.line,)

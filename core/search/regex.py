@@ -1,6 +1,7 @@
 """Search by regular expression: trigrams select the files that can match, and RE2 finds the matches."""
 
 import re
+import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
 from operator import attrgetter
@@ -22,11 +23,9 @@ _MAX_TRIGRAMS = 40
 _MULTILINE = "(?m)"
 
 
-# Patterns that cannot match a line end: no control characters, and only escapes, classes and groups that exclude it.
-_WITHIN_A_LINE = re.compile(
-    r"""(?: [^\x00-\x1f\\\[(] | \\[^\x00-\x1f\w] | \\[bBwdAz] | \((?!\?) | \(\?(?:i\)|:|P?<) | \[(?![\^:]) )*""",
-    re.VERBOSE,
-)
+# Patterns that ask for a line end, or let `.` match it. All others are matched within a line, as people expect: `[^,]`
+# is any other character of the line.
+_ASKS_FOR_LINE_ENDS = re.compile(r"\n|\\n|\\x\{?0*a|\\0?12|\(\?\w*s", re.IGNORECASE)
 
 
 class Pattern(Protocol):
@@ -52,13 +51,14 @@ class FileMatches(NamedTuple):
     lines: list[LineMatch]
 
 
-def compile_pattern(pattern: str) -> Pattern:
+def compile_pattern(pattern: str, *, within_lines: bool = False) -> Pattern:
     """Compile a pattern with RE2, which takes linear time; raise QueryError with the position of a syntax error."""
     import re2
 
     options = re2.Options()
     # RE2 must not write to stderr, which belongs to the terminal or to the MCP client.
     options.log_errors = False
+    options.never_nl = within_lines
     try:
         compiled: Pattern = re2.compile(f"{_MULTILINE}{pattern}", options)
     except re2.error as error:
@@ -94,11 +94,13 @@ def find_matches(store: SearchStore, files: SourceReader, pattern: str, scope: C
 def _for_lines(pattern: str) -> Pattern:
     """Compile a pattern to find matching lines, of which only the first match counts.
 
-    If no match can reach another line, a match is extended to the end of its line. A pattern such as `.` then has as
-    many matches as there are lines, not as there are characters.
+    A match within a line is extended to its end. A pattern such as `.` then has as many matches as there are lines, not
+    as there are characters.
     """
     compiled = compile_pattern(pattern)
-    return compile_pattern(f"(?:{pattern})[^\\n]*") if _WITHIN_A_LINE.fullmatch(pattern) else compiled
+    if _ASKS_FOR_LINE_ENDS.search(pattern):
+        return compiled
+    return compile_pattern(f"(?:{pattern})[^\\n]*", within_lines=True)
 
 
 def required_texts(pattern: str) -> list[str]:
@@ -107,7 +109,10 @@ def required_texts(pattern: str) -> list[str]:
     if "[:" in pattern:
         return []
     try:
-        parsed = sre_parser.parse(pattern)
+        with warnings.catch_warnings():
+            # Python may read sets such as `[[a]` differently one day.
+            warnings.simplefilter("ignore", FutureWarning)
+            parsed = sre_parser.parse(pattern)
     except (re.error, RecursionError, OverflowError):
         # Then every file is searched, which is slower but misses nothing.
         return []

@@ -6,7 +6,7 @@ An agent that edits a file must know that a mask is not part of the file.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from keyhole.core.masking import Mask, mask_of
+from keyhole.core.masking import MASK_START, Mask, mask_of
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.text import count_of, name_text
 
@@ -49,6 +49,19 @@ def masks_in_text(text: str, masks: Iterable[Mask], first: int, last: int) -> li
             counts[mask.kind] -= 1
             found.append(mask)
     return found
+
+
+def before_mask(text: str, end: int) -> int:
+    """Return where to clip a text so that no part of a mask is left: at `end`, or before the mask it would cut."""
+    start = text.rfind(MASK_START, 0, end + len(MASK_START) - 1)
+    return start if start >= 0 and text.find("]", start) >= end else end
+
+
+def after_mask(text: str, start: int) -> int:
+    """Return the same for the start of a clipped text: `start`, or after the mask that it would cut."""
+    begun = text.rfind(MASK_START, 0, start)
+    end = text.find("]", begun) + 1 if begun >= 0 else 0
+    return max(start, end)
 
 
 def masked_sentence(places: Sequence[MaskedPlace], *, is_one_file: bool = False) -> str:

@@ -8,7 +8,7 @@ from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.types import Detail, Format, Hit, Passage
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.lists.listing import Shown
-from keyhole.core.view.masked import MaskedPlace, masks_in_lines, masks_in_text
+from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
 from keyhole.core.view.text import declared_name, name_text, shorten, source_text
 
 LOCATION = "location"
@@ -158,7 +158,7 @@ def line_preview(line: str, column: int) -> str:
         return line
     room = _LONGEST_PREVIEW - 2
     start = max(0, min(column - 1 - _BEFORE_MATCH, len(line) - room))
-    end = start + room
+    start, end = after_mask(line, start), before_mask(line, start + room)
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
@@ -166,4 +166,6 @@ def preview_text(passage: Passage | None) -> str:
     """Return the first lines of a hit's source."""
     lines = [line.rstrip() for line in passage.text.split("\n") if line.strip()] if passage else []
     preview = "\n".join(lines[:_PREVIEW_LINES])
-    return preview if len(preview) <= _LONGEST_PREVIEW else f"{preview[: _LONGEST_PREVIEW - 3]}..."
+    if len(preview) <= _LONGEST_PREVIEW:
+        return preview
+    return f"{preview[: before_mask(preview, _LONGEST_PREVIEW - 3)]}..."

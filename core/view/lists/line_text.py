@@ -8,7 +8,7 @@ from keyhole.core.search.passages import source_around
 from keyhole.core.types import Detail, Hit, MatchCount, Passage
 from keyhole.core.untrusted_text import visible
 from keyhole.core.view.lists.hit_text import LOCATION, hit_text, line_preview
-from keyhole.core.view.masked import MaskedPlace, masks_in_text
+from keyhole.core.view.masked import MaskedPlace, before_mask, masks_in_text
 from keyhole.core.view.text import count_lines, count_of, name_text
 
 _LONGEST_LINE = 200
@@ -120,5 +120,5 @@ def _match(hit: Hit, text: str, *, keep_indent: bool) -> str:
 
 def _beside(number: int, line: str) -> str:
     """Return a line near a match; a long one is clipped at its end."""
-    shown = line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
+    shown = line if len(line) <= _LONGEST_LINE else f"{line[: before_mask(line, _LONGEST_LINE - 1)]}…"
     return f"  {number}- {visible(shown)}".rstrip() + "\n"

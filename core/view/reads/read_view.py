@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from keyhole.core.errors import QueryError
+from keyhole.core.masking import MASK_START
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.types import Outline, ReadRequest, Refusal, SourceFile
 from keyhole.core.view.budget.limits import check_least, clamp_limit, clamp_tokens
@@ -129,4 +130,6 @@ def _map_text(source: SourceFile, outline_of: Callable[[SourceFile], Outline], b
     if not outline.symbols:
         return ""
     text = map_view(source, outline, MapShown(budget=part)).text
-    return f"{_MAP_HEADING}\n{text}" if part.admits(measure(text)) else _NO_MAP
+    # The first line speaks of the lines that are shown, so what is masked in a map is left to map_file.
+    is_shown = part.admits(measure(text)) and MASK_START not in text
+    return f"{_MAP_HEADING}\n{text}" if is_shown else _NO_MAP
