@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from canaries import key_block
+from canaries import key_block, text_of
 from discovery import put
 
 from keyhole.core.config import load_settings
@@ -164,6 +164,20 @@ def test_a_readmitted_path_is_indexed_by_the_next_run_and_removed_by_the_one_aft
     assert indexed("prod.env", "key.txt") == ["key.txt", "prod.env"]
     assert indexed("prod.env") == ["prod.env"]
     assert indexed() == []
+
+
+def test_index_and_status_count_files_alike_whose_names_contain_tokens(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    names = [f"{'ghp' + '_'}{text_of(36)}" for _ in range(4)]
+    for path in [f"a/{names[0]}.py", f"a/{names[1]}.py", f"{names[2]}/one.py", f"{names[3]}/two.py"]:
+        put(root, path, "pier = 1\n")
+    service = Service.open(root, flags={"cache_dir": tmp_path / "cache", "index.model": "none"})
+    counts = [service.index().skipped, service.index().skipped, *(len(service.status().skips) for _ in range(2))]
+    assert counts == [4] * 4
+    mask = "[secret: github-token]"
+    shown = [skip.path for skip in service.inventory().skips]
+    assert shown == [mask, f"{mask} (2)", f"a/{mask}.py", f"a/{mask}.py (2)"]
+    service.close()
 
 
 def test_rules_see_the_name_that_the_folder_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
