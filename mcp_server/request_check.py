@@ -1,4 +1,4 @@
-"""Refuses requests that no client sends, before any library works on them: too large, too many values, or malformed.
+"""Rejects requests that no client sends, before any library works on them: too large, too many values, or malformed.
 
 The libraries would validate a request with 100,000 arguments for half a minute and answer with megabytes, and on stdio
 they would not answer a malformed one at all. So every message is checked here first, on both transports, with the same
@@ -26,7 +26,7 @@ _ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")\s*'
 # The id of a message that can't be parsed. Clients write it among the first members or as the last one. At the start,
 # nothing but a member of the outer object can match.
 _ID_AT_START = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*,\s*)*' + _ID + rb"[,}]")
-# At the end, an argument of a message that was cut off can match too, so the braces of the message are counted.
+# At the end, an argument of an incomplete message can match too, so the braces of the message are counted.
 _ID_AT_END = re.compile(rb"[{,]\s*" + _ID + rb"\}\s*\Z")
 # The braces of a large message are not counted, because most of it is gone. There the id must follow the parameters or
 # the version, as it does in the messages of all known clients.
@@ -39,7 +39,7 @@ _END = 1_000
 
 @dataclass(frozen=True, slots=True)
 class RefusedRequest:
-    """The answer to a request that is refused."""
+    """The answer to a request that is rejected."""
 
     code: int
     message: str
@@ -53,13 +53,13 @@ class RefusedRequest:
 
 
 def refuse_large(start: bytes = b"", end: bytes = b"") -> RefusedRequest:
-    """Refuse a message over the limit, of which only both ends are known."""
+    """Reject a message over the limit, of which only both ends are known."""
     text = f"the request is over {MAX_REQUEST_BYTES:,} bytes; send a smaller one"
     return RefusedRequest(INVALID_REQUEST, text, _id_of_large(start, end), is_too_large=True)
 
 
 def check_request(body: bytes) -> RefusedRequest | None:
-    """Return why a message is refused; None if it is not."""
+    """Return why a message is rejected; None if it is not."""
     if len(body) > MAX_REQUEST_BYTES:
         return refuse_large(body[:_END], body[-_END:])
     # The parser that the libraries use too, so that both accept the same messages. Imported here because it is slow.

@@ -130,7 +130,7 @@ BROKEN = '"text": "\\ud800 } \\" {"'
     [
         ('{"method":"tools/call","params":{', '},"jsonrpc":"2.0","id":5}', 5),
         ('{"jsonrpc":"2.0","method":"tools/call","params":{', '},"id":"a"}', "a"),
-        # These are cut off: the last id is an argument.
+        # These are incomplete: the last id is an argument.
         ('{"jsonrpc":"2.0","method":"tools/call","params":{', ',"arguments":{"id":5}', None),
         ('{"jsonrpc":"2.0","method":"tools/call","params":{', ',"id":5}', None),
         ('[{"method":"tools/call","params":{', ',"arguments":{"id":5}}', None),
