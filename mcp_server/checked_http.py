@@ -1,4 +1,4 @@
-"""Checks requests over HTTP before the library reads them, and refuses the body of a client without a valid token."""
+"""Checks requests over HTTP before the library reads them, and rejects the body of a client without a valid token."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Refuses requests that no client sends, before any library works on them: too large, too many values, or malformed.
+"""Rejects requests that no client sends, before any library works on them: too large, too many values, or malformed.
 
 The libraries would validate a request with 100,000 arguments for half a minute and answer with megabytes, and on stdio
 they would not answer a malformed one at all. So every message is checked here first, on both transports, with the same
@@ -23,17 +23,23 @@ _LONGEST = {"id": 200, "method": 200, "name": 200, "uri": 8_192}
 PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32_700, -32_600, -32_602
 
 _ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")\s*'
-# The id of a message that can't be parsed. Clients write it among the first members or as the last one; nothing but a
-# member of the outer object can match in these two places.
+# The id of a message that can't be parsed. Clients write it among the first members or as the last one. At the start,
+# nothing but a member of the outer object can match.
 _ID_AT_START = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*,\s*)*' + _ID + rb"[,}]")
+# At the end, an argument of an incomplete message can match too, so the braces of the message are counted.
 _ID_AT_END = re.compile(rb"[{,]\s*" + _ID + rb"\}\s*\Z")
+# The braces of a large message are not counted, because most of it is gone. There the id must follow the parameters or
+# the version, as it does in the messages of all known clients.
+_ID_AT_LARGE_END = re.compile(rb'(?:\}|"jsonrpc"\s*:\s*"2\.0")\s*,\s*' + _ID + rb"\}\s*\Z")
+# A string of JSON, also one without an end: so every quote is looked at once, and the search takes linear time.
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 # How much of each end of a large message is searched for the id.
 _END = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedRequest:
-    """The answer to a request that is refused."""
+    """The answer to a request that is rejected."""
 
     code: int
     message: str
@@ -47,13 +53,13 @@ class RefusedRequest:
 
 
 def refuse_large(start: bytes = b"", end: bytes = b"") -> RefusedRequest:
-    """Refuse a message over the limit, of which only both ends are known."""
+    """Reject a message over the limit, of which only both ends are known."""
     text = f"the request is over {MAX_REQUEST_BYTES:,} bytes; send a smaller one"
-    return RefusedRequest(INVALID_REQUEST, text, _id_in_text(start, end), is_too_large=True)
+    return RefusedRequest(INVALID_REQUEST, text, _id_of_large(start, end), is_too_large=True)
 
 
 def check_request(body: bytes) -> RefusedRequest | None:
-    """Return why a message is refused; None if it is not."""
+    """Return why a message is rejected; None if it is not."""
     if len(body) > MAX_REQUEST_BYTES:
         return refuse_large(body[:_END], body[-_END:])
     # The parser that the libraries use too, so that both accept the same messages. Imported here because it is slow.
@@ -63,7 +69,7 @@ def check_request(body: bytes) -> RefusedRequest | None:
         request = from_json(body)
     except ValueError as error:
         text = f"the message is not valid JSON ({error})"
-        return RefusedRequest(PARSE_ERROR, text, _id_in_text(body[:_END], body[-_END:]))
+        return RefusedRequest(PARSE_ERROR, text, _id_in_text(body))
     if not isinstance(request, dict):
         return RefusedRequest(
             INVALID_REQUEST, "a message must be one JSON object; send each request as its own message"
@@ -132,10 +138,29 @@ def _usable_id(value: object) -> int | str | None:
     return value if isinstance(value, str) and len(value) <= _LONGEST["id"] else None
 
 
-def _id_in_text(start: bytes, end: bytes) -> int | str | None:
-    """Return the id of a message that can't be parsed as a whole, if it is where clients write it."""
-    found = _ID_AT_START.match(start) or _ID_AT_END.search(end)
+def _id_in_text(body: bytes) -> int | str | None:
+    """Return the id of a message that can't be parsed, if it is where clients write it."""
+    if found := _ID_AT_START.match(body[:_END]):
+        return _parsed_id(found[1])
+    found = _ID_AT_END.search(body[-_END:])
+    return _parsed_id(found[1]) if found and _is_balanced(body) else None
+
+
+def _id_of_large(start: bytes, end: bytes) -> int | str | None:
+    """Return the id of a message of which only both ends are known."""
+    found = _ID_AT_START.match(start) or _ID_AT_LARGE_END.search(end)
+    return _parsed_id(found[1]) if found else None
+
+
+def _parsed_id(text: bytes) -> int | str | None:
     try:
-        return _usable_id(json.loads(found[1])) if found else None
+        return _usable_id(json.loads(text))
     except ValueError:
         return None
+
+
+def _is_balanced(body: bytes) -> bool:
+    """Return whether every brace and bracket is closed, and the last one ends the outer object."""
+    bare = _STRING.sub(b"", body).rstrip()
+    is_closed = bare.count(b"{") == bare.count(b"}") and bare.count(b"[") == bare.count(b"]")
+    return is_closed and bare.endswith(b"}")

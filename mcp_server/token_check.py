@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 _UNAUTHORIZED = 401
 _ADVICE = (
-    "Keyhole makes a new token for each run. Copy the configuration that the running server shows into the client."
+    "Copy the configuration that the running server shows into the client."
+    " If the server was given a token, use that one; otherwise each run makes a new one."
 )
 
 

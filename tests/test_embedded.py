@@ -128,8 +128,8 @@ async def test_it_needs_its_token(service: Service) -> None:
     rejected: list[str] = []
     async with served(service, on_rejection=rejected.append) as server, httpx2.AsyncClient() as client:
         for headers, status, words in [
-            ({}, 401, "Rejected: no token. Keyhole makes a new token for each run"),
-            ({"Authorization": "Bearer x"}, 401, "Rejected: wrong token. Keyhole makes a new token"),
+            ({}, 401, "Rejected: no token. Copy the configuration"),
+            ({"Authorization": "Bearer x"}, 401, "If the server was given a token, use that one; otherwise"),
             ({"Authorization": f"Bearer {server.token}", "Host": "evil.example"}, 421, "Misdirected Request"),
         ]:
             answer = await client.post(server.address, json={}, headers=headers)

@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import subprocess
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -118,6 +119,39 @@ def test_good_messages_pass_unchanged() -> None:
     text = io.TextIOWrapper(CheckedInput(source, answered.append), encoding="utf-8")  # type: ignore[type-var]
     assert [line.encode() for line in text] == [line + b"\n" for line in lines]
     assert [error_of(answer)[0] for answer in answered] == [None]
+
+
+BROKEN = '"text": "\\ud800 } \\" {"'
+
+
+@pytest.mark.parametrize("filler", ["", LONG * 2], ids=["small", "large"])
+@pytest.mark.parametrize(
+    ("start", "end", "request_id"),
+    [
+        ('{"method":"tools/call","params":{', '},"jsonrpc":"2.0","id":5}', 5),
+        ('{"jsonrpc":"2.0","method":"tools/call","params":{', '},"id":"a"}', "a"),
+        # These are incomplete: the last id is an argument.
+        ('{"jsonrpc":"2.0","method":"tools/call","params":{', ',"arguments":{"id":5}', None),
+        ('{"jsonrpc":"2.0","method":"tools/call","params":{', ',"id":5}', None),
+        ('[{"method":"tools/call","params":{', ',"arguments":{"id":5}}', None),
+    ],
+)
+def test_the_id_of_a_bad_message_is_that_of_the_outer_object(
+    start: str, end: str, request_id: object, filler: str
+) -> None:
+    refusal = check_request(f'{start}{BROKEN},"filler":"{filler}"{end}'.encode())
+    assert refusal is not None
+    assert refusal.request_id == request_id
+
+
+@pytest.mark.parametrize("part", ['\\"', '"', "{", '"\\'])
+def test_looking_for_the_id_takes_linear_time(part: str) -> None:
+    body = f'"{part * (900_000 // len(part))},"id":5}}'.encode()
+    started = time.perf_counter()
+    refusal = check_request(body)
+    assert refusal is not None
+    assert refusal.request_id is None
+    assert time.perf_counter() - started < 2
 
 
 def test_a_message_is_written_as_a_whole() -> None:

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from canaries import key_block
+from discovery import put
 
 from keyhole.core.cli.errors_for_shell import SHELL_STEPS
 from keyhole.core.cli.main import cli
-from keyhole.core.errors import ErrorKind, KeyholeError, NextSteps
+from keyhole.core.errors import ErrorKind, KeyholeError, NextSteps, PathError
+from keyhole.core.service import Service
 from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
 from keyhole.mcp_server.tool_texts import TOOLS
 from keyhole.tui.errors_for_explorer import EXPLORER_STEPS
@@ -65,6 +68,21 @@ def test_an_error_is_worded_with_its_step_and_its_facts() -> None:
     error = KeyholeError("no room", ErrorKind.FULL_DISK, path="a.db")
     assert error.worded({ErrorKind.FULL_DISK: "make room beside {path}"}) == "no room; make room beside a.db"
     assert error.worded({}) == str(error) == "no room"
+
+
+@pytest.mark.parametrize("reader", ALL)
+def test_the_error_for_a_secret_file_names_the_setting_and_who_can_change_it(reader: str, tmp_path: Path) -> None:
+    put(tmp_path, "conf/.env", "text\n")
+    put(tmp_path, "key.txt", key_block())
+    service = Service.open(tmp_path)
+    for path in ("conf/.env", "key.txt"):
+        with pytest.raises(PathError) as raised:
+            service.read(path)
+        text = raised.value.worded(ALL[reader])
+        assert text.startswith(f"{path} is not served: secret")
+        assert "secrets.readmit" in text
+        assert ("only the user can" in text) == (reader == "agent")
+    service.close()
 
 
 def test_people_in_the_explorer_are_not_pointed_to_commands() -> None:

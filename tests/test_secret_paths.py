@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from canaries import key_block
+from canaries import key_block, text_of
 from discovery import put
 
 from keyhole.core.config import load_settings
@@ -33,15 +33,24 @@ SECRET_PATHS = words_in(
     service-account-prod.json service_account.json client_secret_1.json secrets.yml secrets.YAML conf/secrets.yaml
     secrets.toml terraform.tfvars prod.auto.tfvars state.tfstate state.tfstate.backup wp-config.php WP-CONFIG.PHP
     wp-config.php.bak .npmrc .pypirc .bash_history .zsh_history .python_history .psql_history fish_history
-    .cargo/credentials.toml .config/gh/hosts.yml
+    .cargo/credentials.toml .config/gh/hosts.yml .env-prod .env_local .env-backup .ENV-PROD.bak .env.pub .env.php
+    .env.local.php conf/.env/prod .envs/.production/.django aws/credentials deploy/aws/credentials wp-config.old.php
+    wp-config.bak.php credentials(1).json credentials.backup.json terraform.tfstate.1700000000.backup
+    gcloud/legacy_credentials/me/adc.json safe.agilekeychain/data templates/credentials.json
     """
 )
+SECRET_PATHS += [f"credentials{copy}.json" for copy in (" (1)", " copy", " copy 2", " - Copy", "-copy")]
+SECRET_PATHS.append(".env (2)")
 SERVED_PATHS = words_in(
     """
     .env.example .env.sample .env.template .env.dist prod.env.example credentials.json.example
     terraform.tfvars.sample wp-config-sample.php config/secrets.yml.dist id_rsa.pub id_ed25519_work.pub secrets.py
     credentials.py environment.py docker.env/compose.py signing_rsa/mod.rs keys.md history.py kubeconfig.go
-    .yarnrc.yml signed.asc
+    .yarnrc.yml signed.asc pkg/kubeconfig/load.go src/cvs/parse.py id_rsa_parser.py id_ed25519_test.go
+    id_rsa_tools/mod.rs id_rsa_notes.md .env.d.ts .env.ts .env_loader.py .history/app/main.py adc.json
+    templates/secrets.yaml charts/web/templates/api/secrets.yml example.env sample.env .example.env
+    terraform.example.tfvars example.tfvars secrets.sample.yml secrets.template.json .env.example.local .env-example
+    .env_sample credentials/store.py aws/credentials/load.go
     """
 )
 
@@ -67,6 +76,14 @@ def test_the_files_of_git_are_internal_in_either_case(tmp_path: Path) -> None:
     found = examine(tmp_path, ".GIT/config", max_bytes=LIMIT)
     assert isinstance(found, Skip)
     assert found.reason == SkipReason.INTERNAL
+
+
+@pytest.mark.parametrize(("folder", "is_skipped"), [("CVS", True), ("cvs", False), ("Cvs", False)])
+def test_folders_of_cvs_are_internal_only_in_upper_case(folder: str, is_skipped: bool, tmp_path: Path) -> None:
+    put(tmp_path, f"src/{folder}/Root", "text\n")
+    found = scan(tmp_path, max_bytes=LIMIT)
+    assert [skip.reason for skip in found.skips] == [SkipReason.INTERNAL] * is_skipped
+    assert len(found.candidates) == (not is_skipped)
 
 
 YARN_TOKEN = "npmAuth" + "Token: "
@@ -147,6 +164,20 @@ def test_a_readmitted_path_is_indexed_by_the_next_run_and_removed_by_the_one_aft
     assert indexed("prod.env", "key.txt") == ["key.txt", "prod.env"]
     assert indexed("prod.env") == ["prod.env"]
     assert indexed() == []
+
+
+def test_index_and_status_count_files_alike_whose_names_contain_tokens(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    names = [f"{'ghp' + '_'}{text_of(36)}" for _ in range(4)]
+    for path in [f"a/{names[0]}.py", f"a/{names[1]}.py", f"{names[2]}/one.py", f"{names[3]}/two.py"]:
+        put(root, path, "pier = 1\n")
+    service = Service.open(root, flags={"cache_dir": tmp_path / "cache", "index.model": "none"})
+    counts = [service.index().skipped, service.index().skipped, *(len(service.status().skips) for _ in range(2))]
+    assert counts == [4] * 4
+    mask = "[secret: github-token]"
+    shown = [skip.path for skip in service.inventory().skips]
+    assert shown == [mask, f"{mask} (2)", f"a/{mask}.py", f"a/{mask}.py (2)"]
+    service.close()
 
 
 def test_rules_see_the_name_that_the_folder_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

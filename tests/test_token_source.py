@@ -5,6 +5,7 @@ import os
 import socket
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import click
 import pytest
@@ -93,6 +94,22 @@ def test_the_server_uses_it_and_does_not_print_it(
     token_file.chmod(0o604)
     assert run([*server, "--token-file", str(token_file)]) == 2
     assert "other users can read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["index"], ["status"], ["mcp"], ["mcp", "--http", "--port", "0"]])
+def test_every_command_removes_it_from_the_environment(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str | None] = []
+
+    def note(*_: object, **__: object) -> NoReturn:
+        seen.append(os.environ.get("KEYHOLE_TOKEN"))
+        raise click.UsageError("enough")
+
+    monkeypatch.setattr("keyhole.core.service.Service.open", note)
+    monkeypatch.setenv("KEYHOLE_TOKEN", "from-environment")
+    assert run([command[0], str(tmp_path), *command[1:]]) == 2
+    assert seen == [None]
 
 
 def test_the_explorer_can_be_given_one(tmp_path: Path) -> None:

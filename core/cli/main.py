@@ -21,6 +21,7 @@ from keyhole.core.cli import (
 from keyhole.core.cli.errors_for_shell import SHELL_STEPS
 from keyhole.core.cli.open_explorer import explore, explore_request, is_at_terminal
 from keyhole.core.cli.output import EXIT_ERROR, EXIT_INTERRUPTED, fail
+from keyhole.core.cli.token_source import forget_token
 from keyhole.core.errors import KeyholeError
 
 
@@ -32,6 +33,8 @@ def cli() -> None:
     Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] [--token-file PATH] to also serve
     agents over HTTP.
     """
+    if click.get_current_context().invoked_subcommand != server_command.mcp.name:
+        forget_token()
 
 
 for _module in (

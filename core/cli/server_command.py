@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from keyhole.core.cli.options import force_option, path_argument
-from keyhole.core.cli.token_source import TOKEN_FILE_HELP, TOKEN_HELP, given_token
+from keyhole.core.cli.token_source import TOKEN_FILE_HELP, TOKEN_HELP, forget_token, given_token
 from keyhole.core.types import DEFAULT_PORT
 
 
@@ -43,13 +43,13 @@ def mcp(
     from keyhole.mcp_server.http_processes import default_processes
     from keyhole.mcp_server.run_server import run_http, run_stdio
 
+    given = given_token(token, token_file) if http else forget_token()
+    if http and no_token and (token or token_file):
+        raise click.UsageError(f"--no-token and {'--token' if token else '--token-file'} cannot be used together")
     service = Service.open(path, force=force, flags={"journal.enabled": False if no_journal else None})
     if not http:
         run_stdio(service)
         return
-    given = given_token(token, token_file)
-    if no_token and (token or token_file):
-        raise click.UsageError(f"--no-token and {'--token' if token else '--token-file'} cannot be used together")
     used = None if no_token else given or secrets.token_urlsafe(24)
     run_http(service, host, port, used, processes or default_processes(), shows_token=given is None)
 

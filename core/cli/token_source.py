@@ -19,10 +19,14 @@ TOKEN_HELP = (
 TOKEN_FILE_HELP = "File with the token; only you may be able to read it."  # noqa: S105  # a text about it
 
 
+def forget_token() -> str:
+    """Remove the token from the environment and return it: programs that this one starts need not know it."""
+    return os.environ.pop(TOKEN_VARIABLE, "")
+
+
 def given_token(token: str | None, token_file: Path | None) -> str | None:
     """Return the token that the user gave, or None; raise UsageError if it can't be used."""
-    # Programs that this one starts, such as an editor, need not know it.
-    variable = os.environ.pop(TOKEN_VARIABLE, "")
+    variable = forget_token()
     if token is not None and token_file is not None:
         raise click.UsageError("--token and --token-file cannot be used together")
     if token_file is not None:

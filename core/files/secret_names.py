@@ -12,11 +12,23 @@ from keyhole.core.files.patterns import PatternList
 from keyhole.core.masking import mask_text
 from keyhole.core.types import SecretPolicy, SkipReason
 
-# What editors, tools and people add to the name of a copy: `.env~`, `#.env#`, `.env.bak`, `.env copy`.
-_BACKUP_END = re.compile(r"(?:[~#]|\.(?:bak|backup|old|orig|save|saved|copy|tmp|sw[op]|\d{1,2})| copy(?: \d+)?)+\Z")
+# What editors, tools and people add to the name of a copy: `.env~`, `#.env#`, `.env.bak`, `.env copy`, `.env (1)`.
+_WORDS = r"\.(?:bak|backup|old|orig|save|saved|copy|tmp)"
+_COPY = r"(?: -)? copy(?: \d+)?| ?\(\d{1,3}\)"
+_BACKUP_END = re.compile(rf"(?:[~#]|{_WORDS}|\.(?:sw[op]|\d{{1,14}})|{_COPY})+\Z")
 # Most names end otherwise, and seeing that takes a tenth of the time.
-_BACKUP_ENDS = ("~", "#", ".bak", "up", ".old", ".orig", "save", "saved", "copy", ".tmp", ".swo", ".swp", *"0123456789")
+_BACKUP_ENDS = (*"~#)0123456789", ".bak", "up", ".old", ".orig", "save", "saved", "copy", ".tmp", ".swo", ".swp")
 _BACKUP_START = re.compile(r"\A(?:\.?#|\.(?=\.))")
+# The same before the extension, which keeps a file usable: `wp-config.old.php`, `credentials (1).json`.
+_BACKUP_MIDDLE = re.compile(rf"(?:{_WORDS}|{_COPY}|-copy)+(?=\.\w+\Z)")
+# Program source and texts about it are named after the secrets that they handle: `id_rsa_parser.py`, `.env.d.ts`.
+# Shell scripts are not in the list, because many only set variables.
+_SOURCE_END = re.compile(
+    r"\.(?:pyi?|go|[cm]?[jt]s|[jt]sx|vue|svelte|rs|java|kt|scala|groovy|rb|php|[ch]|cc|[ch]pp|cs|fs|swift|mm?|dart|lua"
+    r"|p[lm]|r|jl|exs?|erl|hs|ml|clj|zig|nim|sol|md|rst)\Z"
+)
+# `src/cvs` is a folder with source.
+_UPPER_CASE_RULES = frozenset(["cvs/"])
 # The index needs the real name of each file, so a file whose name contains a token is not indexed.
 _SHORTEST_TOKEN = 18
 _TOKEN_RULE = Rule(SkipReason.SECRET, "a token in the name", "keyhole's secret rules", 0)
@@ -59,20 +71,28 @@ class SecretNames:
         if self._masks and len(own_name) >= _SHORTEST_TOKEN and mask_text(own_name) != own_name:
             return _TOKEN_RULE
         folder, slash, name = path.casefold().rpartition("/")
-        verdict = self._rules.decide(f"{folder}{slash}{name if is_dir else original_name(name)}", is_dir=is_dir)
+        name = name if is_dir else original_name(name)
+        verdict = self._rules.decide(f"{folder}{slash}{name}", is_dir=is_dir)
         if verdict is None or not verdict[0]:
             return None
-        rule = verdict[1]
-        # A folder is secret only by its whole name: code may be in a folder such as `docker.env`.
-        return None if is_dir and rule.pattern.startswith("*") else rule
+        return verdict[1] if _applies(verdict[1].pattern, own_name, name, is_dir=is_dir) else None
+
+
+def _applies(pattern: str, own_name: str, original: str, *, is_dir: bool) -> bool:
+    """Return whether a pattern that matches a name is meant for it: not for folders of code, and not for source."""
+    if is_dir:
+        return pattern.endswith("/") and (pattern not in _UPPER_CASE_RULES or own_name.isupper())
+    return "*" not in pattern.rpartition("/")[2] or _SOURCE_END.search(original) is None
 
 
 def original_name(name: str) -> str:
     """Return the name of the file that a backup was made from; any other name as it is."""
-    if not name.endswith(_BACKUP_ENDS):
-        return name
-    without_end = _BACKUP_END.sub("", name)
-    return _BACKUP_START.sub("", without_end) or name if without_end != name else name
+    if name.endswith(_BACKUP_ENDS):
+        without_end = _BACKUP_END.sub("", name)
+        name = _BACKUP_START.sub("", without_end) or name if without_end != name else name
+    if name.count(".") > 1 or " " in name or "(" in name or "-copy." in name:
+        name = _BACKUP_MIDDLE.sub("", name) or name
+    return name
 
 
 @cache

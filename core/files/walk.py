@@ -10,8 +10,10 @@ import os
 import re
 import stat
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from keyhole.core.files.ignore import IGNORE_FILES, IgnoreRules, Rule, RuleFile
@@ -59,7 +61,8 @@ def scan(root: Path, *, max_bytes: int, known: Known | None = None, secrets: Sec
     walker = _Walker(root, max_bytes, known or Known(), secrets)
     walker.walk()
     walker.found.candidates.sort(key=lambda candidate: candidate.path)
-    walker.found.skips.sort(key=lambda skip: skip.path)
+    walker.found.skips.sort(key=lambda skip: (skip.path, skip.is_dir, skip.detail))
+    walker.found.skips = _with_own_paths(walker.found.skips, walker.found.same_skips)
     return walker.found
 
 
@@ -82,6 +85,21 @@ def examine(root: Path, path: str, *, max_bytes: int, secrets: SecretPolicy = DE
 def printable(path: str) -> str:
     """Return a path with secrets masked, and escapes for what nobody sees and terminals or databases can't handle."""
     return visible(mask_text(path)).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _with_own_paths(skips: list[Skip], others: Collection[str]) -> list[Skip]:
+    """Add numbers to paths that look alike because tokens in them are masked: the index has one row for each path.
+
+    A number tells nothing about the token; a hash of it would confirm a guess.
+    """
+    taken, own, numbers = set(others), list[Skip](), defaultdict[str, Iterator[int]](lambda: count(2))
+    for skip in skips:
+        path = skip.path
+        while path in taken:
+            path = f"{skip.path} ({next(numbers[skip.path])})"
+        taken.add(path)
+        own.append(skip if path == skip.path else replace(skip, path=path))
+    return own
 
 
 class _SecretsOnly:

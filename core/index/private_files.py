@@ -26,7 +26,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def close_to_others(path: Path) -> None:
-    """Take away all rights of others; the owner keeps the rights he has, so a read-only file stays read-only."""
+    """Remove all permissions of other users; those of the owner don't change, so a read-only file stays read-only."""
     mode = stat.S_IMODE(path.lstat().st_mode)
     if mode & _OTHERS:
         path.chmod(mode & ~_OTHERS)

@@ -73,6 +73,8 @@ class PathGuard:
             return source
         if source.reason == SkipReason.TOO_LARGE:
             raise PathError(f"{source.path} is not served: larger than {SERVED_BYTES:,} bytes")
+        if source.reason == SkipReason.SECRET:
+            raise PathError(f"{source.path} is not served: {source.text}", ErrorKind.SECRET_FILE)
         raise PathError(f"{source.path} is not served: {source.text}")
 
     def read_or_refuse(self, path: str) -> SourceFile | Refusal:
