@@ -205,15 +205,21 @@ class Service:
 
         query, _ = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         relative = self.relative(path, must_exist=False)
-        with self.engines.lend() as engine, engine.store.snapshot():
+
+        def attempt(engine: "Engine") -> tuple[Explanation, set[str], set[str]]:
             is_there = os.path.lexists(self.root / relative)
             limit, secrets = self._workspace.max_bytes, self._workspace.secrets
             found = examine(self.root, relative, max_bytes=limit, secrets=secrets) if is_there else None
             explanation = explain(engine, query, found, relative, line)
-            masks = engine.store.masks_of([relative]).get(relative, ())
-        shown = masks_of_explanation(explanation, masks)
-        # The path may be any text that a caller sent.
-        return replace(explanation, path=mask_text(explanation.path), masked=shown)
+            shown = masks_of_explanation(explanation, engine.store.masks_of([relative]).get(relative, ()))
+            # The path may be any text that a caller sent.
+            named = replace(explanation, path=mask_text(explanation.path), masked=shown)
+            return named, {explanation.hit.path} if explanation.hit else set(), set()
+
+        explanation, stale = self._fresh.answer(attempt)
+        if not stale.paths:
+            return explanation
+        return Explanation(explanation.path, f"not known: {Unshown(1, stale.reason).why}")
 
     def status(self) -> Status:
         """Return what the index contains, and how many files have changed since."""

@@ -363,6 +363,7 @@ def test_an_index_from_before_masking_answers_at_once_without_secrets(
     shutil.copy(OLD_INDEX, service.folder / INDEX_FILE)
     pretend_unchanged(service, root)
     request = SearchRequest("moor", detail_level=Detail.RICH)
+    assert "0123456789" not in str(service.explain(request, "pier.py"))
     text = service.search_view(request).text
     assert "notes.md" in text
     assert 'def moor(token="[secret: github-token]")' in text
