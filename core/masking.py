@@ -15,7 +15,7 @@ from math import log2
 from typing import Protocol
 
 # The version of the masks; a change makes the next index run read every file again.
-MASKING_VERSION = 1
+MASKING_VERSION = 2
 
 MASK_START = "[secret: "
 PRIVATE_KEY = "private-key"
@@ -25,6 +25,9 @@ _LONGEST_BLOCK = 20_000
 _SHORTEST_KEY = 40
 # A generated key of this length has more bits per character than words have, or hexadecimal digits at least this many.
 _SHORTEST_API_KEY, _LEAST_ENTROPY = 32, 3.0
+# How much of a text is compared with a shape. Without a limit, a text full of false starts would take quadratic time.
+# What follows in the same word is masked too.
+_LONGEST_COMPARED = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,22 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """How tokens of one kind look: the text before the masked part, if there is any, and the masked part."""
+    """How tokens of one kind look: how they start, the rest, and what must not follow.
+
+    If `is_start_masked` is false, the start is the text before the secret, such as the name of a setting.
+    """
 
     kind: str
-    expression: str
-    before: str = ""
+    start: str
+    rest: str
     admits: Callable[[str], bool] = lambda _: True
+    is_start_masked: bool = True
+    not_before: str = "[A-Za-z0-9]"
+
+    def compiled(self) -> re.Pattern[str]:
+        """Return an expression whose group is the part that is masked."""
+        token = f"({self.start}{self.rest})" if self.is_start_masked else f"{self.start}({self.rest})"
+        return re.compile(f"{token}(?!{self.not_before})")
 
 
 class Matcher(Protocol):
@@ -94,11 +107,7 @@ def mask_of(kind: str) -> str:
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield where secrets start and end, in order and without overlaps."""
-    found = [(start, stop, PRIVATE_KEY) for start, stop in _key_blocks(text)]
-    for match in _any_shape().finditer(text):
-        # A token never starts or ends inside a longer word.
-        if not text[max(match.start() - 1, 0) : match.start()].isalnum():
-            found += _tokens_at(text, match.start())
+    found = [*((start, stop, PRIVATE_KEY) for start, stop in _key_blocks(text)), *_tokens(text)]
     end = 0
     for start, stop, kind in sorted(found):
         if start >= end:
@@ -106,11 +115,34 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
             end = stop
 
 
-def _tokens_at(text: str, position: int) -> Iterator[tuple[int, int, str]]:
+# RE2 reads only valid text, and a placeholder keeps the positions.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# A token does not start inside a longer word, but may follow an escape: `\n`, `\x1b`, `\u00e9`, `%3D`.
+_TOKEN_START = re.compile(
+    r"(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2})"
+)
+_REST_OF_TOKEN = re.compile(r"[A-Za-z0-9+/=_-]*")
+
+
+def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where tokens start and end. After a false start, the search continues right behind it."""
+    end = 0
+    for match in _any_start().finditer(_SURROGATE.sub("?", text)):
+        token = _token_at(text, match.start()) if match.start() >= end else None
+        if token:
+            yield token
+            end = token[1]
+
+
+def _token_at(text: str, position: int) -> tuple[int, int, str] | None:
+    is_start = _TOKEN_START.match(text, position) is not None
+    limit = position + _LONGEST_COMPARED
     for shape, expression in _shapes():
-        match = expression.match(text, position)
+        match = expression.match(text, position, limit) if is_start or not shape.is_start_masked else None
         if match and shape.admits(match[1]) and not _is_documented(match[1]):
-            yield *match.span(1), shape.kind
+            rest = _REST_OF_TOKEN.match(text, limit) if match.end() == limit else None
+            return match.start(1), rest.end() if rest else match.end(1), shape.kind
+    return None
 
 
 # The keys that the vendors print in their documentation, without their prefix: AWS marks its own with a word.
@@ -138,10 +170,9 @@ def _has_digits(count: int) -> Callable[[str], bool]:
 
 def _is_generated(token: str) -> bool:
     """Return whether a value after `sk-` looks generated: long, dense, and not made of words."""
-    longest = max(re.split(r"[-_]", token[3:]), key=len)
+    longest = max(re.findall("[A-Za-z0-9]{12,}", token[3:]), key=len, default="")
     is_mixed = any(map(str.isdigit, longest)) and any(map(str.isalpha, longest))
-    is_long = len(token) - 3 >= _SHORTEST_API_KEY and len(longest) >= 12
-    return is_mixed and is_long and _entropy(token[3:]) >= _LEAST_ENTROPY
+    return is_mixed and len(token) - 3 >= _SHORTEST_API_KEY and _entropy(token[3:]) >= _LEAST_ENTROPY
 
 
 def _entropy(text: str) -> float:
@@ -156,33 +187,36 @@ def _is_encoded_key(token: str) -> bool:
 
 
 _SHAPES = (
-    _Shape("aws-access-key", r"A[KS]IA[A-Z0-9]{16}"),
-    _Shape("aws-access-key", r"A(?:BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}", admits=_has_digits(2)),
+    _Shape("aws-access-key", "A[KS]IA", "[A-Z0-9]{16}"),
+    _Shape("aws-access-key", "A(?:BIA|CCA|3T[A-Z0-9])", "[A-Z0-9]{16}", admits=_has_digits(2)),
     _Shape(
         "aws-secret-key",
-        r"[A-Za-z0-9/+]{40}[A-Za-z0-9/+=]*",
-        before=r"(?i:aws_?(?:secret_?(?:access_?)?key|session_?token))[\"'\s]{0,3}(?:=>|[:=,])[\"'\s]{0,3}",
+        r"(?i:aws_?(?:secret_?(?:access_?)?key|session_?token))[\"'\s]{0,3}(?:=>|[:=,])[\"'\s]{0,3}",
+        "[A-Za-z0-9/+]{40}[A-Za-z0-9/+=]*",
+        is_start_masked=False,
+        not_before="[A-Za-z0-9/+=_-]",
     ),
-    _Shape("github-token", r"gh[opsur]_[A-Za-z0-9]{36}[A-Za-z0-9_]*"),
-    _Shape("github-token", r"github_pat_[A-Za-z0-9_]{50,}"),
-    _Shape("gitlab-token", r"glpat-[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9.]+)?", admits=_has_digits(1)),
-    _Shape("slack-token", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{15,}", admits=_has_digits(6)),
-    _Shape("slack-token", r"xapp-[0-9]-[A-Z0-9]{8,}-[0-9]+-[A-Za-z0-9]{16,}"),
+    _Shape("github-token", "gh[opsur]_", "[A-Za-z0-9]{36}[A-Za-z0-9_]*"),
+    _Shape("github-token", "github_pat_", "[A-Za-z0-9_]{50,}"),
+    _Shape("gitlab-token", "glpat-", r"[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9.]+)?", admits=_has_digits(1)),
+    _Shape("slack-token", r"xox[a-z](?:\.xox[a-z])?-", "[A-Za-z0-9-]{15,}", admits=_has_digits(6)),
+    _Shape("slack-token", "xapp-[0-9]-", "[A-Z0-9]{8,}-[0-9]+-[A-Za-z0-9]{16,}"),
     _Shape(
         "slack-webhook",
-        r"[A-Za-z0-9/+_-]{30,}",
-        before=r"hooks\.slack\.com/(?:services|workflows|triggers)/",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/",
+        "[A-Za-z0-9/+_-]{30,}",
+        is_start_masked=False,
     ),
-    _Shape("stripe-key", r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{20,}"),
-    _Shape("stripe-key", r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,19}", admits=_has_digits(2)),
-    _Shape("stripe-key", r"whsec_[A-Za-z0-9+/]{24,}={0,2}", admits=_has_digits(1)),
-    _Shape("google-api-key", r"AIza[A-Za-z0-9_-]{35}"),
-    _Shape("google-oauth-secret", r"GOCSPX-[A-Za-z0-9_-]{28}"),
-    _Shape("google-oauth-token", r"ya29\.[A-Za-z0-9_-]{30,}"),
-    _Shape("npm-token", r"npm_[A-Za-z0-9]{36}"),
-    _Shape("pypi-token", r"pypi-AgEI[A-Za-z0-9_-]{50,}"),
-    _Shape("api-key", r"sk-[A-Za-z0-9_-]{32,}", admits=_is_generated),
-    _Shape(PRIVATE_KEY, r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{100,}={0,2}", admits=_is_encoded_key),
+    _Shape("stripe-key", "[sr]k_(?:live|test|prod)_", "[A-Za-z0-9]{20,}"),
+    _Shape("stripe-key", "[sr]k_(?:live|test|prod)_", "[A-Za-z0-9]{10,19}", admits=_has_digits(2)),
+    _Shape("stripe-key", "whsec_", "[A-Za-z0-9+/]{24,}={0,2}", admits=_has_digits(1)),
+    _Shape("google-api-key", "AIza", "[A-Za-z0-9_-]{35}"),
+    _Shape("google-oauth-secret", "GOCSPX-", "[A-Za-z0-9_-]{28}"),
+    _Shape("google-oauth-token", r"ya29\.", "[A-Za-z0-9_-]{30,}"),
+    _Shape("npm-token", "npm_", "[A-Za-z0-9]{36}"),
+    _Shape("pypi-token", "pypi-AgEI", "[A-Za-z0-9_-]{50,}"),
+    _Shape("api-key", "sk-", "[A-Za-z0-9_-]{32,}", admits=_is_generated),
+    _Shape(PRIVATE_KEY, "LS0tLS1CRUdJTi", "[A-Za-z0-9+/]{100,}={0,2}", admits=_is_encoded_key),
 )
 # A key block has one of these; its lines are found by other means.
 _KEY_HINT = "PRIVATE KEY|PuTTY-User-Key-File"
@@ -190,16 +224,25 @@ _KEY_HINT = "PRIVATE KEY|PuTTY-User-Key-File"
 
 @cache
 def _shapes() -> tuple[tuple[_Shape, re.Pattern[str]], ...]:
-    return tuple((shape, re.compile(f"{shape.before}({shape.expression})(?![A-Za-z0-9])")) for shape in _SHAPES)
+    return tuple((shape, shape.compiled()) for shape in _SHAPES)
 
 
 @cache
 def _any_shape() -> Matcher:
-    """Return an expression that finds where something of any shape starts."""
+    """Return an expression that finds out whether a text may have something of any shape."""
+    return _any_of([*(shape.start + shape.rest for shape in _SHAPES), _KEY_HINT])
+
+
+@cache
+def _any_start() -> Matcher:
+    """Return an expression that finds where something of any shape may start."""
+    return _any_of([shape.start for shape in _SHAPES])
+
+
+def _any_of(expressions: list[str]) -> Matcher:
     import re2
 
-    expressions = [shape.before + shape.expression for shape in _SHAPES]
-    matcher: Matcher = re2.compile("|".join([*expressions, _KEY_HINT]))
+    matcher: Matcher = re2.compile("|".join(expressions))
     return matcher
 
 

@@ -1,10 +1,14 @@
 """Masks: every shape is masked wherever it stands, line counts stay, and ordinary text stays as it is."""
 
+from pathlib import Path
+
 import pytest
 from canaries import CANARIES, ENCODED_KEY, key_block, text_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keyhole.core.cli.main import run_command
+from keyhole.core.files.walk import scan
 from keyhole.core.masking import Mask, find_and_mask, mask_text
 
 KINDS = sorted({kind for kind, _, _ in CANARIES})
@@ -113,6 +117,66 @@ def test_a_hostile_text_is_masked_in_linear_time() -> None:
         "xoxb-1",
         "LS0tLS1CRUdJTi",
         "aws_secret_key=",
+        "awsSecretKey=",
+        "aws_secret_key" + " " * 4_000,
+        "LS0tLS1CRUdJTi/",
+        "-sk-a1",
+        "ghp_",
+        "-xoxb-1",
+        "PuTTY-User-Key-File-2: ",
         "A" * 39 + " ",
     ]:
         find_and_mask(part * (500_000 // len(part)))
+
+
+GITHUB = "ghp_" + text_of(36)
+
+
+def test_a_character_that_is_not_valid_text_does_not_stop_masking() -> None:
+    assert mask_text(f"\udcff{GITHUB}\ud800 é \udcff") == "\udcff[secret: github-token]\ud800 é \udcff"
+
+
+def test_a_file_name_and_an_argument_may_have_bytes_that_are_not_utf8(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"latin-\udcff-{GITHUB}.py"
+    (tmp_path / name).write_text("x = 1\n")
+    (skip,) = scan(tmp_path, max_bytes=1_000).skips
+    assert skip.path == "latin-\\udcff-[secret: github-token].py"
+    run_command(["search", f"\udcff-{GITHUB}", f"\udcff-{GITHUB}"])
+    shown = "".join(capsys.readouterr())
+    assert "[secret: github-token]" in shown
+    assert GITHUB not in shown
+
+
+@pytest.mark.parametrize(
+    "before", [r"\n", r"\r\n", r"\t", r"\\n", r"\u00e9", r"\x1b", "%3D", "%3a", "鍵", "ключ", "é", "²"]
+)
+@pytest.mark.parametrize(("kind", "token", "secret"), CANARIES)
+def test_a_token_after_an_escape_or_another_script_is_masked(kind: str, token: str, secret: str, before: str) -> None:
+    shown = mask_text(f"x {before}{as_written(kind, token)}")
+    assert secret not in shown
+    assert shown.startswith(f"x {before}")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "task-runner-nightly-documentation-build_",
+        "sk-runner-nightly-documentation-build_",
+        "https://desk-app-with-a-name-that-is-long-enough-",
+        "xoxb-letters-and-more-letters-",
+        "glpat-letters-and-more-letters-",
+        "aws_secret_access_key = " + "a" * 45 + "/",
+        "sk_live_",
+    ],
+)
+def test_a_false_start_hides_no_token(before: str) -> None:
+    gitlab = "glpat-" + text_of(20)
+    assert GITHUB[4:] not in mask_text(f"{before}{GITHUB}")
+    assert gitlab[6:] not in mask_text(f"{before}{gitlab}@host")
+
+
+@pytest.mark.parametrize("length", [500, 5_000])
+def test_a_very_long_token_is_masked_whole(length: int) -> None:
+    assert mask_text(f"ghp_{text_of(length)} rest") == "[secret: github-token] rest"
