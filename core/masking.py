@@ -168,9 +168,38 @@ def _has_digits(count: int) -> Callable[[str], bool]:
     return lambda token: sum(map(str.isdigit, token)) >= count
 
 
+def _is_key_id(token: str) -> bool:
+    """Return whether the number of an AWS key looks generated; one in thirty has no digit, and few vowels then."""
+    is_word = sum(token[4:].count(vowel) for vowel in "AEIOU") >= 6 or "ABCDEFGH" in token
+    return any(map(str.isdigit, token)) or not is_word
+
+
+def _is_secret_key(token: str) -> bool:
+    """Return whether a value has the characters that 40 random ones have, and an identifier rarely has."""
+    return _has_both_cases(token) and any(character.isdigit() or character == "+" for character in token)
+
+
+def _is_stripe_key(token: str) -> bool:
+    """Return whether a value is not made of words: it has digits, or many letters of both cases."""
+    value = token[8:]
+    fewer = min(sum(map(str.isupper, value)), sum(map(str.islower, value)))
+    return any(map(str.isdigit, value)) or fewer * 4 >= len(value)
+
+
+def _has_both_cases(text: str) -> bool:
+    return any(map(str.isupper, text)) and any(map(str.islower, text))
+
+
+# `sk-` and hexadecimal digits is a key only in the forms that vendors use; others are mostly names with a hash or UUID.
+_HEX_KEY = re.compile(r"sk-(?:(?:or-v1-)?[0-9A-Fa-f]{32}|lf-[0-9a-f]{8}-)")
+_HEX = re.compile("[0-9A-Fa-f]*")
+
+
 def _is_generated(token: str) -> bool:
     """Return whether a value after `sk-` looks generated: long, dense, and not made of words."""
     longest = max(re.findall("[A-Za-z0-9]{12,}", token[3:]), key=len, default="")
+    if _HEX.fullmatch(longest) and not _HEX_KEY.match(token):
+        return False
     is_mixed = any(map(str.isdigit, longest)) and any(map(str.isalpha, longest))
     return is_mixed and len(token) - 3 >= _SHORTEST_API_KEY and _entropy(token[3:]) >= _LEAST_ENTROPY
 
@@ -186,15 +215,32 @@ def _is_encoded_key(token: str) -> bool:
     return b"PRIVATE KEY" in b64decode(token[:80])
 
 
+# What may stand between the name of a setting and its value, in code, settings, XML, Dockerfiles and Kubernetes.
+_QUOTES = r"[\"'`\s\\\])]{0,40}"
+_TYPE = r":\s{0,9}[A-Za-z&][\w&'. <>|?\[\]]{0,30}="
+_NAMED_VALUE = r",?[\"'\s]{0,40}(?i:value)[\"'\s]{0,9}[:=]"
+_ASSIGNED = rf"(?:\s|{_QUOTES}(?:{_TYPE}|{_NAMED_VALUE}|=>|:=|:-|[:=,>])){_QUOTES}"
+_IDENTIFIER_GOES_ON = r"[A-Za-z0-9/+=_(\[-]|\.[A-Za-z_]"
+
 _SHAPES = (
-    _Shape("aws-access-key", "A[KS]IA", "[A-Z0-9]{16}"),
+    _Shape("aws-access-key", "A[KS]IA", "[A-Z0-9]{16}", admits=_is_key_id),
     _Shape("aws-access-key", "A(?:BIA|CCA|3T[A-Z0-9])", "[A-Z0-9]{16}", admits=_has_digits(2)),
     _Shape(
         "aws-secret-key",
-        r"(?i:aws_?(?:secret_?(?:access_?)?key|session_?token))[\"'\s]{0,3}(?:=>|[:=,])[\"'\s]{0,3}",
+        f"(?i:aws[_-]?(?:secret[_-]?key|session[_-]?token)|secret[_-]?access[_-]?key){_ASSIGNED}",
         "[A-Za-z0-9/+]{40}[A-Za-z0-9/+=]*",
+        admits=_is_secret_key,
         is_start_masked=False,
-        not_before="[A-Za-z0-9/+=_-]",
+        not_before=_IDENTIFIER_GOES_ON,
+    ),
+    # Terraform's name, which others use for values of other lengths.
+    _Shape(
+        "aws-secret-key",
+        f"(?i:secret_key){_ASSIGNED}",
+        "[A-Za-z0-9/+]{40}",
+        admits=_is_secret_key,
+        is_start_masked=False,
+        not_before=_IDENTIFIER_GOES_ON,
     ),
     _Shape("github-token", "gh[opsur]_", "[A-Za-z0-9]{36}[A-Za-z0-9_]*"),
     _Shape("github-token", "github_pat_", "[A-Za-z0-9_]{50,}"),
@@ -207,7 +253,7 @@ _SHAPES = (
         "[A-Za-z0-9/+_-]{30,}",
         is_start_masked=False,
     ),
-    _Shape("stripe-key", "[sr]k_(?:live|test|prod)_", "[A-Za-z0-9]{20,}"),
+    _Shape("stripe-key", "[sr]k_(?:live|test|prod)_", "[A-Za-z0-9]{20,}", admits=_is_stripe_key),
     _Shape("stripe-key", "[sr]k_(?:live|test|prod)_", "[A-Za-z0-9]{10,19}", admits=_has_digits(2)),
     _Shape("stripe-key", "whsec_", "[A-Za-z0-9+/]{24,}={0,2}", admits=_has_digits(1)),
     _Shape("google-api-key", "AIza", "[A-Za-z0-9_-]{35}"),

@@ -126,7 +126,9 @@ def test_a_hostile_text_is_masked_in_linear_time() -> None:
         "PuTTY-User-Key-File-2: ",
         "A" * 39 + " ",
     ]:
-        find_and_mask(part * (500_000 // len(part)))
+        text = part * (500_000 // len(part))
+        # Without a token, the first pass would end the search.
+        assert len(find_and_mask(f"{text} {GITHUB}")[1]) >= 1
 
 
 GITHUB = "ghp_" + text_of(36)
@@ -180,3 +182,62 @@ def test_a_false_start_hides_no_token(before: str) -> None:
 @pytest.mark.parametrize("length", [500, 5_000])
 def test_a_very_long_token_is_masked_whole(length: int) -> None:
     assert mask_text(f"ghp_{text_of(length)} rest") == "[secret: github-token] rest"
+
+
+HEX = "0123456789abcdef"
+UUID = "-".join(text_of(length, HEX) for length in (8, 4, 4, 4, 12))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"sk-{UUID}",
+        f"sk-estimator-id-{text_of(32, HEX)}",
+        f"sk-estimator-id-{UUID}",
+        "ASIA" + "PACIFICREGIONONE",
+        "AKIA" + "ABCDEFGHIJKLMNOP",
+        "aws_secret_key = " + "readTheSecretKeyFromTheConfiguredVaultForUs()",
+        "aws_secret_key = " + "readTheSecretKeyFromTheConfiguredVaultV2ForUs()",
+        "aws_secret_key = " + "configurationOfTheServiceInRegion2Production.secret",
+        "sk_live_" + "yourstripesecretkeyhere",
+        "sk_live_" + "yourStripeSecretKeyHere",
+    ],
+)
+def test_words_and_identifiers_are_not_masked(text: str) -> None:
+    assert mask_text(text) == text
+
+
+@pytest.mark.parametrize("prefix", ["sk-", "sk-or-v1-"])
+def test_hexadecimal_api_keys_are_masked(prefix: str) -> None:
+    assert mask_text(prefix + text_of(64, HEX)) == "[secret: api-key]"
+
+
+def test_tokens_of_letters_only_are_masked() -> None:
+    assert mask_text("AKIA" + "QZXWVBNMKLPTRSDF") == "[secret: aws-access-key]"
+    assert mask_text("sk_live_" + "".join(a + b for a, b in zip("QWRTPSDFGHKL", "zxcvbnmlkjhg", strict=True)))[0] == "["
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "aws_secret_access_key      = {}",
+        'aws_secret_access_key:     "{}"',
+        'awsSecretKey := "{}"',
+        'const awsSecretKey: string = "{}"',
+        'const AWS_SECRET_KEY: &\'static str = "{}";',
+        "ENV AWS_SECRET_ACCESS_KEY {}",
+        '"SecretAccessKey": "{}",',
+        "secretAccessKey: '{}',",
+        'myAwsSecretAccessKey = "{}"',
+        'secret_key = "{}"',
+        'os.environ["AWS_SECRET_ACCESS_KEY"] = "{}"',
+        "<SecretAccessKey>{}</SecretAccessKey>",
+        "${{AWS_SECRET_ACCESS_KEY:-{}}}",
+        '\\"aws-secret-access-key\\": \\"{}\\"',
+        '- name: AWS_SECRET_ACCESS_KEY\n  value: "{}"',
+        '{{"name": "AWS_SECRET_ACCESS_KEY", "value": "{}"}}',
+    ],
+)
+def test_every_form_of_an_aws_secret_key_is_masked(around: str) -> None:
+    for secret in (text_of(40), f"{text_of(20)}/aB+{text_of(16)}"):
+        assert mask_text(around.format(secret)) == around.format("[secret: aws-secret-key]")
