@@ -19,7 +19,8 @@ MASKING_VERSION = 2
 
 MASK_START = "[secret: "
 PRIVATE_KEY = "private-key"
-# Longer than any key of a common type: an RSA key of 16,384 bits takes 13,000 characters.
+# Longer than any key of a common type: an RSA key of 16,384 bits takes 13,000 characters. In a longer block, only what
+# looks like the lines of a key is masked.
 _LONGEST_BLOCK = 20_000
 # A block with less text than this between its markers is a placeholder, or code that looks for keys.
 _SHORTEST_KEY = 40
@@ -97,7 +98,12 @@ def find_and_mask(text: str, encoded: bytes | None = None) -> tuple[str, tuple[M
 
 def has_private_key(text: str) -> bool:
     """Return whether a text contains the block of a private key."""
-    return "PRIVATE KEY" in text and next(_key_blocks(text), None) is not None
+    return has_key_marker(text) and next(_key_blocks(text), None) is not None
+
+
+def has_key_marker(text: str) -> bool:
+    """Return whether a text has the words that mark a private key; most have not, and this is quick."""
+    return "PRIVATE KEY" in text or "PuTTY-User-Key-File" in text
 
 
 def mask_of(kind: str) -> str:
@@ -122,6 +128,10 @@ _TOKEN_START = re.compile(
     r"(?<![A-Za-z0-9])|(?<=\\[nrtbfv0])|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2})"
 )
 _REST_OF_TOKEN = re.compile(r"[A-Za-z0-9+/=_-]*")
+# A shorter last line of base64 has only the end marker.
+_REST_OF_KEY = re.compile(
+    r"(?:[A-Za-z0-9+/=]+|(?:\\[nr]|[\s\"'+,\\]){1,40}(?=[A-Za-z0-9+/]{40,}={0,2}(?:[\s\"'\\,]|\Z)))*"
+)
 
 
 def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
@@ -140,9 +150,14 @@ def _token_at(text: str, position: int) -> tuple[int, int, str] | None:
     for shape, expression in _shapes():
         match = expression.match(text, position, limit) if is_start or not shape.is_start_masked else None
         if match and shape.admits(match[1]) and not _is_documented(match[1]):
-            rest = _REST_OF_TOKEN.match(text, limit) if match.end() == limit else None
-            return match.start(1), rest.end() if rest else match.end(1), shape.kind
+            return match.start(1), _end_of_token(text, shape.kind, match.end(1), limit), shape.kind
     return None
+
+
+def _end_of_token(text: str, kind: str, end: int, limit: int) -> int:
+    rest = _REST_OF_KEY.match(text, end) if kind == PRIVATE_KEY else None
+    rest = _REST_OF_TOKEN.match(text, end) if end == limit and not rest else rest
+    return rest.end() if rest else end
 
 
 # The keys that the vendors print in their documentation, without their prefix: AWS marks its own with a word.
@@ -212,7 +227,7 @@ def _entropy(text: str) -> float:
 
 def _is_encoded_key(token: str) -> bool:
     """Return whether base64 text contains the block of a private key."""
-    return b"PRIVATE KEY" in b64decode(token[:80])
+    return b"PRIVATE KEY" in b64decode(token[:52])
 
 
 # What may stand between the name of a setting and its value, in code, settings, XML, Dockerfiles and Kubernetes.
@@ -262,7 +277,7 @@ _SHAPES = (
     _Shape("npm-token", "npm_", "[A-Za-z0-9]{36}"),
     _Shape("pypi-token", "pypi-AgEI", "[A-Za-z0-9_-]{50,}"),
     _Shape("api-key", "sk-", "[A-Za-z0-9_-]{32,}", admits=_is_generated),
-    _Shape(PRIVATE_KEY, "LS0tLS1CRUdJTi", "[A-Za-z0-9+/]{100,}={0,2}", admits=_is_encoded_key),
+    _Shape(PRIVATE_KEY, "LS0tLS1CRUdJTiB", "[A-Za-z0-9+/]{40,}={0,2}", admits=_is_encoded_key),
 )
 # A key block has one of these; its lines are found by other means.
 _KEY_HINT = "PRIVATE KEY|PuTTY-User-Key-File"
@@ -294,12 +309,17 @@ def _any_of(expressions: list[str]) -> Matcher:
 
 # The markers of PEM, OpenPGP, SSH2 and PuTTY.
 _KEY_MARKER = re.compile(
-    r"(?P<start>-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|PuTTY-User-Key-File-[0-9]:)"
-    r"|-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-MAC:"
+    r"(?P<start>-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+    r"|PuTTY-User-Key-File-[0-9]:(?: [a-z0-9-]{1,40})?)"
+    r"|-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+    r"|(?P<code>Private-(?:MAC|Hash):\s?[0-9a-f]*)"
 )
 # `\n` is a line end in a string of most languages.
 _KEY_TEXT = re.compile(r"\\[nrt]|[A-Za-z0-9+/=]+")
-_KEY_LINES = re.compile(r"(?:\s|\\[nr]|[\"'+,.;#*>|]|[A-Za-z-]{1,40}: [^\n]*|(?<![A-Za-z0-9])[A-Za-z0-9+/=]{16,})*")
+_KEY_LINES = re.compile(
+    r"(?:\s|\\[nr]|\\(?=\r?\n)|[\"'`+,.;#*>|%]|/{2,3}|--(?=\s)|[A-Za-z-]{1,40}: [^\n]*"
+    r"|(?<![A-Za-z0-9])[A-Za-z0-9+/=]{16,})*"
+)
 
 
 def _key_blocks(text: str) -> Iterator[tuple[int, int]]:
@@ -311,10 +331,12 @@ def _key_blocks(text: str) -> Iterator[tuple[int, int]]:
         if not marker["start"]:
             continue
         start = marker.end()
-        limit = min(following.start() if following else len(text), start + _LONGEST_BLOCK)
-        is_closed = following and not following["start"] and limit == following.start()
-        if not is_closed:
-            # The end is missing: the block was clipped, or this is only a marker.
+        limit = following.start() if following else len(text)
+        if following and not following["start"] and limit <= start + _LONGEST_BLOCK:
+            # The code at the end of a PuTTY key is made from the key.
+            limit = following.end("code") if following["code"] else limit
+        else:
+            # The end is missing or far away: the block was clipped, or is very long, or this is only a marker.
             inside = _KEY_LINES.match(text, start, limit)
             limit = inside.end() if inside else start
         if sum(len(run) for run in _KEY_TEXT.findall(text, start, limit) if len(run) >= 12) >= _SHORTEST_KEY:

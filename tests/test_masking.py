@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from canaries import CANARIES, ENCODED_KEY, key_block, text_of
+from canaries import CANARIES, ENCODED_KEY, key_block, putty_key, text_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,11 +115,12 @@ def test_a_hostile_text_is_masked_in_linear_time() -> None:
         "sk-",
         "AKIA",
         "xoxb-1",
-        "LS0tLS1CRUdJTi",
+        "LS0tLS1CRUdJTiB",
+        ENCODED_KEY[:56] + "\n",
         "aws_secret_key=",
         "awsSecretKey=",
         "aws_secret_key" + " " * 4_000,
-        "LS0tLS1CRUdJTi/",
+        "LS0tLS1CRUdJTiB/",
         "-sk-a1",
         "ghp_",
         "-xoxb-1",
@@ -241,3 +242,43 @@ def test_tokens_of_letters_only_are_masked() -> None:
 def test_every_form_of_an_aws_secret_key_is_masked(around: str) -> None:
     for secret in (text_of(40), f"{text_of(20)}/aB+{text_of(16)}"):
         assert mask_text(around.format(secret)) == around.format("[secret: aws-secret-key]")
+
+
+def wrapped(text: str, width: int, line_end: str) -> str:
+    return line_end.join(text[start : start + width] for start in range(0, len(text), width))
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\n    ", "\\\n", '"\n    "', "\\n"])
+@pytest.mark.parametrize("width", [64, 76])
+def test_a_key_in_base64_on_several_lines_is_masked(width: int, line_end: str) -> None:
+    text = f'data: "{wrapped(ENCODED_KEY, width, line_end)}"\nnext: line\n'
+    shown, (mask,) = find_and_mask(text)
+    assert (mask.kind, shown.count("\n")) == ("private-key", text.count("\n"))
+    assert shown.endswith("\nnext: line\n")
+    # The markers are no secret.
+    for start in range(44, len(ENCODED_KEY) - 60, 16):
+        assert ENCODED_KEY[start : start + 16] not in shown
+
+
+@pytest.mark.parametrize("mark", ["// ", "//", "-- ", "# ", "% ", "; ", " * ", "> "])
+def test_a_clipped_key_in_a_comment_is_masked(mark: str) -> None:
+    text = "".join(f"{mark}{line}\n" for line in key_block().splitlines()[:9])
+    shown = mask_text(f"{text}\ndef function_with_a_long_name(): ...\n")
+    assert not [line for line in key_block().splitlines()[1:9] if line[:20] in shown]
+    assert shown.endswith("\ndef function_with_a_long_name(): ...\n")
+
+
+def test_a_very_long_key_is_masked_to_its_end() -> None:
+    lines = [text_of(64) for _ in range(600)]
+    text = "\n".join(["-----BEGIN PRIVATE KEY" + "-----", *lines, "-----END PRIVATE KEY" + "-----", "after"])
+    shown, masks = find_and_mask(text)
+    assert len(masks) == 1
+    assert not [line for line in lines if line in shown]
+    assert shown.endswith("\n-----END PRIVATE KEY-----\nafter")
+
+
+def test_a_putty_key_is_masked_with_its_code() -> None:
+    shown, (mask,) = find_and_mask(f"text\n{putty_key()}after\n")
+    assert (mask.kind, mask.start_line) == ("private-key", 2)
+    assert not [word for word in putty_key().split() if len(word) >= 60 and word in shown]
+    assert shown.endswith("\nafter\n")
