@@ -235,7 +235,7 @@ _QUOTES = r"[\"'`\s\\\])]{0,40}"
 _TYPE = r":\s{0,9}[A-Za-z&][\w&'. <>|?\[\]]{0,30}="
 _NAMED_VALUE = r",?[\"'\s]{0,40}(?i:value)[\"'\s]{0,9}[:=]"
 _ASSIGNED = rf"(?:\s|{_QUOTES}(?:{_TYPE}|{_NAMED_VALUE}|=>|:=|:-|[:=,>])){_QUOTES}"
-_IDENTIFIER_GOES_ON = r"[A-Za-z0-9/+=_(\[-]|\.[A-Za-z_]"
+_CALL_OR_REST = r"[A-Za-z0-9/+=(\[]"
 
 _SHAPES = (
     _Shape("aws-access-key", "A[KS]IA", "[A-Z0-9]{16}", admits=_is_key_id),
@@ -246,7 +246,7 @@ _SHAPES = (
         "[A-Za-z0-9/+]{40}[A-Za-z0-9/+=]*",
         admits=_is_secret_key,
         is_start_masked=False,
-        not_before=_IDENTIFIER_GOES_ON,
+        not_before=_CALL_OR_REST,
     ),
     # Terraform's name, which others use for values of other lengths.
     _Shape(
@@ -255,7 +255,7 @@ _SHAPES = (
         "[A-Za-z0-9/+]{40}",
         admits=_is_secret_key,
         is_start_masked=False,
-        not_before=_IDENTIFIER_GOES_ON,
+        not_before=_CALL_OR_REST,
     ),
     _Shape("github-token", "gh[opsur]_", "[A-Za-z0-9]{36}[A-Za-z0-9_]*"),
     _Shape("github-token", "github_pat_", "[A-Za-z0-9_]{50,}"),
