@@ -26,6 +26,15 @@ def key_block(kind: str = "RSA PRIVATE KEY") -> str:
     return "\n".join([f"-----BEGIN {kind}-----", *lines, f"{text_of(30)}==", f"-----END {kind}-----", ""])
 
 
+@cache
+def putty_key() -> str:
+    """Return a key in the format of PuTTY, with random content."""
+    lines = [text_of(64, f"{_LETTERS}+/") for _ in range(14)]
+    head = ["PuTTY-User-Key-File" + "-3: ssh-rsa", "Encryption: none", "Comment: a key", "Public-Lines: 6", *lines[:6]]
+    mac = text_of(64, "0123456789abcdef")
+    return "\n".join([*head, "Private-Lines: 8", *lines[6:], f"Private-MAC: {mac}", ""])
+
+
 def _tokens() -> Iterable[tuple[str, str, str]]:
     digits, dashed = string.digits, f"{_LETTERS}_-"
     yield "aws-access-key", "AK" + "IA", text_of(16, _UPPER)

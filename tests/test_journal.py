@@ -10,6 +10,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from canaries import text_of
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,6 +119,26 @@ def test_before_there_is_a_journal_everything_is_empty(tmp_path: Path) -> None:
     assert (reader.calls(), reader.whole(1), list(reader.each())) == ([], None, [])
     write_calls(journal_in(tmp_path / "none"), 1)
     assert len(reader.poll(Mark()).calls) == 1
+
+
+def test_tokens_in_arguments_are_not_recorded(tmp_path: Path) -> None:
+    token = "ghp_" + text_of(36)
+    arguments = {
+        "query": f"foo\n{token}",
+        "paths": [f"a\t{token}", {f"é{token}": (f"\udcff{token}", 1, None)}],
+        f"\r{token}": Path(f"/tmp/{token}"),
+    }
+    journal = journal_in(tmp_path)
+    journal.started(started(**arguments))
+    assert journal.flush()
+    (call,) = all_calls(tmp_path)
+    mask = "[secret: github-token]"
+    assert json.loads(call.arguments) == {
+        "query": f"foo\n{mask}",
+        "paths": [f"a\t{mask}", {f"é{mask}": [f"\udcff{mask}", 1, None]}],
+        f"\r{mask}": f"/tmp/{mask}",
+    }
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and token.encode() in file.read_bytes()]
 
 
 def test_filters(tmp_path: Path) -> None:

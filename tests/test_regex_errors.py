@@ -1,6 +1,7 @@
 """What is wrong with a regular expression: every kind of RE2's errors, in our own words and at the right place."""
 
 import pytest
+from canaries import text_of
 
 from keyhole.core.errors import QueryError
 from keyhole.core.search.regex import compile_pattern
@@ -60,3 +61,42 @@ def test_a_long_pattern_is_shown_around_the_place() -> None:
     assert line.startswith("  …x")
     assert line.endswith("y…")
     assert len(raised.value.problem) < LONGEST_ERROR
+
+
+TOKEN = "ghp_" + text_of(36)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        f"{TOKEN}aaa(",
+        f"{TOKEN} {'x' * 45}(",
+        f"({'x' * 40} {TOKEN}",
+        f"x{'y' * 30} (?P<{TOKEN}",
+        f"[[:{'y' * 30}-{TOKEN}:]]",
+        f"{TOKEN}**",
+        f"{'z' * 70}**{TOKEN}",
+        f"{TOKEN}\ud800",
+    ],
+)
+def test_no_part_of_a_token_is_shown(pattern: str) -> None:
+    with pytest.raises(QueryError) as raised:
+        compile_pattern(pattern)
+    shown = raised.value.problem
+    assert not [start for start in range(4, 36) if TOKEN[start : start + 5] in shown], shown
+
+
+def test_the_mark_stays_under_the_place_when_a_token_is_masked() -> None:
+    with pytest.raises(QueryError) as raised:
+        compile_pattern(f"{TOKEN} (a")
+    _, line, mark = raised.value.problem.split("\n")
+    assert line == "  [secret: github-token] (a"
+    assert line[mark.index("^")] == "("
+
+
+def test_a_token_around_the_place_is_masked() -> None:
+    webhook = "hooks.slack" + f".com/services/{text_of(20)}++{text_of(20)}"
+    with pytest.raises(QueryError) as raised:
+        compile_pattern(webhook)
+    assert webhook[-12:] not in raised.value.problem
+    assert "[secret: slack-webhook]" in raised.value.problem

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from canaries import key_block, text_of
+from canaries import key_block, putty_key, text_of
 from discovery import put
 
 from keyhole.core.config import load_settings
@@ -95,6 +95,10 @@ YARN_TOKEN = "npmAuth" + "Token: "
         ("notes.txt", f"the key\n\n{key_block()}\nthat was it\n", True),
         ("deploy.py", f'KEY = """{key_block()}"""\n', True),
         ("one_line.json", key_block().join(['{"key": "', '"}\n']).replace("\n", "\\n"), True),
+        ("putty.txt", putty_key(), True),
+        ("notes_putty.txt", f"the key\n\n{putty_key()}\nthat was it\n", True),
+        ("large_putty.txt", f"{putty_key()}{'text ' * SMALL_FILE}", True),
+        ("putty.py", 'return text.startswith("PuTTY-User-Key-File-3:")\n', False),
         ("large.md", f"{key_block()}{'text ' * SMALL_FILE}", True),
         ("large.txt", f"text\n{key_block()}{'text ' * SMALL_FILE}", False),
         ("large.asc", f"text\n{key_block('PGP PRIVATE KEY BLOCK')}{'text ' * SMALL_FILE}", True),

@@ -3,12 +3,12 @@
 import re
 
 from keyhole.core.files.secret_names import original_name
-from keyhole.core.masking import has_private_key
+from keyhole.core.masking import has_key_marker, has_private_key
 
 # A key of 4,096 bits takes 3,300 characters, so a file up to this size that contains a key is little else. In a larger
 # file the block is masked, and the rest is served.
 SMALL_FILE = 4_000
-_KEY_FILE = re.compile(r"\A\s*-----BEGIN [A-Z ]*PRIVATE KEY")
+_KEY_FILE = re.compile(r"\A\s*(?:-----BEGIN [A-Z ]*PRIVATE KEY|PuTTY-User-Key-File-[0-9]:)")
 # A token that is written out; `${NPM_TOKEN}` is taken from the environment.
 _YARN_TOKEN = re.compile(
     r"(?:npmAuth(?:Token|Ident)[\"']?\s*:|_(?:authToken|auth|password)[\"']?[\s=]+)\s*[\"']?[^\s\"'$]"
@@ -17,7 +17,7 @@ _YARN_TOKEN = re.compile(
 
 def secret_content(path: str, text: str) -> str:
     """Return why the content of a file is secret; empty if it is not."""
-    if "PRIVATE KEY" in text and _is_key_file(path, text):
+    if has_key_marker(text) and _is_key_file(path, text):
         return "contains a private key"
     if ".yarnrc" in path.casefold() and _name(path) in (".yarnrc", ".yarnrc.yml") and _YARN_TOKEN.search(text):
         return "contains a token"

@@ -216,7 +216,7 @@ def _write(db: apsw.Connection, events: Iterable[_Event], ids: dict[Started, int
 
 def _insert(db: apsw.Connection, call: Started, change: int) -> int:
     # A query may contain a secret; the answer is recorded as it was sent.
-    arguments = mask_text(json.dumps(call.arguments, default=str))
+    arguments = json.dumps(_masked(call.arguments))
     kept = arguments if len(arguments) <= LONGEST_ARGUMENTS else ""
     names = map(mask_text, (call.client, call.client_version, call.tool))
     facts = (change, call.at, os.getpid(), call.transport, *names, kept)
@@ -227,6 +227,17 @@ def _insert(db: apsw.Connection, call: Started, change: int) -> int:
         facts,
     )
     return db.last_insert_rowid()
+
+
+def _masked(value: object) -> object:
+    """Return a value for JSON with its tokens masked; JSON's escapes would hide where a token starts."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {mask_text(str(key)): _masked(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_masked(item) for item in value]
+    return mask_text(str(value))
 
 
 def _finish(db: apsw.Connection, call_id: int, outcome: Ended, change: int) -> None:

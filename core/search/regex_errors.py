@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from keyhole.core.masking import mask_text
 from keyhole.core.untrusted_text import visible
 
 # How much of a long pattern is shown around the error.
@@ -35,16 +36,21 @@ def pattern_error(pattern: str, message: str) -> PatternError:
     explain = _KINDS.get(kind)
     if explain is None:
         return PatternError("RE2 can't read this pattern; simplify it", None)
-    shown = piece if len(piece) <= _LONGEST_PIECE else f"{piece[:_LONGEST_PIECE]}…"
+    # Part of a token would not be masked later.
+    masked = mask_text(piece)
+    shown = masked if len(masked) <= _LONGEST_PIECE else f"{masked[:_LONGEST_PIECE]}…"
     return PatternError(explain(shown), _place_of(kind, pattern, piece))
 
 
 def pointed_out(pattern: str, place: int | None) -> str:
     """Return the pattern on its own line with a mark under the place; of a long pattern, what is around the place."""
-    middle = place or 0
-    start, end = max(middle - _SHOWN_BEFORE, 0), middle + _SHOWN_AFTER
-    before = _on_one_line(f"{'…' if start else ''}{pattern[start:middle]}")
-    after = _on_one_line(f"{pattern[middle:end]}{'…' if end < len(pattern) else ''}")
+    before, after = mask_text(pattern[: place or 0]), mask_text(pattern[place or 0 :])
+    whole = mask_text(pattern)
+    if before + after != whole:
+        # The place is inside a token, so it can't be shown.
+        before, after, place = "", whole, None
+    before = _on_one_line(f"…{before[-_SHOWN_BEFORE:]}" if len(before) > _SHOWN_BEFORE else before)
+    after = _on_one_line(f"{after[:_SHOWN_AFTER]}…" if len(after) > _SHOWN_AFTER else after)
     mark = "" if place is None else f"\n  {' ' * len(before)}^"
     return f"\n  {before}{after}{mark}"
 
