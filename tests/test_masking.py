@@ -127,7 +127,7 @@ def test_a_hostile_text_is_masked_in_linear_time() -> None:
         "PuTTY-User-Key-File-2: ",
         "A" * 39 + " ",
     ]:
-        text = part * (500_000 // len(part))
+        text = part * (200_000 // len(part))
         # Without a token, the first pass would end the search.
         assert len(find_and_mask(f"{text} {GITHUB}")[1]) >= 1
 
