@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -129,7 +130,7 @@ def test_tokens_in_arguments_are_not_recorded(tmp_path: Path) -> None:
         f"\r{token}": Path(f"/tmp/{token}"),
     }
     journal = journal_in(tmp_path)
-    journal.started(started(**arguments))
+    journal.started(replace(started(), arguments=arguments))
     assert journal.flush()
     (call,) = all_calls(tmp_path)
     mask = "[secret: github-token]"
