@@ -10,18 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keyhole.core.errors import ErrorKind, QueryError, StoreError
+from keyhole.core.errors import ErrorKind, PathError, QueryError, StoreError
 from keyhole.core.files.read import SourceReader, read_source
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.store import Store
-from keyhole.core.links.requests import BrokenLinksRequest
+from keyhole.core.links.requests import BacklinksRequest, BrokenLinksRequest, LinksRequest, TreeRequest
 from keyhole.core.search import lexical
 from keyhole.core.search.passages import load_passages
 from keyhole.core.search.rank import DEFINITION_SIGNALS, MATCH_SIGNALS, PATH_SIGNALS, WEIGHTS
 from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
-from keyhole.core.types import Format, Hit, Mode, Progress, Query, SearchRequest, SearchResult
+from keyhole.core.types import Format, Hit, MapRequest, Mode, Progress, Query, SearchRequest, SearchResult
 
 FILES = {
     "src/net/retry.py": '''
@@ -575,3 +575,14 @@ def test_explain_a_line(own: Service) -> None:
     assert found.hit is not None
     assert found.hit.path == "src/net/client.py"
     assert own.explain(SearchRequest("next_delay"), "src/net/client.py", 900).rank == 0
+
+
+def test_bytes_that_are_not_utf_8_are_an_unknown_path(own: Service) -> None:
+    path = os.fsdecode(b"\xff.py")
+    for request in (BacklinksRequest(path=path), TreeRequest(path=path), LinksRequest(path=path)):
+        with pytest.raises(PathError):
+            own.relation_view(request)
+    for ask in (own.read, lambda path: own.map_view(MapRequest(path))):
+        with pytest.raises(PathError):
+            ask(path)
+    assert own.explain(SearchRequest("word"), path).rank == 0

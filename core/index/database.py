@@ -1,5 +1,6 @@
 """An open index file: runs statements, returns rows as named types, and converts SQLite's errors to Keyhole's."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import starmap
@@ -53,8 +54,12 @@ class Database:
 
     def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return rows as plain tuples; only table modules may rely on the order of the cells."""
-        with explained(self.path):
-            return list(self._db.execute(sql, values))
+        try:
+            with explained(self.path):
+                return list(self._db.execute(sql, values))
+        except UnicodeEncodeError:
+            # A shell passes bytes that are not UTF-8 as halves of characters.
+            return self.query(sql, *map(_storable, values))
 
     @contextmanager
     def stepped(self, sql: str, *values: object) -> Iterator[Iterator[tuple[Any, ...]]]:
@@ -87,3 +92,8 @@ def json_ids(ids: Iterable[int]) -> str:
     """Return ids as a JSON list for `json_each`."""
     # One parameter holds any number of ids, so the statement is always the same and SQLite prepares it once.
     return f"[{','.join(map(str, ids))}]"
+
+
+def _storable(value: object) -> object:
+    """Return a value with zero bytes, which are in no path and no word, in place of halves of characters."""
+    return re.sub("[\\ud800-\\udfff]", "\\0", value) if isinstance(value, str) else value
