@@ -76,7 +76,7 @@ async def test_a_regular_expression_over_too_much_ends_with_a_clear_error(
     monkeypatch.undo()
     text, is_error = await ask(service)
     assert not is_error
-    assert "of 45." in text.splitlines()[0]
+    assert "in 45 files." in text.splitlines()[0]
 
 
 def test_what_was_prepared_before_the_deadline_stays(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

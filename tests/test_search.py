@@ -485,7 +485,7 @@ def test_trigrams_spare_files_that_cannot_match(own: Service, monkeypatch: pytes
     monkeypatch.setattr(SourceReader, "read", spy)
     result = own.search(Query(r"/drawColour\(/"))
     assert paths(result) == ["src/paint.js"]
-    assert read == ["src/paint.js"]
+    assert set(read) == {"src/paint.js"}
     assert result.hits[0].match_lines == (1,)
 
 
