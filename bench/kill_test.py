@@ -66,7 +66,7 @@ FIRST_MOMENTS = (
     ("merging words", 1, 0.01),
     ("closing", 2, 0.005),
 )
-# The same in a program that goes on after its first index run, and is searched.
+# The same in a program that keeps running after its first index run, and is searched.
 LATER_MOMENTS = (
     ("walking", 2, 0.03),
     ("preparing", 1, 0.05),

@@ -44,7 +44,7 @@ class PhaseFile:
         self._bytes[1 + number] = min(self._bytes[1 + number] + 1, _MOST)
 
     def resume(self, phase: str) -> None:
-        """Record that a phase goes on."""
+        """Record that a phase continues."""
         self._bytes[0] = PHASES.index(phase)
 
     def times(self, phase: str) -> int:

@@ -166,6 +166,12 @@ def test_no_part_of_a_mask_is_left_where_a_line_is_clipped(tmp_path: Path) -> No
             assert part.startswith("github-token]")
 
 
+def test_a_line_after_a_definition_is_not_shown_as_part_of_it(tmp_path: Path) -> None:
+    service = _service(tmp_path, {"a.py": "def send():\n    word = 1\n\n\nword = 2\n"})
+    lines = service.search_view(SearchRequest("/word/")).text.split("\n")
+    assert lines[2:-1] == ["a.py", "  in send", "  2: word = 1", "  at the top level", "  5: word = 2"]
+
+
 def test_a_kind_only_admits_lines_of_its_chunks(tmp_path: Path) -> None:
     service = _service(tmp_path, {"a.py": "class A:\n    word = 1\n", "b.py": "def b():\n    word = 2\n"})
     assert [hit.path for hit in service.search_page(SearchRequest("/word/", kind="class"))[0].hits] == ["a.py"]

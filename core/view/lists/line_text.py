@@ -63,8 +63,11 @@ class LinePage:
     def _owner_line(self, number: int, level: str) -> str:
         """Return the name of the definition around a line, unless the line before has the same."""
         owner = self.hits[number].owner
-        is_same = self._is_same_file(number - 1, number) and self.hits[number - 1].owner == owner
-        return f"  in {name_text(owner.qualified_name)}\n" if owner and not is_same and level != Detail.MINIMAL else ""
+        follows = self._is_same_file(number - 1, number)
+        if level == Detail.MINIMAL or (self.hits[number - 1].owner == owner if follows else owner is None):
+            return ""
+        # Without this, the line would seem to be in the definition above it.
+        return f"  in {name_text(owner.qualified_name)}\n" if owner else "  at the top level\n"
 
     def _numbered(self, number: int, level: str) -> list[str]:
         """Return a matching line (`12: text`) and the lines around it (`13- text`), without those of its neighbours."""
