@@ -69,7 +69,7 @@ def verdict(name: str, figure: float) -> str:
 
 def page(service: Service, text: str, limit: int) -> SearchResult:
     """Search, and load the source of every hit."""
-    return service.search(Query(text, limit=limit), needs_source=lambda _: True)
+    return service.search(Query(text, limit=limit))
 
 
 def sizes(pages: list[SearchResult]) -> dict[str, float]:
@@ -88,7 +88,7 @@ def sizes(pages: list[SearchResult]) -> dict[str, float]:
 
 def indented(found: SearchResult) -> str:
     """Return results as tools commonly write them."""
-    facts = [hit_facts(hit, found.passages[hit.key], Detail.RICH) for hit in found.hits]
+    facts = [hit_facts(hit, Detail.RICH) for hit in found.hits]
     return json.dumps(facts, indent=2, ensure_ascii=False)
 
 

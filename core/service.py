@@ -21,7 +21,6 @@ from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
 from keyhole.core.types import (
     Explanation,
-    Hit,
     IndexReport,
     Inventory,
     MapRequest,
@@ -105,7 +104,6 @@ class Service:
         `known` is an earlier result: if it contains this answer, nothing is searched again.
         """
         from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
-        from keyhole.core.view.lists.hit_text import needs_source
         from keyhole.core.view.lists.search_view import parse_search_request, search_view
 
         started = time.perf_counter()
@@ -116,7 +114,7 @@ class Service:
         if request.cursor:
             offset, generation = read_cursor(request.cursor, key)
             query = replace(query, offset=offset)
-        result = self.search(query, needs_source=lambda hit: needs_source(hit, shown), known=known)
+        result = self.search(query, known=known)
         if generation is not None:
             check_generation(generation, result.index.generation)
         latency = (time.perf_counter() - started) * 1e3
@@ -124,28 +122,20 @@ class Service:
         self.metrics.record("search_code", query.text, view)
         return result, view
 
-    def search(
-        self,
-        query: Query,
-        *,
-        needs_source: Callable[[Hit], bool] = lambda _: False,
-        known: SearchResult | None = None,
-    ) -> SearchResult:
+    def search(self, query: Query, *, known: SearchResult | None = None) -> SearchResult:
         """Return the result of a query for the current files: if a file with hits has changed, it is searched again."""
-        from keyhole.core.search.passages import load_passages
-        from keyhole.core.search.query import choose_mode
+        from keyhole.core.search.query import choose_mode, quoted_parts
 
         mode = choose_mode(query)
 
         def attempt(engine: "Engine") -> tuple[SearchResult, set[str], set[str]]:
             with engine.gaps_explained():
                 result = _find(engine, query, mode, known)
-            hits = [hit for hit in result.hits if needs_source(hit)]
-            passages, changed = load_passages(engine.store, engine.files, hits, query.text)
             paths = {hit.path for hit in result.hits}
-            return replace(result, passages=passages, masks=engine.store.masks_of(paths)), paths, changed
+            return replace(result, masks=engine.store.masks_of(paths)), paths, set(result.changed)
 
-        result, stale = self._fresh.answer(attempt, needs_trigrams=mode == Mode.REGEX)
+        needs_trigrams = mode == Mode.REGEX or bool(quoted_parts(query.text))
+        result, stale = self._fresh.answer(attempt, needs_trigrams=needs_trigrams)
         return _without(result, stale)
 
     def map_view(self, request: MapRequest) -> "View":

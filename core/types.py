@@ -424,8 +424,40 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """Whole lines of a file, unchanged."""
+
+    start_line: int
+    text: str
+
+    @property
+    def end_line(self) -> int:
+        """The number of its last line."""
+        return self.start_line + self.text.removesuffix("\n").count("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The current source of a hit: its chunk or line, and what it names, with some lines before and after that.
+
+    What it names may be long; then `content` is the start of it and the stretches around the matches.
+    """
+
+    text: str
+    before: str
+    after: str
+    match_lines: tuple[int, ...]
+    content: tuple[Stretch, ...]
+    # The line with the most words of the query that the signature does not contain; None if there is none.
+    best_line: Stretch | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk that matches a query, labelled with its best matching definition; or one line that matches a pattern."""
+    """A chunk that matches a query, labelled with its best matching definition; or one line that matches a pattern.
+
+    In a search by words or meaning, it stands for its file, and `further` are the next best hits of that file.
+    """
 
     path: str
     language: str
@@ -442,20 +474,30 @@ class Hit:
     definitions: str
     signals: tuple[Signal, ...]
     key_methods: tuple[str, ...] = ()
-    match_lines: tuple[int, ...] = ()
+    # The definitions around the named one: `Outer.Inner`.
+    parent: str = ""
+    # The lines of the named definition; zeros if none is named.
+    named_lines: tuple[int, int] = (0, 0)
+    # Whether it was found by meaning alone: it contains no word of the query.
+    is_similar: bool = False
+    # None if the file has changed since it was indexed.
+    passage: Passage | None = None
+    further: tuple["Hit", ...] = ()
+    # How many hits of the file are not this one, including those that are not in `further`.
+    further_count: int = 0
     # Of a line that matches a pattern: where the first match starts, and the definition around it.
     column: int = 0
     owner: Owner | None = None
 
     @property
+    def qualified_name(self) -> str:
+        """The name of the definition with the names around it."""
+        return f"{self.parent}.{self.name}" if self.parent and self.name else self.name
+
+    @property
     def is_line(self) -> bool:
         """Whether this is one line that matches a pattern, not a chunk."""
         return self.column > 0
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """What tells it from the other hits of an answer."""
-        return self.chunk_id, self.start_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,16 +507,6 @@ class MatchCount:
     path: str
     lines: int
     files: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """The current source of a hit, unchanged, with some lines before and after it."""
-
-    text: str
-    before: str
-    after: str
-    match_lines: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -542,7 +574,7 @@ NONE_UNSHOWN = Unshown()
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One page of hits with notes about it; `passages` are by the keys of hits.
+    """One page of hits with notes about it; `total` counts hits, or files if each hit stands for its file.
 
     `unshown` says how many hits of the page are not in `hits`, because their files differ from the index. A search by
     pattern also has the number of files with matches; it may have a page of counts instead of hits.
@@ -554,10 +586,15 @@ class SearchResult:
     total: int
     index: IndexVersion
     notes: tuple[Note, ...] = ()
-    passages: Mapping[tuple[int, int], Passage] = field(default_factory=dict)
     unshown: Unshown = NONE_UNSHOWN
+    # How many chunks match, if each hit stands for its file; None otherwise.
+    total_hits: int | None = None
+    # Whether any file contains a word of the query; if not, all hits are only similar.
+    has_words: bool = True
     matches: MatchCount | None = None
     counts: tuple[MatchCount, ...] = ()
+    # Files of the page whose content is not the one that was indexed.
+    changed: frozenset[str] = frozenset()
     # What is masked in the files of the hits.
     masks: Mapping[str, tuple[Mask, ...]] = field(default_factory=dict)
 

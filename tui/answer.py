@@ -6,8 +6,8 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import Format, Hit, Passage, SearchRequest, SearchResult
-from keyhole.core.view.lists.hit_text import first_line, ladders, line_preview
+from keyhole.core.types import Format, Hit, SearchRequest, SearchResult
+from keyhole.core.view.lists.hit_text import ladders, named_by_line, preview_text, shown_signature
 from keyhole.core.view.lists.listing import ListView
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.search_state import Variant
@@ -90,13 +90,13 @@ def find_answer(
 ) -> Answer:
     """Answer a request and measure every result of the page; `known` results are not searched again."""
     result, view = service.search_page(request, known)
-    asked = [ladder[0] for ladder in ladders(request.detail_level, len(result.hits))]
+    asked = [ladder[0] for ladder in ladders(request.detail_level, result.hits)]
     rows = []
     for position, hit in enumerate(result.hits):
         # A result that was left out has no level, so its cost is measured at the level asked for.
         is_left_out = position >= len(view.plan.levels)
         level = asked[position] if is_left_out else view.plan.levels[position]
-        label = label_of(hit, result.passages.get(hit.key))
+        label = label_of(hit)
         rows.append(Row(hit, label, level, asked[position], view.size_of(position, level).tokens, is_left_out))
     source = _source_of(service, rows[0]) if with_source and rows else None
     return Answer(number, request, result, view, tuple(rows), source)
@@ -108,14 +108,14 @@ def _source_of(service: "Service", row: Row) -> str | None:
     return None
 
 
-def label_of(hit: Hit, passage: Passage | None) -> Label:
+def label_of(hit: Hit) -> Label:
     """Return what a hit is, on one line and with its kind only once: `async method fetch(self)`, `class Client`."""
     if hit.is_line:
-        text = name_text(line_preview(passage.text, hit.column).strip()) if passage else ""
+        text = name_text(preview_text(hit).strip())
         return Label("", hit.owner.qualified_name if hit.owner else "", text)
     if not hit.signature:
-        return Label("", hit.kind, first_line(passage))
-    signature = name_text(hit.signature)
+        return Label("", hit.kind, named_by_line(hit))
+    signature = name_text(shown_signature(hit))
     words = signature.split(" ")
     for number, word in enumerate(words):
         if "(" in word:

@@ -76,6 +76,9 @@ def within(scope: ChunkScope) -> tuple[str, list[object]]:
     if scope.file_ids is not None:
         conditions.append("chunk.file_id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(sorted(scope.file_ids)))
+    if scope.chunk_ids is not None:
+        conditions.append("chunk.id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(sorted(scope.chunk_ids)))
     if scope.kind:
         # Definitions are stored as "class A, method b", so a kind is at the start or after a comma.
         conditions.append("instr(', ' || chunk.definitions, ?) > 0")

@@ -189,8 +189,11 @@ class SearchStore(FactStore, Protocol):
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
         """Return the best chunks, ranked by BM25; equally good ones in the order of path and line."""
 
-    def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
-        """Count every chunk that `word_matches` could return."""
+    def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> dict[int, int]:
+        """Count the chunks of each file that `word_matches` could return, by the id of the file."""
+
+    def chunks_with_words(self, words: Iterable[str], chunk_ids: Iterable[int]) -> set[int]:
+        """Return which of these chunks contain one of these words."""
 
     def all_signs(self) -> list[ChunkSigns]:
         """Return the signs of every vector, in no particular order."""
@@ -211,7 +214,7 @@ class SearchStore(FactStore, Protocol):
         """Return the first chunks by path and line that define a name, ignoring case."""
 
     def symbols_in_chunks(self, chunk_ids: Iterable[int]) -> list[SymbolLabel]:
-        """Return the symbols whose names are in these chunks."""
+        """Return the symbols with lines in these chunks, in order."""
 
     def methods_of(self, file_id: int, owner: SymbolLabel, limit: int) -> list[str]:
         """Return the names of up to `limit` methods of a class, exported ones first."""

@@ -128,23 +128,33 @@ class Found(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class ChunkScope:
-    """The chunks that a search considers: those in these files (None: all) that define this kind (empty: any)."""
+    """The chunks that a search considers: those in these files (None: all) that define this kind (empty: any).
+
+    `chunk_ids` are the only ones that contain what must be there word for word; None if nothing must.
+    """
 
     file_ids: frozenset[int] | None = None
     kind: str = ""
+    chunk_ids: frozenset[int] | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether the scope includes every chunk."""
-        return self.file_ids is None and not self.kind
+        return self.file_ids is None and not self.kind and self.chunk_ids is None
 
     def admits_file(self, file_id: int) -> bool:
         """Return whether the scope includes a file."""
         return self.file_ids is None or file_id in self.file_ids
 
     def admits(self, file_id: int, definitions: str) -> bool:
-        """Return whether the scope includes a chunk."""
+        """Return whether the filters include a chunk with these definitions."""
         return self.admits_file(file_id) and (not self.kind or f", {self.kind} " in f", {definitions}")
+
+    def admits_chunk(self, chunk: "ChunkPlace") -> bool:
+        """Return whether the scope includes a chunk."""
+        return self.admits(chunk.file_id, chunk.definitions) and (
+            self.chunk_ids is None or chunk.chunk_id in self.chunk_ids
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +296,7 @@ class DefiningChunk(NamedTuple):
 
 
 class SymbolLabel(NamedTuple):
-    """A symbol whose name is in a chunk, with the facts that a hit shows."""
+    """A symbol with lines in a chunk, and the facts that a hit shows."""
 
     chunk_id: int
     symbol_id: int

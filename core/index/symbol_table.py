@@ -75,13 +75,14 @@ class SymbolTable(Database):
         )
 
     def symbols_in_chunks(self, chunk_ids: Iterable[int]) -> list[SymbolLabel]:
-        """Return the symbols whose names are in these chunks."""
+        """Return the symbols with lines in these chunks, in order."""
         return self.rows(
             SymbolLabel,
-            f"""SELECT chunk.id, symbol.id, name, kind, signature, doc, returns, name_line, symbol.start_line,
+            """SELECT chunk.id, symbol.id, name, kind, signature, doc, returns, name_line, symbol.start_line,
                     symbol.end_line, symbol.parent
                 FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value
-                JOIN symbol ON {_CHUNK_OF_NAME} ORDER BY symbol.id""",  # noqa: S608
+                JOIN symbol ON symbol.file_id = chunk.file_id AND symbol.start_line <= chunk.end_line
+                    AND symbol.end_line >= chunk.start_line ORDER BY symbol.id""",
             json_ids(chunk_ids),
         )
 

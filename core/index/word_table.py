@@ -79,10 +79,25 @@ class WordTable(Database):
         )
         return {chunk_id: number for number, (chunk_id,) in enumerate(ordered)}
 
-    def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> int:
-        """Count every chunk that `word_matches` could return."""
-        source, values = _source(query, scope)
-        return int(self.value(f"SELECT count(*) FROM {source}", *values))  # noqa: S608
+    def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> dict[int, int]:
+        """Count the chunks of each file that `word_matches` could return, by the id of the file."""
+        condition, values = within(scope)
+        rows = self.query(
+            f"""SELECT file_id, count(*) FROM chunk_words JOIN chunk ON chunk.id = chunk_words.rowid
+                WHERE chunk_words MATCH ? AND {condition} GROUP BY file_id""",  # noqa: S608
+            _expression(query),
+            *values,
+        )
+        return dict(rows)
+
+    def chunks_with_words(self, words: Iterable[str], chunk_ids: Iterable[int]) -> set[int]:
+        """Return which of these chunks contain one of these words."""
+        rows = self.query(
+            "SELECT rowid FROM chunk_words WHERE chunk_words MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
+            _any_of(words),
+            json_ids(chunk_ids),
+        )
+        return {chunk_id for (chunk_id,) in rows}
 
     def merge_words(self) -> None:
         """Merge the segments of the full-text index, which makes queries a third faster."""

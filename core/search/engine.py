@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from keyhole.core.errors import ErrorKind, FilterError, ModelError, PathError, QueryError
 from keyhole.core.files.read import SourceReader
@@ -10,11 +11,21 @@ from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.index.words import stem
 from keyhole.core.notes import Note, NoteKind
+from keyhole.core.search.candidate_pool import CandidatePool, load_candidates
 from keyhole.core.search.filters import chunk_scope
-from keyhole.core.search.hits import label_hits
+from keyhole.core.search.hits import LabelledHits, label_hits
 from keyhole.core.search.lexical import Vocabulary, WordSearch
 from keyhole.core.search.line_search import LineSearch
-from keyhole.core.search.query import check_query, choose_mode, is_identifier, names_of, pattern_of, words_of
+from keyhole.core.search.members import named_members
+from keyhole.core.search.query import (
+    check_query,
+    choose_mode,
+    is_identifier,
+    names_of,
+    pattern_of,
+    quoted_parts,
+    words_of,
+)
 from keyhole.core.search.rank import (
     HYBRID_VECTORS,
     NAME_VECTOR_WEIGHT,
@@ -26,22 +37,18 @@ from keyhole.core.search.rank import (
     letters_of,
     rank,
 )
+from keyhole.core.search.ranking import Ranking, grouped
+from keyhole.core.search.regex import chunks_containing
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
 from keyhole.core.types import Hit, IndexVersion, Mode, Output, Query, SearchResult
 
+# How many further hits of a file are shown with its best.
+MOST_FURTHER = 3
+
 # Errors about names that may be in the index once it is complete.
 _MAY_BE_INDEXED_LATER = frozenset([ErrorKind.NOT_INDEXED, ErrorKind.UNKNOWN_PATH, ErrorKind.UNKNOWN_SYMBOL])
-
-
-class Ranking:
-    """All matches in order; `total` also counts those outside the pool, and `wanted` is what the query asks for."""
-
-    def __init__(self, candidates: list[ChunkCandidate], total: int, wanted: Wanted) -> None:
-        self.candidates = candidates
-        self.total = total
-        self.wanted = wanted
 
 
 class Engine:
@@ -125,26 +132,65 @@ class Engine:
         """Answer a query with one page of hits; `mode` is the resolved mode, if the caller knows it."""
         check_query(query)
         mode = self._possible_mode(query, mode or choose_mode(query))
-        scope = chunk_scope(self.store, query)
+        scope = self._scope(query, mode)
         if mode == Mode.REGEX:
             return self._matching_lines(query, scope)
         ranking = self.ranking(query, mode, scope)
-        page = ranking.candidates[query.offset : query.offset + query.limit]
-        # Pages after the ranked pool are in the order of the words alone, so that every match can be reached.
-        if mode == Mode.KEYWORD and len(page) < query.limit:
-            start = max(0, query.offset - len(ranking.candidates))
-            page += self._beyond_pool(query.text, scope, ranking, start, query.limit - len(page))
-        # Scores are relative to the best hit of all pages, so that a hit has the same score on every page.
-        top = ranking.candidates[0].score if ranking.candidates else 1.0
-        index = self.index_version()
+        is_by_file = self._is_by_file(query, mode)
+        page = self._page(query, mode, scope, ranking, is_by_file=is_by_file)
+        labelled = self._labelled(page, ranking, is_by_file=is_by_file)
+        total, index = ranking.files if is_by_file else ranking.total, self.index_version()
         return SearchResult(
             query=query,
             mode=mode,
-            hits=label_hits(self.store, page, top, ranking.wanted),
-            total=ranking.total,
+            hits=labelled.hits,
+            total=total,
             index=index,
-            notes=tuple(self._notes(query, mode, ranking.total, index.incomplete_note)),
+            notes=tuple(self._notes(query, mode, total, index.incomplete_note)),
+            total_hits=ranking.total if is_by_file else None,
+            has_words=ranking.has_words,
+            changed=labelled.changed,
         )
+
+    def _scope(self, query: Query, mode: Mode) -> ChunkScope:
+        """Return which chunks the filters allow that contain the quoted parts of a query."""
+        scope = chunk_scope(self.store, query)
+        if mode == Mode.REGEX:
+            return scope
+        for text in quoted_parts(query.text):
+            found = chunks_containing(self.store, self.files, text, scope)
+            scope = replace(scope, chunk_ids=found if scope.chunk_ids is None else found & scope.chunk_ids)
+        return scope
+
+    def _is_by_file(self, query: Query, mode: Mode) -> bool:
+        """Return whether a result stands for a file: unless names are searched, or a single file."""
+        return mode != Mode.SYMBOL and self.store.file_id(query.path.strip().removeprefix("./")) is None
+
+    def _page(
+        self, query: Query, mode: Mode, scope: ChunkScope, ranking: Ranking, *, is_by_file: bool
+    ) -> list[list[ChunkCandidate]]:
+        """Return the results of a page: each is a file's chunks, best first, or a chunk alone."""
+        results = grouped(ranking.candidates, by_file=is_by_file)
+        page = results[query.offset : query.offset + query.limit]
+        # Pages after the ranked pool are in the order of the words alone, so that every match can be reached.
+        if mode == Mode.KEYWORD and len(page) < query.limit:
+            start = max(0, query.offset - len(results))
+            below = self._beyond_pool(query, scope, ranking, start + query.limit - len(page), is_by_file=is_by_file)
+            page += below[start:]
+        return page
+
+    def _labelled(self, page: list[list[ChunkCandidate]], ranking: Ranking, *, is_by_file: bool) -> LabelledHits:
+        shown = [result[: 1 + MOST_FURTHER] for result in page]
+        candidates = [candidate for result in shown for candidate in result]
+        hits, changed = label_hits(self.store, self.files, candidates, ranking.wanted)
+        if not is_by_file:
+            return LabelledHits(hits, changed)
+        left, results = iter(hits), []
+        for best, *further in shown:
+            count = ranking.matches_in(best.file_id) - 1
+            hit, following = next(left), tuple(next(left) for _ in further)
+            results.append(replace(hit, further=following, further_count=count))
+        return LabelledHits(tuple(results), changed)
 
     def _matching_lines(self, query: Query, scope: ChunkScope) -> SearchResult:
         """Answer a search by pattern."""
@@ -152,14 +198,16 @@ class Engine:
         is_list = query.output == Output.LINES
         counts = [] if is_list else found.counts(query.output)
         total = found.total.lines if is_list else len(counts)
+        hits = found.page(query) if is_list else ()
         return SearchResult(
             query=query,
             mode=Mode.REGEX,
-            hits=found.page(query) if is_list else (),
+            hits=hits,
             total=total,
             index=index,
             notes=tuple(self._notes(query, Mode.REGEX, total, index.incomplete_note)),
             matches=found.total,
+            changed=frozenset(found.changed),
             counts=tuple(counts[query.offset : query.offset + query.limit]),
         )
 
@@ -171,37 +219,31 @@ class Engine:
         if mode == Mode.SYMBOL:
             return self._by_symbol(query, scope)
         search = WordSearch(self.vocabulary, query.text, scope)
-        lexical = search.pool(POOL_SIZE) if mode != Mode.SEMANTIC else []
-        nearest: list[int] = []
-        if mode in (Mode.HYBRID, Mode.SEMANTIC):
-            embedder = self._embedder
-            if embedder is None:
-                reason, suggestion = "this index has none", ""
-                if self._problem:
-                    reason, suggestion = self._problem.reason, f"To search by meaning, {self._problem.remedy}."
-                raise QueryError(
-                    f"mode={mode} needs vectors, but {reason}", ErrorKind.NO_VECTORS, suggestion=suggestion
-                )
-            limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
-            vector = embedder.encode([query.text])[0]
-            nearest = nearest_chunks(self.store, vector, scope, self.signs, limit=limit)
-        # If hundreds of places use a name, its definition may not be among the best by words, so it is added here.
-        defining = self._defining_chunks(query.text, scope) if mode != Mode.SEMANTIC else {}
-        chunk_ids = [*(match.chunk_id for match in lexical), *nearest, *defining]
-        pool = {candidate.chunk_id: candidate for candidate in self.candidates(chunk_ids)}
-        # It ranks last by words, so that the signals for definitions raise it and not its rank.
-        for chunk_id, in_owner in defining.items():
-            pool[chunk_id].lexical_rank, pool[chunk_id].in_owner = POOL_SIZE + 1, in_owner
-        for number, match in enumerate(lexical, 1):
-            candidate = pool[match.chunk_id]
-            candidate.lexical_rank, candidate.coverage = number, match.coverage
-            candidate.closeness = match.closeness
-        for number, chunk_id in enumerate(nearest, 1):
-            pool[chunk_id].vector_rank = number
-        wanted = _wanted(query.text)
+        pool = CandidatePool(self.store)
+        if mode != Mode.SEMANTIC:
+            pool.add_words(search.pool(POOL_SIZE))
+            pool.add_defining(self._defining_chunks(query.text, scope))
+            pool.add_members(named_members(self.store, self._names, query.text, scope))
+        if mode != Mode.KEYWORD:
+            pool.add_nearest(self._nearest(query, mode, scope))
+        # Every chunk with a quoted text is a match, also one that is not among the best by words or meaning.
+        pool.add_weak(scope.chunk_ids or ())
+        candidates, wanted = pool.load(search), _wanted(query.text)
         # Every chunk is similar to some degree, so in the modes with vectors only the pool can be counted.
-        total = max(search.total(), len(pool)) if mode == Mode.KEYWORD else len(pool)
-        return Ranking(rank(list(pool.values()), wanted, without=without), total, wanted)
+        counts = search.counts() if mode == Mode.KEYWORD and pool.is_full else {}
+        return Ranking(rank(candidates, wanted, without=without), wanted, counts)
+
+    def _nearest(self, query: Query, mode: Mode, scope: ChunkScope) -> list[int]:
+        """Return the chunks nearest in meaning, in order."""
+        embedder = self._embedder
+        if embedder is None:
+            reason, suggestion = "this index has none", ""
+            if self._problem:
+                reason, suggestion = self._problem.reason, f"To search by meaning, {self._problem.remedy}."
+            raise QueryError(f"mode={mode} needs vectors, but {reason}", ErrorKind.NO_VECTORS, suggestion=suggestion)
+        limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
+        vector = embedder.encode([query.text])[0]
+        return nearest_chunks(self.store, vector, scope, self.signs, limit=limit)
 
     def _defining_chunks(self, text: str, scope: ChunkScope) -> dict[int, bool]:
         """Return the chunks that define a name, and whether each is in the owner that the text names."""
@@ -217,43 +259,48 @@ class Engine:
     def place(self, query: Query, path: str, line: int | None) -> tuple[int, int, Hit] | None:
         """Return rank, total and hit of a file's best chunk, or of its chunk at a line; None if it does not match."""
         mode = self._possible_mode(query, choose_mode(query))
-        scope = chunk_scope(self.store, query)
+        scope = self._scope(query, mode)
         if mode == Mode.REGEX:
             lines = self._lines(query, scope)
             found = lines.place(path, line)
             return (found[0], lines.total.lines, found[1]) if found else None
-        ranking = self.ranking(query, mode, scope)
-        ordered = ranking.candidates
-        if mode == Mode.KEYWORD and len(ordered) < ranking.total:
-            ordered = ordered + self._beyond_pool(query.text, scope, ranking, 0, ranking.total)
-        for number, candidate in enumerate(ordered, 1):
-            if candidate.path == path and (line is None or candidate.start_line <= line <= candidate.end_line):
-                (hit,) = label_hits(self.store, [candidate], ordered[0].score, ranking.wanted)
-                return number, ranking.total, hit
+        ranking, is_by_file = self.ranking(query, mode, scope), self._is_by_file(query, mode)
+        results = grouped(ranking.candidates, by_file=is_by_file)
+        if mode == Mode.KEYWORD and len(ranking.candidates) < ranking.total:
+            results += self._beyond_pool(query, scope, ranking, ranking.total, is_by_file=is_by_file)
+        for number, result in enumerate(results, 1):
+            for candidate in result:
+                if candidate.path == path and (line is None or candidate.start_line <= line <= candidate.end_line):
+                    (hit,), _ = label_hits(self.store, self.files, [candidate], ranking.wanted)
+                    return number, ranking.files if is_by_file else ranking.total, hit
         return None
 
     def _by_symbol(self, query: Query, scope: ChunkScope) -> Ranking:
-        candidates = find_symbols(self.store, self._names, query.text, scope)
-        return Ranking(candidates, len(candidates), _wanted(query.text))
+        return Ranking(find_symbols(self.store, self._names, query.text, scope), _wanted(query.text))
 
     def _beyond_pool(
-        self, text: str, scope: ChunkScope, ranking: Ranking, start: int, count: int
-    ) -> list[ChunkCandidate]:
-        """Return the matches after the pool, in the order of the words alone, without those already in the pool."""
-        ranked = {candidate.chunk_id for candidate in ranking.candidates}
-        matches = WordSearch(self.vocabulary, text, scope).pool(start + count + len(ranked), POOL_SIZE)
-        below = [match.chunk_id for match in matches if match.chunk_id not in ranked]
-        found = {candidate.chunk_id: candidate for candidate in self.candidates(below[start : start + count])}
-        for number, chunk_id in enumerate(below[start : start + count], len(ranked) + start + 1):
+        self, query: Query, scope: ChunkScope, ranking: Ranking, count: int, *, is_by_file: bool
+    ) -> list[list[ChunkCandidate]]:
+        """Return the first results after the pool, in the order of the words alone."""
+        search, ranked = WordSearch(self.vocabulary, query.text, scope), len(ranking.candidates)
+        first = {candidate.chunk_id for candidate in ranking.candidates}
+        in_pool = len(grouped(ranking.candidates, by_file=is_by_file))
+        wanted = 2 * count
+        while True:
+            matches = search.pool(wanted, POOL_SIZE)
+            below = [match.chunk_id for match in matches if match.chunk_id not in first]
+            found = {candidate.chunk_id: candidate for candidate in load_candidates(self.store, below)}
+            ordered = ranking.candidates + [found[chunk_id] for chunk_id in below]
+            results = grouped(ordered, by_file=is_by_file)[in_pool:]
+            if len(results) >= count or len(matches) < wanted:
+                break
+            wanted *= 4
+        for number, chunk_id in enumerate(below, ranked + 1):
             found[chunk_id].signals = [("words", 0.0, f"rank {number}, outside the ranked pool")]
-        return [found[chunk_id] for chunk_id in below[start : start + count]]
-
-    def candidates(self, chunk_ids: Iterable[int]) -> list[ChunkCandidate]:
-        """Load the facts that ranking needs."""
-        return [ChunkCandidate(*place) for place in self.store.chunk_places(dict.fromkeys(chunk_ids))]
+        return results[:count]
 
     def _notes(self, query: Query, mode: Mode, total: int, incomplete: str) -> Iterable[Note]:
-        if query.mode == Mode.AUTO:
+        if query.mode == Mode.AUTO and mode != Mode.HYBRID:
             yield Note(NoteKind.MODE_CHOSEN, f"mode=auto chose {mode}")
         if mode == Mode.KEYWORD:
             yield from self.model_notes()

@@ -1,54 +1,222 @@
-"""Turns candidates into hits: each gets the label of its definition that fits the query best."""
+"""Turns candidates into hits: each gets its source, and the label of the definition that fits the query best."""
 
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
-from keyhole.core.index.words import split_words
+from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, find_stems, stems_of
 from keyhole.core.search.rank import ChunkCandidate, Wanted, letters_of
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import HOLDS_METHODS, Hit, Signal
+from keyhole.core.types import HOLDS_METHODS, Hit, Passage, Signal, SourceFile
 
-_MAX_KEY_METHODS = 5
+_MAX_KEY_METHODS = 3
+# How comments start in most languages.
+_COMMENTS = ("#", "//", "/*", "*", "--", ";", "%")
+_CONTAINERS = HOLDS_METHODS | {"module", "namespace", "package"}
+# A line of code with fewer letters, such as `else:`, says nothing.
+_FEWEST_LETTERS = 8
 
 
-def label_hits(store: SearchStore, page: list[ChunkCandidate], top: float, wanted: Wanted) -> tuple[Hit, ...]:
-    """Make hits from candidates; scores become relative to the top score."""
-    symbols = _symbols_in(store, page)
-    return tuple(_hit(store, candidate, symbols.get(candidate.chunk_id, []), top, wanted) for candidate in page)
+class LabelledHits(NamedTuple):
+    """Hits in the order of their candidates, and the files that changed since they were indexed."""
+
+    hits: tuple[Hit, ...]
+    changed: frozenset[str]
 
 
-def _hit(store: SearchStore, candidate: ChunkCandidate, symbols: list[SymbolLabel], top: float, wanted: Wanted) -> Hit:
-    unnamed = "code" if BY_ID[candidate.language].is_code else "section"
-    no_label = SymbolLabel(candidate.chunk_id, 0, "", unnamed, "", "", "", candidate.start_line, 0, 0, "")
-    label = max(symbols, key=lambda symbol: _fit(symbol, candidate, wanted), default=no_label)
-    is_owner = label.kind in HOLDS_METHODS
-    return Hit(
-        path=candidate.path,
-        language=candidate.language,
-        start_line=candidate.start_line,
-        end_line=candidate.end_line,
-        chunk_id=candidate.chunk_id,
-        score=round(candidate.score / top, 4) if top else 0.0,
-        kind=label.kind,
-        name=label.name,
-        line=label.name_line,
-        signature=label.signature,
-        doc=label.doc,
-        returns=label.returns,
-        definitions=candidate.definitions,
-        signals=tuple(Signal(*signal) for signal in candidate.signals),
-        key_methods=tuple(store.methods_of(candidate.file_id, label, _MAX_KEY_METHODS)) if is_owner else (),
+def label_hits(
+    store: SearchStore, files: SourceReader, candidates: list[ChunkCandidate], wanted: Wanted
+) -> LabelledHits:
+    """Make hits from candidates."""
+    symbols = _symbols_in(store, candidates)
+    sources, changed = _load_sources(store, files, candidates)
+    hits = (
+        _Labelling(store, c, symbols.get(c.chunk_id, []), sources.get(c.chunk_id), wanted).hit() for c in candidates
     )
+    return LabelledHits(tuple(hits), changed)
 
 
-def _symbols_in(store: SearchStore, page: list[ChunkCandidate]) -> dict[int, list[SymbolLabel]]:
-    """Load the symbols whose names are in the chunks of a page."""
+class _Source(NamedTuple):
+    """The file of a chunk, and where the chunk is in it."""
+
+    file: FileLines
+    chunk: ChunkLines
+
+    @property
+    def text(self) -> str:
+        """The chunk."""
+        return self.file.text[self.chunk.start : self.chunk.end]
+
+
+class _Labelling:
+    """Finds the definition that a chunk is shown as, and the line in it that matches best."""
+
+    def __init__(
+        self,
+        store: SearchStore,
+        candidate: ChunkCandidate,
+        symbols: list[SymbolLabel],
+        source: _Source | None,
+        wanted: Wanted,
+    ) -> None:
+        self._store = store
+        self._candidate = candidate
+        self._symbols = symbols
+        self._source = source
+        self._wanted = wanted
+        self._found: FoundStems = find_stems(source.text, candidate.start_line, wanted.stems) if source else {}
+        self._label = self._choose()
+        self._best_line = self._find_best_line()
+
+    def hit(self) -> Hit:
+        """Return the candidate as a hit."""
+        candidate, label = self._candidate, self._label
+        starts_here = label is not None and self._starts_here(label)
+        return Hit(
+            path=candidate.path,
+            language=candidate.language,
+            start_line=candidate.start_line,
+            end_line=candidate.end_line,
+            chunk_id=candidate.chunk_id,
+            score=round(candidate.relative_score, 4),
+            kind=label.kind if label else "code" if BY_ID[candidate.language].is_code else "section",
+            name=label.name if label else "",
+            line=label.name_line if label and starts_here else self._line_to_show(),
+            signature=label.signature if label else "",
+            doc=label.doc if label and starts_here else "",
+            returns=label.returns if label and starts_here else "",
+            definitions=candidate.definitions,
+            signals=tuple(Signal(*signal) for signal in candidate.signals),
+            key_methods=self._key_methods() if starts_here else (),
+            parent=label.parent if label else "",
+            named_lines=(label.start_line, label.end_line) if label else (0, 0),
+            is_similar=candidate.is_similar,
+            passage=self._passage(),
+        )
+
+    def _choose(self) -> SymbolLabel | None:
+        """Return the definition that fits the query best: by its name, and by the words on its own lines."""
+        if not self._symbols:
+            return None
+        own = self._own_stems()
+        best = max(self._symbols, key=lambda symbol: self._fit(symbol, own.get(symbol.symbol_id, frozenset())))
+        if any(self._fit(best, own.get(best.symbol_id, frozenset()))[:3]) or self._starts_here(best):
+            return best
+        # Nothing in it matches by words: the innermost definition around its first line.
+        return self._innermost(self._candidate.start_line) or best
+
+    def _fit(self, symbol: SymbolLabel, own: frozenset[str]) -> tuple[bool, bool, float, float, bool]:
+        stems, name, share = self._wanted.stems, frozenset[str](), 0.0
+        starts_here = self._starts_here(symbol)
+        if starts_here:
+            name = stems_of(symbol.name)
+            share = len(name & stems) / len(name) if name else 0.0
+        around = stems_of(symbol.parent) & stems if name & stems else frozenset()
+        return (
+            symbol.symbol_id == self._candidate.symbol_id,
+            starts_here and letters_of(symbol.name) in self._wanted.names,
+            # A word in the name says more than one on a line.
+            len(name & stems) + len((own | around) - name) / 2,
+            share,
+            starts_here,
+        )
+
+    def _own_stems(self) -> dict[int, frozenset[str]]:
+        """Return the stems on the lines of each definition that are in no definition inside it."""
+        own: dict[int, frozenset[str]] = {}
+        for line, stems in self._found.items():
+            if symbol := self._owner_of(line):
+                own[symbol.symbol_id] = own.get(symbol.symbol_id, frozenset()) | stems
+        return own
+
+    def _owner_of(self, line: int) -> SymbolLabel | None:
+        """Return the definition that a line is about: the innermost around it, or the one that a comment precedes."""
+        owner = self._innermost(line)
+        if (owner and owner.kind not in _CONTAINERS) or not self._is_comment(line):
+            return owner
+        last = owner.end_line if owner else self._candidate.end_line
+        following = next((symbol for symbol in self._symbols if line < symbol.start_line <= last), None)
+        return following or owner
+
+    def _is_comment(self, line: int) -> bool:
+        return self._source is not None and self._source.file.line(line).lstrip().startswith(_COMMENTS)
+
+    def _innermost(self, line: int) -> SymbolLabel | None:
+        """Return the innermost definition with a line; definitions are in the order of the file."""
+        around = [symbol for symbol in self._symbols if symbol.start_line <= line <= symbol.end_line]
+        return around[-1] if around else None
+
+    def _starts_here(self, symbol: SymbolLabel) -> bool:
+        return self._candidate.start_line <= symbol.name_line <= self._candidate.end_line
+
+    def _find_best_line(self) -> int:
+        """Return the line with the most words that the label does not contain; 0 if no line contains one."""
+        label, missing = self._label, self._wanted.stems
+        lines = self._found
+        if label:
+            described = f"{label.signature} {label.parent} {label.doc if self._starts_here(label) else ''}"
+            missing = missing - stems_of(described)
+            declared = range(label.start_line, label.name_line + 1)
+            lines = {n: stems for n, stems in lines.items() if n not in declared and self._is_about(n, label)}
+        best = max(lines, key=lambda n: (len(lines[n] & missing), len(lines[n]), -n), default=0)
+        return best if best and lines[best] & missing else 0
+
+    def _is_about(self, line: int, label: SymbolLabel) -> bool:
+        return label.start_line <= line <= label.end_line or self._owner_of(line) == label
+
+    def _line_to_show(self) -> int:
+        """Return the line that shows best what a chunk is about that defines nothing."""
+        if self._best_line or self._source is None:
+            return self._best_line or self._candidate.start_line
+        return next(iter(self._found), 0) or self._first_telling_line(self._source.text)
+
+    def _first_telling_line(self, text: str) -> int:
+        lines = dict(enumerate(text.split("\n"), self._candidate.start_line))
+        telling = (n for n, line in lines.items() if sum(map(str.isalpha, line)) >= _FEWEST_LETTERS)
+        return next(telling, 0) or next((n for n, line in lines.items() if line.strip()), self._candidate.start_line)
+
+    def _key_methods(self) -> tuple[str, ...]:
+        label = self._label
+        if label is None or label.kind not in HOLDS_METHODS:
+            return ()
+        return tuple(self._store.methods_of(self._candidate.file_id, label, _MAX_KEY_METHODS))
+
+    def _passage(self) -> Passage | None:
+        if self._source is None:
+            return None
+        label = self._label
+        named_lines = (label.start_line, label.end_line) if label else (0, 0)
+        best = self._best_line if label else self._line_to_show()
+        name_line = label.name_line if label else 0
+        return self._source.file.passage(self._source.chunk, named_lines, name_line, self._found, best)
+
+
+def _symbols_in(store: SearchStore, candidates: Iterable[ChunkCandidate]) -> dict[int, list[SymbolLabel]]:
+    """Load the symbols with lines in the chunks of a page."""
     symbols: dict[int, list[SymbolLabel]] = {}
-    for symbol in store.symbols_in_chunks({candidate.chunk_id for candidate in page}):
+    for symbol in store.symbols_in_chunks({candidate.chunk_id for candidate in candidates}):
         symbols.setdefault(symbol.chunk_id, []).append(symbol)
     return symbols
 
 
-def _fit(symbol: SymbolLabel, candidate: ChunkCandidate, wanted: Wanted) -> tuple[bool, bool, float]:
-    parts = set(split_words(symbol.name).split())
-    share = len(parts & wanted.words) / len(parts) if parts else 0.0
-    return symbol.symbol_id == candidate.symbol_id, letters_of(symbol.name) in wanted.names, share
+def _load_sources(
+    store: SearchStore, files: SourceReader, candidates: Iterable[ChunkCandidate]
+) -> tuple[Mapping[int, _Source], frozenset[str]]:
+    """Read the files of chunks; return also the paths of those that changed since they were indexed."""
+    wanted = {candidate.chunk_id: candidate for candidate in candidates}
+    sources: dict[int, _Source] = {}
+    changed: set[str] = set()
+    read, lines = None, FileLines("")
+    for chunk_id, path, digest, start, length in store.chunk_sources(wanted):
+        if read is None or read.path != path:
+            read = files.read(path)
+            lines = FileLines(read.text if isinstance(read, SourceFile) else "")
+        if isinstance(read, SourceFile) and read.digest == digest:
+            candidate = wanted[chunk_id]
+            chunk = ChunkLines(start, start + length, candidate.start_line, candidate.end_line)
+            sources[chunk_id] = _Source(lines, chunk)
+        else:
+            changed.add(path)
+    return sources, frozenset(changed)

@@ -97,11 +97,13 @@ class WordSearch:
         judge = cache(self._judge)
         return [WordMatch(chunk_id, *judge(matched)) for chunk_id, matched in rows]
 
-    def total(self) -> int:
-        """Return the number of chunks that contain at least one of the words."""
-        if not self._terms:
-            return 0
-        return self._store.count_word_matches(self._query, self._scope)
+    def counts(self) -> dict[int, int]:
+        """Return the number of chunks in each file that contain at least one of the words, by the id of the file."""
+        return self._store.count_word_matches(self._query, self._scope) if self._terms else {}
+
+    def contained_in(self, chunk_ids: Iterable[int]) -> set[int]:
+        """Return which of these chunks contain at least one of the words."""
+        return self._store.chunks_with_words(_variants(self._terms), chunk_ids) if self._terms else set()
 
     def _judge(self, matched: str) -> tuple[float, float]:
         """Turn the pattern of matched phrases of a row into its coverage and closeness."""

@@ -1,6 +1,7 @@
 """Search by pattern: every matching line is a result, with the definition around it."""
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import groupby, islice
 from operator import itemgetter
 
@@ -9,9 +10,10 @@ from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkPlace, ChunkScope, SymbolEntry
 from keyhole.core.search.filters import role_of
 from keyhole.core.search.owners import owners_of, qualified_name
+from keyhole.core.search.passages import FileLines
 from keyhole.core.search.regex import FileMatches, LineMatch, chunk_of, find_matches
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Hit, MatchCount, Output, Owner, Query, Signal
+from keyhole.core.types import Hit, MatchCount, Output, Owner, Query, Signal, SourceFile
 
 
 class LineSearch:
@@ -19,6 +21,9 @@ class LineSearch:
 
     def __init__(self, store: IndexStore, files: SourceReader, pattern: str, scope: ChunkScope) -> None:
         self._store = store
+        self._reader = files
+        # Files that changed since they were indexed.
+        self.changed: set[str] = set()
         found = find_matches(store, files, pattern, scope)
         self._files = sorted(found, key=lambda file: (role_of(file.path) != "source", file.path))
 
@@ -58,7 +63,16 @@ class LineSearch:
         of_line = {line: chunk_of(chunks, line).chunk_id for line in lines}
         places = {place.chunk_id: place for place in self._store.chunk_places(of_line.values())}
         owners = owners_of(self._store.symbols_of_file(file.path), [line.line for line in lines])
-        return [_hit(places[of_line[line]], line, owners.get(line.line)) for line in lines]
+        hits = [_hit(places[of_line[line]], line, owners.get(line.line)) for line in lines]
+        return self._with_passages(file, hits)
+
+    def _with_passages(self, file: FileMatches, hits: list[Hit]) -> list[Hit]:
+        source = self._reader.read(file.path)
+        if not isinstance(source, SourceFile) or source.digest != file.digest:
+            self.changed.add(file.path)
+            return hits
+        lines = FileLines(source.text)
+        return [replace(hit, passage=lines.around(hit)) for hit in hits]
 
 
 def _hit(place: ChunkPlace, match: LineMatch, owner: SymbolEntry | None) -> Hit:
@@ -75,11 +89,11 @@ def _hit(place: ChunkPlace, match: LineMatch, owner: SymbolEntry | None) -> Hit:
         name=owner.name if owner else "",
         line=match.line,
         signature=owner.signature if owner else "",
+        parent=owner.parent if owner else "",
         doc="",
         returns="",
         definitions=place.definitions,
         signals=(Signal("matches", 1.0, f"column {match.column:,}"),),
-        match_lines=(match.line,),
         column=match.column,
         owner=Owner(qualified_name(owner), owner.start_line, owner.end_line) if owner else None,
     )

@@ -1,45 +1,27 @@
-"""Loads the source of hits from the files as they are now, never from a copy."""
+"""Cuts the source of hits from the files as they are now, never from a copy."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import groupby
 
-from keyhole.core.files.read import SourceReader
-from keyhole.core.index.protocols import SearchStore
-from keyhole.core.index.words import split_words
-from keyhole.core.search.query import words_of
-from keyhole.core.types import Hit, Passage, SourceFile
+from keyhole.core.index.words import split_words, stem
+from keyhole.core.types import Hit, Passage, Stretch
 
 CONTEXT_LINES = 10
 # Very long lines are not useful as context.
 _MAX_CONTEXT = 2_000
 _MAX_MATCH_LINES = 8
-# A definition with fewer lines is shown whole around a matching line.
-_LONG_OWNER = 40
+# A definition with more lines is not shown whole.
+_LONG_DEFINITION = 40
+# Of a long definition, this much of its start is shown, and around each match.
+_START_LINES = 5
+_AROUND_MATCH = 3
+# If what a hit names is longer, its chunk is shown instead.
+_MAX_CONTENT = 6_000
 
-
-def load_passages(
-    store: SearchStore, files: SourceReader, hits: Iterable[Hit], query: str
-) -> tuple[dict[tuple[int, int], Passage], set[str]]:
-    """Return the passages of hits by their keys, and the paths of files that changed since they were indexed."""
-    wanted: dict[int, list[Hit]] = {}
-    for hit in hits:
-        wanted.setdefault(hit.chunk_id, []).append(hit)
-    words = frozenset(words_of(query))
-    passages: dict[tuple[int, int], Passage] = {}
-    stale: set[str] = set()
-    source, lines = None, _Lines("")
-    for chunk_id, path, digest, start, length in store.chunk_sources(wanted):
-        if source is None or source.path != path:
-            source = files.read(path)
-            lines = _Lines(source.text if isinstance(source, SourceFile) else "")
-        if isinstance(source, SourceFile) and source.digest == digest:
-            for hit in wanted[chunk_id]:
-                around = lines.around(hit) if hit.is_line else _passage(source.text, start, start + length, hit, words)
-                passages[hit.key] = around
-        else:
-            stale.add(path)
-    return passages, stale
+# The stems of the query that each line contains, by line number.
+FoundStems = Mapping[int, frozenset[str]]
 
 
 def source_around(hit: Hit) -> tuple[int, int]:
@@ -48,65 +30,138 @@ def source_around(hit: Hit) -> tuple[int, int]:
     if hit.owner is None:
         return first, last
     start, end = hit.owner.start_line, hit.owner.end_line
-    return (start, end) if end - start < _LONG_OWNER else (max(first, start), min(last, end))
+    return (start, end) if end - start < _LONG_DEFINITION else (max(first, start), min(last, end))
 
 
-class _Lines:
-    """The lines of a file, for hits that are lines."""
+@dataclass(frozen=True, slots=True)
+class ChunkLines:
+    """A chunk in its file: the offsets of its text, and its lines."""
+
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+
+
+class FileLines:
+    """The text of a file, line by line."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
 
     @cached_property
     def _lines(self) -> list[str]:
+        # Not `splitlines`, which also splits at other characters.
+        lines = [f"{line}\n" for line in self.text.split("\n")]
         # The last line feed ends a line, and starts none.
-        return self._text.removesuffix("\n").split("\n")
+        last = lines.pop().removesuffix("\n")
+        return [*lines, last] if last else lines
 
-    def around(self, hit: Hit) -> Passage:
-        """Return a line with the definition around it, or with a part of that if it is long."""
-        first, last = source_around(hit)
-        first, last = min(first, hit.line - CONTEXT_LINES), max(last, hit.line + CONTEXT_LINES)
-        before, after = self._lines[max(0, first - 1) : hit.line - 1], self._lines[hit.line : last]
-        # Very long lines are not useful as context.
-        before, after = [line[:_MAX_CONTEXT] for line in before], [line[:_MAX_CONTEXT] for line in after]
-        return Passage(
-            self._lines[hit.line - 1], "".join(f"{line}\n" for line in before), "\n".join(after), (hit.line,)
+    def line(self, number: int) -> str:
+        """Return a line without its end; empty if there is no such line."""
+        return self._lines[number - 1].rstrip("\r\n") if 0 < number <= len(self._lines) else ""
+
+    def stretch(self, first: int, last: int) -> Stretch:
+        """Return some lines."""
+        first = max(1, first)
+        return Stretch(first, "".join(self._lines[first - 1 : last]))
+
+    def before(self, line: int) -> str:
+        """Return the lines of context before a line."""
+        return "".join(
+            reversed(list(_not_too_long(reversed(self._lines[max(0, line - 1 - CONTEXT_LINES) : line - 1]))))
         )
 
+    def after(self, line: int) -> str:
+        """Return the lines of context after a line."""
+        return "".join(_not_too_long(iter(self._lines[line : line + CONTEXT_LINES])))
 
-def _passage(text: str, start: int, end: int, hit: Hit, words: frozenset[str]) -> Passage:
-    lines = hit.match_lines[:_MAX_MATCH_LINES] or _match_lines(text[start:end], hit.start_line, words)
-    return Passage(text[start:end], _lines_before(text, start), _lines_after(text, end), tuple(lines))
+    def around(self, hit: Hit) -> Passage:
+        """Return a matching line with the definition around it, or with a part of that if it is long."""
+        first, last = source_around(hit)
+        first, last = min(first, hit.line - CONTEXT_LINES), max(last, hit.line + CONTEXT_LINES)
+        # Very long lines are not useful as context.
+        before = [line.rstrip("\n")[:_MAX_CONTEXT] for line in self._lines[max(0, first - 1) : hit.line - 1]]
+        after = [line.rstrip("\n")[:_MAX_CONTEXT] for line in self._lines[hit.line : last]]
+        line = self._lines[hit.line - 1].removesuffix("\n")
+        return Passage(
+            line, "".join(f"{text}\n" for text in before), "\n".join(after), (hit.line,), (Stretch(hit.line, line),)
+        )
+
+    def passage(
+        self, chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, found: FoundStems, best: int
+    ) -> Passage:
+        """Return what a hit names, with the lines around it; `found` are the matches in its chunk."""
+        content = self._content(chunk, named_lines, name_line, found)
+        return Passage(
+            text=self.text[chunk.start : chunk.end],
+            before=self.before(content[0].start_line),
+            after=self.after(content[-1].end_line),
+            match_lines=tuple(_best_matches(found)),
+            content=content,
+            best_line=Stretch(best, self.line(best)) if best else None,
+        )
+
+    def _content(
+        self, chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, found: FoundStems
+    ) -> tuple[Stretch, ...]:
+        whole = (Stretch(chunk.start_line, self.text[chunk.start : chunk.end]),)
+        if named_lines == (0, 0):
+            return whole
+        content = tuple(self.stretch(*lines) for lines in _shown_lines(chunk, named_lines, name_line, found))
+        is_short = sum(len(stretch.text) for stretch in content) <= _MAX_CONTENT
+        return content if content and is_short else whole
 
 
-def _lines_before(text: str, start: int) -> str:
-    begin = start
-    for _ in range(CONTEXT_LINES):
-        line = text.rfind("\n", 0, max(0, begin - 1)) + 1
-        if begin == 0 or start - line > _MAX_CONTEXT:
-            break
-        begin = line
-    return text[begin:start]
+def _shown_lines(
+    chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, found: FoundStems
+) -> list[tuple[int, int]]:
+    """Return the first and last lines of the stretches that show a definition."""
+    first, last = named_lines
+    if last - first < _LONG_DEFINITION:
+        return [named_lines]
+    numbers = set(range(first, min(name_line, first + _START_LINES) + 1))
+    matches = [line for line in _best_matches(found) if first <= line <= last]
+    for line in matches:
+        numbers |= set(range(max(first, line - _AROUND_MATCH), min(last, line + _AROUND_MATCH) + 1))
+    if not matches:
+        numbers |= set(range(max(first, chunk.start_line), min(last, chunk.end_line) + 1))
+    return list(_runs(sorted(numbers)))
 
 
-def _lines_after(text: str, end: int) -> str:
-    finish = end
-    for _ in range(CONTEXT_LINES):
-        line = text.find("\n", finish) + 1 or len(text)
-        if finish == len(text) or line - end > _MAX_CONTEXT:
-            break
-        finish = line
-    return text[end:finish]
+def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last of each run of consecutive numbers."""
+    for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        run = [number for _, number in group]
+        yield run[0], run[-1]
 
 
-def _match_lines(text: str, first: int, words: frozenset[str]) -> list[int]:
-    lines = text.split("\n")
+def _best_matches(found: FoundStems) -> list[int]:
+    """Return the lines with the most words of the query, in the order of the file."""
+    return sorted(sorted(found, key=lambda line: (-len(found[line]), line))[:_MAX_MATCH_LINES])
+
+
+def _not_too_long(lines: Iterator[str]) -> Iterator[str]:
+    length = 0
+    for line in lines:
+        length += len(line)
+        if length > _MAX_CONTEXT:
+            return
+        yield line
+
+
+def find_stems(text: str, first: int, stems: frozenset[str]) -> dict[int, frozenset[str]]:
+    """Return which stems of a query each line of a text contains; `first` is the number of its first line."""
     # Searching for the letters first is fast, and avoids splitting most lines into words.
     letters = text.lower().replace("_", "").split("\n")
-    matching = (
-        number
-        for number, line in enumerate(lines)
-        if (not line.isascii() or any(word in letters[number] for word in words))
-        and not words.isdisjoint(split_words(line).split())
-    )
-    return [first + number for number in islice(matching, _MAX_MATCH_LINES)]
+    found = {
+        first + number: stems_of(line) & stems
+        for number, line in enumerate(text.split("\n"))
+        if not line.isascii() or any(wanted in letters[number] for wanted in stems)
+    }
+    return {line: matched for line, matched in found.items() if matched}
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """Return the stems of all words in a text."""
+    return frozenset(map(stem, split_words(text).split()))

@@ -10,6 +10,8 @@ MAX_QUERY_LENGTH = 10_000
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|#|/)[^\W\d]\w*)*(?:\(\))?\Z")
 _REGEX = re.compile(r"/(.+)/\Z", re.DOTALL)
+# A part in quotes stands alone: `app.get("/users")` is code, and its quotes are part of it.
+_QUOTED = re.compile(r'(?<!\S)"([^"]+)"(?!\S)')
 _NAME = re.compile(r"[^\W\d]\w*")
 # Words that are common in questions and say nothing about the code.
 _STOP_WORDS = frozenset(
@@ -37,7 +39,17 @@ def choose_mode(query: Query) -> Mode:
     """Return the mode of a query; `auto` becomes regex or hybrid."""
     if query.mode != Mode.AUTO:
         return query.mode
-    return Mode.REGEX if _REGEX.match(query.text.strip()) else Mode.HYBRID
+    return Mode.REGEX if _REGEX.match(query.text.strip()) or is_quoted(query.text) else Mode.HYBRID
+
+
+def quoted_parts(text: str) -> list[str]:
+    """Return the parts of a query that are to be found as written."""
+    return list(dict.fromkeys(_QUOTED.findall(text)))
+
+
+def is_quoted(text: str) -> bool:
+    """Return whether a whole query is one quoted text."""
+    return _QUOTED.fullmatch(text.strip()) is not None
 
 
 def is_identifier(text: str) -> bool:
@@ -46,7 +58,9 @@ def is_identifier(text: str) -> bool:
 
 
 def pattern_of(text: str) -> str:
-    """Return the pattern inside the slashes, or the text itself."""
+    """Return the pattern inside the slashes, one that matches a quoted text as written, or the text itself."""
+    if quoted := _QUOTED.fullmatch(text.strip()):
+        return re.escape(quoted.group(1))
     match = _REGEX.match(text.strip())
     return match.group(1) if match else text
 

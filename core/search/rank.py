@@ -68,10 +68,16 @@ class ChunkCandidate:
     closeness: float = 0.0
     coverage: float = 0.0
     in_owner: bool = False
+    # It defines what the query names by owner and name, such as `queryset filter`.
+    is_named_member: bool = False
+    # Found by meaning alone: it contains no word of the query.
+    is_similar: bool = False
     symbol_id: int = 0
     # The symbol has the name in the query, ignoring case and underscores.
     has_the_name: bool = False
     score: float = 0.0
+    # The score as a share of the best one's, as it is shown.
+    relative_score: float = 0.0
     signals: list[Effect] = field(default_factory=list)
 
 
@@ -109,6 +115,7 @@ def rank(
         _reward_good_files(candidates)
     if "further chunk of file" not in without:
         _spread(_in_order(candidates))
+    _put_members_first(candidates)
     return _in_order(candidates)
 
 
@@ -196,6 +203,15 @@ MATCH_SIGNALS: dict[str, Callable[[ChunkCandidate, Wanted], float]] = {
     "phrase": lambda candidate, _: candidate.closeness,
     "prose": lambda candidate, _: float(not BY_ID[candidate.language].is_code),
 }
+
+
+def _put_members_first(candidates: list[ChunkCandidate]) -> None:
+    """Raise what the query names by owner and name above everything else."""
+    top = max((candidate.score for candidate in candidates), default=0.0)
+    for candidate in candidates:
+        if candidate.is_named_member:
+            candidate.score += top
+            candidate.signals.append(("is the member asked for", top, ""))
 
 
 def _reward_good_files(candidates: list[ChunkCandidate]) -> None:

@@ -48,6 +48,7 @@ class FileMatches(NamedTuple):
 
     file_id: int
     path: str
+    digest: str
     lines: list[LineMatch]
 
 
@@ -88,7 +89,16 @@ def find_matches(store: SearchStore, files: SourceReader, pattern: str, scope: C
             if scope.kind:
                 lines = _in_scope(store, file_id, lines, scope)
             if lines:
-                yield FileMatches(file_id, path, lines)
+                yield FileMatches(file_id, path, digest, lines)
+
+
+def chunks_containing(store: SearchStore, files: SourceReader, text: str, scope: ChunkScope) -> frozenset[int]:
+    """Return the chunks with a line that contains a text as written."""
+    found: set[int] = set()
+    for match in find_matches(store, files, re.escape(text), scope):
+        chunks = store.chunks_of_file(match.file_id)
+        found |= {chunk_of(chunks, line).chunk_id for line in match.lines}
+    return frozenset(found)
 
 
 def _for_lines(pattern: str) -> Pattern:

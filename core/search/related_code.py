@@ -7,6 +7,7 @@ from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.rows import ChunkScope, Slice
 from keyhole.core.index.words import split_words
 from keyhole.core.links.requests import RelatedRequest
+from keyhole.core.search.candidate_pool import load_candidates
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import chunk_scope, path_suggestion
 from keyhole.core.search.hits import label_hits
@@ -35,9 +36,13 @@ class FoundBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RelatedCode:
-    """A page of similar code; `path` and `line` are the reference code, and `how` is how it was found."""
+    """A page of similar code; `path` and `line` are the reference code, and `how` is how it was found.
+
+    `changed` are files of the page that have changed since they were indexed.
+    """
 
     hits: tuple[Hit, ...]
+    changed: frozenset[str]
     total: int
     path: str
     line: int
@@ -52,12 +57,14 @@ def find_related(engine: Engine, request: RelatedRequest, wanted: Slice) -> Rela
         scored, how = _by_vectors(engine, chunk_id), FoundBy.VECTORS
     else:
         scored, how = _by_words(engine, chunk_id, path), FoundBy.WORDS
-    candidates = _spread(engine.candidates([id_ for id_, _ in scored if id_ != chunk_id]), scored)
+    candidates = _spread(load_candidates(engine.store, [id_ for id_, _ in scored if id_ != chunk_id]), scored)
     page = candidates[wanted.offset : wanted.offset + wanted.limit]
     # The similarity of vectors is meaningful on its own, but the number of shared words only relative to the best.
     top = 1.0 if engine.has_vectors else max((c.score for c in candidates), default=1.0)
-    hits = label_hits(engine.store, page, top, _UNLABELLED)
-    return RelatedCode(hits, len(candidates), path, line, how, is_limited=len(scored) >= _POOL)
+    for candidate in page:
+        candidate.relative_score = candidate.score / top if top else 0.0
+    hits, changed = label_hits(engine.store, engine.files, page, _UNLABELLED)
+    return RelatedCode(hits, changed, len(candidates), path, line, how, is_limited=len(scored) >= _POOL)
 
 
 def _origin(engine: Engine, request: RelatedRequest) -> tuple[int, str, int]:

@@ -50,6 +50,10 @@ class Names:
             letters = self._cached.put(generation, {name: letters_of(name) for name in names})
         return letters
 
+    def spelled(self, letters: str) -> list[str]:
+        """Return the names with these letters."""
+        return [name for name, its_letters in self.letters().items() if its_letters == letters]
+
     def matching(self, name: str) -> Iterator[tuple[str, NameMatch]]:
         """Yield the matching names, each once, with how they match."""
         from rapidfuzz import process
@@ -94,7 +98,7 @@ def find_symbols(store: SearchStore, names: Names, text: str, scope: ChunkScope)
     for symbol in store.symbols_named(ways):
         # A line that is split into several chunks gives a row for each, and only the first counts.
         is_first = symbol.symbol_id not in found
-        if is_first and scope.admits_file(symbol.chunk.file_id) and scope.kind in ("", symbol.kind):
+        if is_first and scope.admits_chunk(symbol.chunk) and scope.kind in ("", symbol.kind):
             candidate = ChunkCandidate(*symbol.chunk, symbol_id=symbol.symbol_id)
             is_owned = _is_inside(symbol.parent, owner)
             _judge(candidate, ways[symbol.name], is_owned=is_owned, is_exported=symbol.exported)

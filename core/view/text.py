@@ -1,6 +1,7 @@
 """Numbers, names and source as text, written the same way in every view."""
 
 import json
+import re
 
 from keyhole.core.untrusted_text import JOINERS, escape_hidden, middle_cut, visible
 
@@ -73,6 +74,15 @@ def declared_name(signature: str, name: str) -> str:
             return signature[:end]
         start = signature.find(name, start + 1)
     return signature
+
+
+def qualified(signature: str, name: str, parent: str) -> str:
+    """Return a signature with the owner in front of the name it declares, unless it names the owner already."""
+    declared = declared_name(signature, name)
+    before = declared.removesuffix(name)
+    if not parent or not name or before == declared or parent.rpartition(".")[2] in re.split(r"\W+", before):
+        return signature
+    return f"{before}{parent}.{signature[len(before) :]}"
 
 
 def shorten(text: str, longest: int) -> str:

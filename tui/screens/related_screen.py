@@ -1,6 +1,5 @@
 """Code that is similar to a result."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +10,7 @@ from textual.screen import ModalScreen
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import RelatedRequest
-from keyhole.core.types import Hit, Passage
+from keyhole.core.types import Hit
 from keyhole.core.view.lists.hit_text import preview_text
 from keyhole.core.view.lists.relation_view import HOW_FOUND
 from keyhole.core.view.text import name_text
@@ -34,7 +33,6 @@ class RelatedList(RowList):
     def __init__(self) -> None:
         super().__init__(id="related")
         self.hits: tuple[Hit, ...] = ()
-        self.passages: Mapping[tuple[int, int], Passage] = {}
 
     def draw(self, number: int, width: int) -> list[Content]:
         """Return a place on two lines, like a search result."""
@@ -42,9 +40,8 @@ class RelatedList(RowList):
         score = f"  {hit.score:.2f}"
         place = f"{name_text(hit.path)}:{hit.start_line}"
         first = Content.assemble((place, "bold")).truncate(width - len(score), ellipsis=True, pad=True)
-        passage = self.passages.get(hit.key)
-        label = label_of(hit, passage)
-        after = label.after if hit.signature else name_text(" ".join(preview_text(passage).split()))
+        label = label_of(hit)
+        after = label.after if hit.signature else name_text(" ".join(preview_text(hit).split()))
         second = Content.assemble(f"  {label.before}", (label.kind, "$secondary"), f" {after}")
         return [first + Content.styled(score, "$text-muted"), second.truncate(width, ellipsis=True, pad=True)]
 
@@ -87,7 +84,7 @@ class RelatedScreen(ModalScreen[Place | None]):
             return
         results, view = message.answer
         if results.related:
-            rows.hits, rows.passages = results.related.hits[: len(view.plan.levels)], results.passages
+            rows.hits = results.related.hits[: len(view.plan.levels)]
             # The title already names the code it is similar to.
             rows.border_subtitle = f"{HOW_FOUND[results.related.how]} · ⏎ Open · esc Cancel"
         if rows.hits:

@@ -5,19 +5,39 @@ from hashlib import blake2b
 from operator import attrgetter
 
 from keyhole.core.masking import MASK_START, Mask
-from keyhole.core.types import Detail, Format, Hit, Passage
+from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types import Detail, Hit, Passage
 from keyhole.core.view.budget.fitting import HEAD, Ladder
-from keyhole.core.view.lists.listing import Shown
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
-from keyhole.core.view.text import declared_name, name_text, shorten, source_text
+from keyhole.core.view.text import count_lines, declared_name, name_text, one_line, qualified, shorten, source_text
 
+# The levels of a hit that are not details to ask for: those that leave something out to fit the budget.
+RICH_ALONE = "rich without further hits"
+RICH_WITHOUT_CONTEXT = "rich without context"
+COMPACT_ALONE = "compact without further hits"
 LOCATION = "location"
-_LEVELS = (str(Detail.RICH), str(Detail.COMPACT), str(Detail.MINIMAL), LOCATION)
+_LADDERS: dict[Detail, Ladder] = {
+    Detail.RICH: (str(Detail.RICH), RICH_ALONE, RICH_WITHOUT_CONTEXT, COMPACT_ALONE, str(Detail.MINIMAL), LOCATION),
+    Detail.COMPACT: (str(Detail.COMPACT), COMPACT_ALONE, str(Detail.MINIMAL), LOCATION),
+    Detail.MINIMAL: (str(Detail.MINIMAL), LOCATION),
+}
+_WITH_SOURCE = frozenset([str(Detail.RICH), RICH_ALONE, RICH_WITHOUT_CONTEXT])
+_WITH_FURTHER = frozenset([str(Detail.RICH), str(Detail.COMPACT)])
+# What a level is called if no hit has further ones.
+_WITHOUT_FURTHER = {RICH_ALONE: str(Detail.RICH), COMPACT_ALONE: str(Detail.COMPACT)}
 
+# Text describes only good results, so that an answer stays short: those with this share of the best score. A further
+# hit needs a larger one to get its own row.
+_WORTH_DESCRIBING = 0.25
+_WORTH_A_ROW = 0.5
+# Between stretches of a file.
+_GAP = "…\n"
+_SIMILAR = " · similar"
 _LONGEST_PATH_ALONE = 100
 _LONGEST_SENTENCE = 120
+_LONGEST_SIGNATURE = 80
 _LONGEST_RETURNS = 80
-_LONGEST_LINE = 100
+_LONGEST_LINE = 70
 _LONGEST_LIST = 200
 _LONGEST_PREVIEW = 200
 _PREVIEW_LINES = 2
@@ -27,32 +47,44 @@ _BEFORE_MATCH = 60
 _ID_BYTES = 6
 
 
-def ladders(detail: Detail, count: int) -> list[Ladder]:
+def ladders(detail: Detail, hits: Sequence[Hit]) -> list[Ladder]:
     """Return the levels of each result, from the one asked for down."""
+    has_further = any(hit.further for hit in hits)
     if detail == Detail.AUTO:
-        return [_LEVELS if number < HEAD else _below(Detail.MINIMAL) for number in range(count)]
-    return [_below(detail)] * count
+        details = [Detail.RICH if number < HEAD else Detail.MINIMAL for number in range(len(hits))]
+    else:
+        details = [detail] * len(hits)
+    return [_ladder(detail, has_further=has_further) for detail in details]
 
 
-def needs_source(hit: Hit, shown: Shown) -> bool:
-    """Return whether showing a hit needs text from its file."""
-    return shown.format == Format.JSON or shown.detail in (Detail.RICH, Detail.AUTO) or hit.is_line or not hit.signature
+def _ladder(detail: Detail, *, has_further: bool) -> Ladder:
+    levels = _LADDERS[detail]
+    if has_further:
+        return levels
+    return tuple(dict.fromkeys(_WITHOUT_FURTHER.get(level, level) for level in levels))
 
 
-def hit_text(hit: Hit, passage: Passage | None, level: str) -> str:
+def hit_text(hit: Hit, level: str) -> str:
     """Return a hit as whole lines."""
     if level == LOCATION:
         return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
-    label = name_text(hit.signature) if level != Detail.MINIMAL else _declared_name(hit)
-    label = label or first_line(passage)
-    lines = [f"{hit_place(hit)} ({hit.score:.2f})" + (f" {label}" if label else "")]
-    if level != Detail.MINIMAL:
-        lines += _what_it_is(hit)
+    label = _clipped(shown_signature(hit), _LONGEST_SIGNATURE) if level != Detail.MINIMAL else _declared_name(hit)
+    label = label or named_by_line(hit)
+    first = f"{hit_place(hit)} ({hit.score:.2f})" + (f" {label}" if label else "") + _SIMILAR * hit.is_similar
+    if level == Detail.MINIMAL:
+        return f"{first}\n"
+    further = _rows_worth_showing(hit) if level in _WITH_FURTHER else []
+    more = hit.further_count - len(further)
+    lines = [
+        f"{first} +{more:,}" if more else first,
+        *(_what_it_is(hit) if hit.score >= _WORTH_DESCRIBING else ()),
+        *map(_further_row, further),
+    ]
     text = "\n".join(lines) + "\n"
-    return text + _source(hit, passage) if level == Detail.RICH and passage else text
+    return text + _source(hit.passage, level) if level in _WITH_SOURCE and hit.passage else text
 
 
-def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object]:
+def hit_facts(hit: Hit, level: str) -> dict[str, object]:
     """Return a hit as JSON facts; each level includes the ones below it."""
     place = {"start_line": hit.start_line, "end_line": hit.end_line}
     if level == LOCATION:
@@ -62,58 +94,115 @@ def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object
         "language": hit.language,
         **place,
         "definitions": shorten(hit.definitions, _LONGEST_LIST),
-        "preview": line_preview(passage.text, hit.column) if hit.is_line and passage else preview_text(passage),
+        "preview": preview_text(hit),
         "score": hit.score,
     }
     if level != Detail.MINIMAL:
-        facts |= {
-            "kind": hit.kind,
-            "name": name_text(hit.name),
-            "signature": name_text(hit.signature),
-            "purpose": shorten(hit.doc, _LONGEST_SENTENCE),
-            "returns": shorten(hit.returns, _LONGEST_RETURNS),
-            "key_methods": [name_text(name) for name in hit.key_methods],
-            "chunk_id": _stable_id(hit, passage),
-            "match_lines": list(passage.match_lines if passage else hit.match_lines),
-        }
-        if hit.is_line:
-            facts |= {"enclosing": name_text(hit.owner.qualified_name) if hit.owner else "", "column": hit.column}
-    if level == Detail.RICH and passage:
-        facts |= {"content": passage.text, "context_before": passage.before, "context_after": passage.after}
+        facts |= _label_facts(hit, level)
+    if level in _WITH_SOURCE and hit.passage:
+        facts |= _source_facts(hit.passage, level)
     return facts
 
 
-def hit_masks(
-    hit: Hit, passage: Passage | None, level: str, text: str, masks: Mapping[str, Sequence[Mask]]
-) -> Iterator[MaskedPlace]:
+def _label_facts(hit: Hit, level: str) -> dict[str, object]:
+    enclosing = hit.owner.qualified_name if hit.owner else hit.parent
+    facts: dict[str, object] = {
+        "kind": hit.kind,
+        "name": name_text(hit.name),
+        "qualified_name": name_text(hit.qualified_name),
+        "enclosing": name_text(enclosing),
+        "signature": name_text(hit.signature),
+        "purpose": shorten(hit.doc, _LONGEST_SENTENCE),
+        "returns": shorten(hit.returns, _LONGEST_RETURNS),
+        "key_methods": [name_text(name) for name in hit.key_methods],
+        "chunk_id": _stable_id(hit),
+        "match_lines": list(hit.passage.match_lines) if hit.passage else [],
+    }
+    if hit.is_line:
+        return facts | {"column": hit.column}
+    if hit.passage and hit.passage.best_line:
+        facts["best_line"] = hit.passage.best_line.start_line
+    if hit.is_similar:
+        facts["similar"] = True
+    if level in _WITH_FURTHER and hit.further_count:
+        facts["further"] = [_further_facts(further) for further in hit.further]
+    return facts | {"further_count": hit.further_count} if hit.further_count else facts
+
+
+def _further_facts(hit: Hit) -> dict[str, object]:
+    return {
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "kind": hit.kind,
+        "qualified_name": name_text(hit.qualified_name),
+        "score": hit.score,
+    }
+
+
+def _source_facts(passage: Passage, level: str) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "content": _GAP.join(stretch.text for stretch in passage.content),
+        "content_start_line": passage.content[0].start_line,
+        "content_end_line": passage.content[-1].end_line,
+    }
+    if level == RICH_WITHOUT_CONTEXT:
+        return facts
+    return facts | {"context_before": passage.before, "context_after": passage.after}
+
+
+def hit_masks(hit: Hit, level: str, text: str, masks: Mapping[str, Sequence[Mask]]) -> Iterator[MaskedPlace]:
     """Yield what is masked in a hit that is written as a text; `masks` are those of each file."""
     own = masks.get(hit.path, ())
-    if not own:
+    if not own or MASK_START not in text:
         return
-    if level == Detail.RICH and passage:
-        found = masks_in_lines(own, *_lines_around(hit, passage))
-    else:
-        described = _declared_name(hit) if level == Detail.MINIMAL else f"{hit.signature} {hit.doc} {hit.returns}"
-        found = masks_in_text(described, own, hit.line, hit.end_line)
-        if text.count(MASK_START) > described.count(MASK_START):
-            # The rest is in the first lines of the source, or in a list of names.
-            start = preview_text(passage) + hit.definitions
-            found += masks_in_text(start, own, hit.start_line, hit.end_line)
+    found: list[Mask] = []
+    if level in _WITH_SOURCE and hit.passage:
+        for first, last in _source_lines(hit.passage, level):
+            found += masks_in_lines(own, first, last)
+    left = text.count(MASK_START) - len(found)
+    for part, first, last in _described_parts(hit, level):
+        if left > 0 and MASK_START in part:
+            found += masks_in_text(part, own, first, last)
+            left -= part.count(MASK_START)
     for mask in sorted(set(found), key=attrgetter("start_line")):
         yield MaskedPlace(hit.path, mask)
 
 
-def _lines_around(hit: Hit, passage: Passage) -> tuple[int, int]:
-    """Return the first and the last line of a hit with its context."""
-    ends_inside = not passage.after.endswith("\n") and bool(passage.after)
-    return hit.start_line - passage.before.count("\n"), hit.end_line + passage.after.count("\n") + ends_inside
+def _described_parts(hit: Hit, level: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each part of a hit that may contain a mask, with the lines it comes from; what only JSON has comes last."""
+    first = min(hit.named_lines[0] or hit.line, hit.line)
+    is_minimal = level == Detail.MINIMAL
+    yield _declared_name(hit) if is_minimal else f"{hit.signature} {hit.doc} {hit.returns}", first, hit.end_line
+    if hit.passage and hit.passage.best_line:
+        best = hit.passage.best_line
+        yield best.text, best.start_line, best.start_line
+    for further in hit.further if level in _WITH_FURTHER else ():
+        yield from _described_parts(further, str(Detail.MINIMAL))
+    yield preview_text(hit), *_content_lines(hit)
+    yield hit.definitions, hit.start_line, hit.end_line
 
 
-def _stable_id(hit: Hit, passage: Passage | None) -> str | None:
+def _content_lines(hit: Hit) -> tuple[int, int]:
+    if not hit.passage:
+        return hit.start_line, hit.end_line
+    return hit.passage.content[0].start_line, hit.passage.content[-1].end_line
+
+
+def _source_lines(passage: Passage, level: str) -> Iterator[tuple[int, int]]:
+    """Yield the first and last lines of the source that is shown."""
+    for stretch in passage.content:
+        yield stretch.start_line, stretch.end_line
+    if level != RICH_WITHOUT_CONTEXT:
+        first, last = passage.content[0].start_line, passage.content[-1].end_line
+        yield first - passage.before.count("\n"), first - 1
+        yield last + 1, last + count_lines(passage.after)
+
+
+def _stable_id(hit: Hit) -> str | None:
     """Return an id that is the same in every index of the same files; None if the source could not be read."""
-    if passage is None:
+    if hit.passage is None:
         return None
-    facts = "\0".join((hit.path, str(hit.start_line), passage.text))
+    facts = "\0".join((hit.path, str(hit.start_line), hit.passage.text))
     return blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=_ID_BYTES).hexdigest()
 
 
@@ -122,34 +211,68 @@ def hit_place(hit: Hit) -> str:
     return f"{name_text(hit.path)}:{hit.line}:[{hit.kind}]"
 
 
-def _below(detail: Detail) -> Ladder:
-    return _LEVELS[_LEVELS.index(detail) :]
-
-
 def _declared_name(hit: Hit) -> str:
-    return name_text(declared_name(hit.signature, hit.name))
+    return name_text(_with_owner(hit, declared_name(hit.signature, hit.name)))
 
 
-def first_line(passage: Passage | None) -> str:
-    """Return a line of source to show for a hit without a signature."""
-    lines = passage.text.split("\n") if passage else []
-    return next((shorten(line, _LONGEST_LINE) for line in lines if line.strip()), "")
+def shown_signature(hit: Hit) -> str:
+    """Return the signature of a hit with its owner: `def QuerySet.filter(self, *args)`."""
+    return _with_owner(hit, hit.signature)
+
+
+def _with_owner(hit: Hit, signature: str) -> str:
+    # Headings and keys are parts of texts, not members.
+    return qualified(signature, hit.name, hit.parent) if BY_ID[hit.language].has_definitions else signature
+
+
+def named_by_line(hit: Hit) -> str:
+    """Return the line that a hit without a signature is called by."""
+    line = hit.passage.best_line if hit.passage else None
+    return _clipped(line.text) if line else ""
+
+
+def _clipped(line: str, longest: int = _LONGEST_LINE) -> str:
+    """Return a line on one line, clipped at its end but not inside a mask."""
+    shown = one_line(" ".join(line.split()))
+    return shown if len(shown) <= longest else f"{shown[: before_mask(shown, longest - 1)].rstrip()}…"
 
 
 def _what_it_is(hit: Hit) -> Iterator[str]:
     if hit.doc:
         yield f"  → Purpose: {shorten(hit.doc, _LONGEST_SENTENCE)}"
-    if hit.returns:
-        yield f"  → Returns: {shorten(hit.returns, _LONGEST_RETURNS)}"
-    if hit.key_methods:
+    best_line = hit.passage.best_line if hit.passage and hit.signature else None
+    if best_line:
+        yield f"  → {best_line.start_line}: {_clipped(best_line.text)}"
+    if hit.key_methods and not best_line:
         yield f"  → Key methods: {', '.join(name_text(name) for name in hit.key_methods)}"
 
 
-def _source(hit: Hit, passage: Passage) -> str:
-    first, last = _lines_around(hit, passage)
-    around = f", with context {first}-{last}" if (first, last) != (hit.start_line, hit.end_line) else ""
-    source = source_text(passage.before + passage.text + passage.after)
-    return f"── lines {hit.start_line}-{hit.end_line}{around} ──\n{source}\n"
+def _rows_worth_showing(hit: Hit) -> list[Hit]:
+    """Return the further hits that text shows; JSON has all, and text counts the others."""
+    return [further for further in hit.further if further.score >= _WORTH_A_ROW]
+
+
+def _further_row(hit: Hit) -> str:
+    """Return a further hit of a file on one line, without the path."""
+    declared = _declared_name(hit)
+    has_parameters = hit.signature.startswith("(", len(declared_name(hit.signature, hit.name)))
+    label = f"{declared}(…)" if declared and has_parameters else declared or named_by_line(hit)
+    return f"  :{hit.line} [{hit.kind}] {label}".rstrip()
+
+
+def _source(passage: Passage, level: str) -> str:
+    with_context = level != RICH_WITHOUT_CONTEXT
+    shown = [_lines_text(stretch.start_line, stretch.end_line) for stretch in passage.content]
+    first, last = passage.content[0].start_line, passage.content[-1].end_line
+    before, after = (passage.before, passage.after) if with_context else ("", "")
+    around = (first - before.count("\n"), last + count_lines(after))
+    context = f", with context {_lines_text(*around)}" if around != (first, last) else ""
+    source = source_text(before + _GAP.join(stretch.text for stretch in passage.content) + after)
+    return f"── lines {', '.join(shown)}{context} ──\n{source}\n"
+
+
+def _lines_text(first: int, last: int) -> str:
+    return f"{first}-{last}"
 
 
 def line_preview(line: str, column: int) -> str:
@@ -162,9 +285,13 @@ def line_preview(line: str, column: int) -> str:
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
-def preview_text(passage: Passage | None) -> str:
-    """Return the first lines of a hit's source."""
-    lines = [line.rstrip() for line in passage.text.split("\n") if line.strip()] if passage else []
+def preview_text(hit: Hit) -> str:
+    """Return the first lines of what a hit names, or the line that matches a pattern."""
+    if hit.passage is None:
+        return ""
+    if hit.is_line:
+        return line_preview(hit.passage.text, hit.column)
+    lines = [line.rstrip() for line in hit.passage.content[0].text.split("\n") if line.strip()]
     preview = "\n".join(lines[:_PREVIEW_LINES])
     if len(preview) <= _LONGEST_PREVIEW:
         return preview

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.search.passages import source_around
-from keyhole.core.types import Detail, Hit, MatchCount, Passage
+from keyhole.core.types import Detail, Hit, MatchCount
 from keyhole.core.untrusted_text import visible
 from keyhole.core.view.lists.hit_text import LOCATION, hit_text, line_preview
 from keyhole.core.view.masked import MaskedPlace, before_mask, masks_in_text
@@ -16,10 +16,9 @@ _LONGEST_LINE = 200
 
 @dataclass(frozen=True, slots=True)
 class LinePage:
-    """The matching lines of a page, in order, with their source; `context_lines` are shown around each."""
+    """The matching lines of a page, in order; `context_lines` are shown around each."""
 
     hits: Sequence[Hit]
-    passages: Sequence[Passage | None]
     context_lines: int = 0
     is_json: bool = False
 
@@ -31,7 +30,7 @@ class LinePage:
         """
         hit = self.hits[number]
         if level == LOCATION:
-            return hit_text(hit, None, level)
+            return hit_text(hit, level)
         lines = self._numbered(number, level)
         owner = self._owner_line(number, level)
         if self._is_alone(number) and len(lines) == 1:
@@ -43,7 +42,7 @@ class LinePage:
         self, masks: Mapping[str, Sequence[Mask]], number: int, level: str, text: str
     ) -> Iterator[MaskedPlace]:
         """Yield what is masked in a line as written, and in the lines around it; `masks` are those of each file."""
-        hit, passage = self.hits[number], self.passages[number]
+        hit, passage = self.hits[number], self.hits[number].passage
         first, last = (hit.line, hit.line) if self.is_json else self._window(number, level)
         if self.is_json and level == Detail.RICH and passage:
             first, last = hit.line - passage.before.count("\n"), hit.line + count_lines(passage.after)
@@ -71,7 +70,7 @@ class LinePage:
 
     def _numbered(self, number: int, level: str) -> list[str]:
         """Return a matching line (`12: text`) and the lines around it (`13- text`), without those of its neighbours."""
-        hit, passage = self.hits[number], self.passages[number]
+        hit, passage = self.hits[number], self.hits[number].passage
         if passage is None:
             return [f"  {hit.line}:\n"]
         first, last = self._window(number, level)

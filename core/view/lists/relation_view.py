@@ -24,16 +24,15 @@ from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
-from keyhole.core.search.passages import load_passages
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
-from keyhole.core.types import Detail, Hit, IndexVersion, Passage
+from keyhole.core.types import Detail, IndexVersion
 from keyhole.core.view.budget.fitting import Ladder
 from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
-from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_text, ladders, needs_source
+from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_text, ladders
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.lists.relation_items import (
     LEVELS,
@@ -106,7 +105,6 @@ class RelationResults:
     # The results as data, for front ends that draw them themselves: links by category, or related code.
     links: Mapping[Category, Found[Link]] = field(default_factory=dict)
     related: RelatedCode | None = None
-    passages: Mapping[tuple[int, int], Passage] = field(default_factory=dict)
     # The path and the lines of each result, or what is masked in it.
     places: Sequence[tuple[str, int, int]] = ()
     masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
@@ -247,26 +245,19 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("RelatedRequest", query.request)
     related = find_related(engine, request, query.wanted)
     hits = related.hits
-    needed = [hit for hit in hits if needs_source(hit, query.shown)]
-    passages, changed = load_passages(engine.store, engine.files, needed, "")
-
     masks = engine.store.masks_of({hit.path for hit in hits})
-
-    def entry(number: int) -> tuple[Hit, Passage | None]:
-        return hits[number], passages.get(hits[number].key)
 
     return RelationResults(
         count=len(hits),
         total=related.total,
-        text_of=lambda number, level: hit_text(*entry(number), level),
-        facts_of=lambda number, level: hit_facts(*entry(number), level),
+        text_of=lambda number, level: hit_text(hits[number], level),
+        facts_of=lambda number, level: hit_facts(hits[number], level),
         paths=frozenset([related.path, *(hit.path for hit in hits)]),
-        changed=frozenset(changed),
+        changed=related.changed,
         notes=(*_related_notes(related), *engine.model_notes()),
-        ladders=ladders,
+        ladders=lambda detail, _: ladders(detail, hits),
         related=related,
-        passages=passages,
-        masks_of=lambda number, level, text: hit_masks(*entry(number), level, text, masks),
+        masks_of=lambda number, level, text: hit_masks(hits[number], level, text, masks),
     )
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from keyhole.core.masking import Mask
 from keyhole.core.notes import Note, NoteKind
-from keyhole.core.search.query import choose_mode
+from keyhole.core.search.query import choose_mode, words_of
 from keyhole.core.types import Detail, Explanation, Format, MatchCount, Mode, Output, Query, SearchRequest, SearchResult
 from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
@@ -18,6 +18,7 @@ from keyhole.core.view.text import count_of, name_text
 from keyhole.core.view.writing import Page
 
 _LONGEST_PROJECT = 30
+_LONGEST_WORD = 40
 
 
 def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> tuple[Query, Shown]:
@@ -52,13 +53,12 @@ def search_view(
 ) -> ListView:
     """Return a page of hits."""
     hits, query = result.hits, result.query
-    passages = [result.passages.get(hit.key) for hit in hits]
     listing = Listing(
         page=Page(query.offset, query.limit, result.total, result.unshown),
         count=len(hits),
-        ladders=lambda detail: ladders(detail, len(hits)),
-        text_of=lambda n, level: hit_text(hits[n], passages[n], level),
-        facts_of=lambda n, level: hit_facts(hits[n], passages[n], level),
+        ladders=lambda detail: ladders(detail, hits),
+        text_of=lambda n, level: hit_text(hits[n], level),
+        facts_of=lambda n, level: hit_facts(hits[n], level),
         request=request,
         generation=result.index.generation,
         notes=result.notes,
@@ -68,11 +68,29 @@ def search_view(
             "mode": result.mode,
             "project": name_text(project, _LONGEST_PROJECT),
             "index": result.index.for_json(),
+            **_hit_counts(result),
         },
+        unit=_unit(result),
         latency_ms=latency_ms,
-        masks_of=lambda n, level, text: hit_masks(hits[n], passages[n], level, text, result.masks),
+        masks_of=lambda n, level, text: hit_masks(hits[n], level, text, result.masks),
     )
     return list_view(listing if result.matches is None else _of_matches(listing, result, result.matches, shown), shown)
+
+
+def _hit_counts(result: SearchResult) -> dict[str, object]:
+    return {} if result.total_hits is None else {"total_hits": result.total_hits, "words_found": result.has_words}
+
+
+def _unit(result: SearchResult) -> str:
+    """Return what the results are, if each stands for its file; and whether the words of the query are anywhere."""
+    if result.total_hits is None:
+        return ""
+    noun = "file" if result.total == 1 else "files"
+    if result.has_words:
+        return f" {noun}, {count_of(result.total_hits, 'hit')}"
+    words = words_of(result.query.text)
+    named = f'"{name_text(words[0], _LONGEST_WORD)}"' if len(words) == 1 else "any of these words"
+    return f" similar {noun}: no file searched contains {named}"
 
 
 def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount, shown: Shown) -> Listing:
@@ -80,8 +98,7 @@ def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount, sho
     facts = {**listing.facts, "matching_lines": matches.lines, "matching_files": matches.files}
     lines, files = count_of(matches.lines, "matching line"), count_of(matches.files, "file")
     if result.query.output == Output.LINES:
-        passages = [result.passages.get(hit.key) for hit in result.hits]
-        page = LinePage(result.hits, passages, shown.context_lines, is_json=shown.format == Format.JSON)
+        page = LinePage(result.hits, shown.context_lines, is_json=shown.format == Format.JSON)
         return replace(
             listing,
             text_of=page.text_of,
@@ -109,7 +126,7 @@ def explanation_text(found: Explanation) -> str:
     places = [MaskedPlace(found.path, mask) for mask in found.masked]
     text = f"{name_text(found.path)}: {found.verdict}{masked_sentence(places, is_one_file=True)}\n"
     if found.hit:
-        text += hit_text(found.hit, None, Detail.COMPACT)
+        text += hit_text(found.hit, Detail.COMPACT)
         for signal in found.hit.signals:
             text += f"  {signal.effect:+.4f}  {signal.name}" + (f" ({signal.detail})" if signal.detail else "") + "\n"
     return text
@@ -118,5 +135,5 @@ def explanation_text(found: Explanation) -> str:
 def masks_of_explanation(found: Explanation, masks: Sequence[Mask]) -> tuple[Mask, ...]:
     """Return what is masked in an explanation, of all masks in its file."""
     hit = found.hit
-    text = hit_text(hit, None, Detail.COMPACT) if hit else ""
+    text = hit_text(hit, Detail.COMPACT) if hit else ""
     return tuple(masks_in_text(text, masks, hit.start_line, hit.end_line)) if hit else ()

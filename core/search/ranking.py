@@ -1,0 +1,68 @@
+"""All matches of a search in order, with the scores that are shown; and as results, one for each file."""
+
+from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from keyhole.core.search.rank import ChunkCandidate, Wanted
+
+# The highest score of what is only similar.
+_MOST_SIMILAR = 0.49
+
+
+class Ranking:
+    """All matches in order, and what the query asks for.
+
+    `candidates` is the ranked pool; `counts` are the matching chunks of each file, if there are more.
+    """
+
+    def __init__(
+        self, candidates: list[ChunkCandidate], wanted: Wanted, counts: Mapping[int, int] = MappingProxyType({})
+    ) -> None:
+        _score_in_order(candidates)
+        self.candidates = candidates
+        self.wanted = wanted
+        self._counts = Counter(candidate.file_id for candidate in candidates) | Counter(counts)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether anything contains a word of the query; if not, all matches are only similar."""
+        return not self.candidates or not all(candidate.is_similar for candidate in self.candidates)
+
+    @property
+    def total(self) -> int:
+        """The number of matches, including those outside the pool."""
+        return sum(self._counts.values())
+
+    @property
+    def files(self) -> int:
+        """The number of files with a match."""
+        return len(self._counts)
+
+    def matches_in(self, file_id: int) -> int:
+        """Return the number of matches in a file."""
+        return self._counts[file_id]
+
+
+def grouped(ordered: list[ChunkCandidate], *, by_file: bool) -> list[list[ChunkCandidate]]:
+    """Return the chunks of each file together, files in the order of their best; or each chunk alone."""
+    if not by_file:
+        return [[candidate] for candidate in ordered]
+    files: dict[int, list[ChunkCandidate]] = {}
+    for candidate in ordered:
+        files.setdefault(candidate.file_id, []).append(candidate)
+    return list(files.values())
+
+
+def _score_in_order(ordered: list[ChunkCandidate]) -> None:
+    """Give each candidate its score as a share of the best; none has a higher one than those before it.
+
+    What contains no word of the query stays below one half, however similar it is.
+    """
+    top, most = ordered[0].score if ordered else 0.0, 1.0
+    for candidate in ordered:
+        share = candidate.score / top if top else 0.0
+        if candidate.is_similar:
+            share *= _MOST_SIMILAR
+            candidate.signals.append(("similar only", _MOST_SIMILAR - 1, "contains no word of the query"))
+        most = candidate.relative_score = min(most, share)
