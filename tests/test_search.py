@@ -17,7 +17,7 @@ from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.store import Store
 from keyhole.core.links.requests import BacklinksRequest, BrokenLinksRequest, LinksRequest, TreeRequest
 from keyhole.core.search import lexical
-from keyhole.core.search.passages import load_passages
+from keyhole.core.search.engine import Engine
 from keyhole.core.search.rank import DEFINITION_SIGNALS, MATCH_SIGNALS, PATH_SIGNALS, WEIGHTS
 from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
@@ -132,7 +132,9 @@ def test_a_member_is_found_in_the_owner_it_is_asked_of(own: Service) -> None:
 
 
 def test_auto_says_what_it_chose_with_vectors(service: Service) -> None:
-    assert service.search(Query("retry")).notes[0].text == "mode=auto chose hybrid"
+    # Hybrid is what people expect, so only another choice is worth a note.
+    found = service.search(Query("retry"))
+    assert (found.mode, found.notes) == (Mode.HYBRID, ())
 
 
 def test_auto_says_what_it_chose_without_vectors(own: Service) -> None:
@@ -154,28 +156,31 @@ def test_a_class_names_its_methods(service: Service) -> None:
 
 
 def test_passages_are_the_source_with_lines_around_it(service: Service) -> None:
-    result = service.search(Query("next_delay attempt", Mode.KEYWORD), needs_source=lambda _: True)
-    hit = result.hits[0]
-    passage = result.passages[hit.key]
+    hit = service.search(Query("next_delay attempt", Mode.KEYWORD)).hits[0]
+    passage = hit.passage
+    assert passage
     assert hit.path == "src/net/retry.py"
     assert passage.match_lines[:3] == (5, 6, 7)
-    assert passage.before + passage.text + passage.after in FILES[hit.path]
+    assert passage.text in FILES[hit.path]
     assert passage.text.count("\n") == hit.end_line - hit.start_line + 1
+    (content,) = passage.content
+    assert passage.before + content.text + passage.after in FILES[hit.path]
+    assert (content.start_line, content.end_line) == hit.named_lines
 
 
 def test_no_passage_is_taken_from_a_file_that_has_changed(own: Service) -> None:
-    result = own.search(Query("next_delay attempt", Mode.KEYWORD))
     (own.root / "src/net/retry.py").write_text("edited = True\n" * 40)
     with Store(own.folder / INDEX_FILE) as store:
-        passages, stale = load_passages(store, SourceReader(own.root, 10**6), result.hits, "next_delay")
-    assert stale == {"src/net/retry.py"}
-    assert passages.keys() == {hit.key for hit in result.hits if hit.path not in stale}
+        engine = Engine(store, SourceReader(own.root, 10**6))
+        result = engine.search(Query("next_delay attempt", Mode.KEYWORD))
+    assert result.changed == {"src/net/retry.py"}
+    assert all((hit.passage is None) == (hit.path in result.changed) for hit in result.hits)
 
 
 def test_a_symbol_on_a_line_of_several_chunks_is_shown_from_its_start(own: Service) -> None:
     (own.root / "src/long.py").write_text(f"ENDLESS_LINE = [{'1, ' * 10_000}]\n")
     own.index()
-    (hit,) = own.search(Query("ENDLESS_LINE", Mode.SYMBOL), needs_source=lambda _: True).hits
+    (hit,) = own.search(Query("ENDLESS_LINE", Mode.SYMBOL)).hits
     with Store(own.folder / INDEX_FILE) as store:
         chunks = store.query("SELECT chunk.id FROM chunk JOIN file ON file.id = file_id WHERE path = 'src/long.py'")
     assert len(chunks) > 1
@@ -375,13 +380,15 @@ def test_a_page_of_a_file_that_keeps_changing_says_so_and_leads_on(own: Service)
     lines = [f"def grown_{number}(): return {number}\n" + "    # sediment\n" * 80 for number in range(40)]
     (own.root / "log.py").write_text("".join(lines))
     own.index()
-    total = own.search(Query("sediment", Mode.KEYWORD)).total
+    total = own.search(Query("sediment", Mode.KEYWORD, path="log.py")).total
     assert total >= 20
     (own.root / "log.py").write_text("changed = 1\n")
     with writer_lock(own.folder, wait=False):
-        first = own.search_view(SearchRequest("sediment", Mode.KEYWORD, limit=10))
-        last = own.search_view(SearchRequest("sediment", Mode.KEYWORD, limit=10, offset=total - 1))
-        data = json.loads(own.search_view(SearchRequest("sediment", Mode.KEYWORD, limit=10, format=Format.JSON)).text)
+        first = own.search_view(SearchRequest("sediment", Mode.KEYWORD, "log.py", limit=10))
+        last = own.search_view(SearchRequest("sediment", Mode.KEYWORD, "log.py", limit=10, offset=total - 1))
+        data = json.loads(
+            own.search_view(SearchRequest("sediment", Mode.KEYWORD, "log.py", limit=10, format=Format.JSON)).text
+        )
     why = "the files are changing right now. Try again in a few seconds."
     assert first.text == f"Results 1-10 of {total} not shown: {why} Next page: offset=10.\n"
     assert last.text == f"Result {total} of {total} not shown: {why}\n"
@@ -486,7 +493,7 @@ def test_trigrams_spare_files_that_cannot_match(own: Service, monkeypatch: pytes
     result = own.search(Query(r"/drawColour\(/"))
     assert paths(result) == ["src/paint.js"]
     assert set(read) == {"src/paint.js"}
-    assert result.hits[0].match_lines == (1,)
+    assert result.hits[0].line == 1
 
 
 def test_trigrams_follow_a_changed_file(own: Service) -> None:

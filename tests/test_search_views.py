@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_views import LONG, make_hit, make_result
+from test_views import LONG, make_hit, make_result, with_passage
 
 from keyhole.core.errors import CursorError, QueryError
 from keyhole.core.service import Service
@@ -88,10 +88,10 @@ def test_the_ways_out_of_an_end_and_of_a_result_too_large_work(service: Service)
     beyond = service.search_view(SearchRequest("weigh total", limit=7, offset=999))
     (offset,) = re.findall(r"Last page: (offset=\d+)", beyond.banner)
     last = service.search_view(SearchRequest("weigh total", limit=7, **parameters(offset)))
-    assert last.banner == "Results 36-40 of 40."
+    assert last.banner == "Results 36-40 of 40 files."
 
     result = make_result((make_hit(0, path="src/part_39.py", start_line=3, end_line=9),))
-    result = replace(result, passages={result.hits[0].key: LONG})
+    result = with_passage(result, LONG)
     too_large = search_view(result, Shown(Detail.RICH, budget=Budget(1_000)))
     (start,) = re.findall(r"Read it: read_file (start_line=\d+)\.", too_large.banner)
     read = service.read_view(ReadRequest(("src/part_39.py",), **parameters(start), max_lines=7))

@@ -167,7 +167,7 @@ def test_what_was_left_out_is_shown_below_a_line_with_its_cost(acme: Service, mo
         assert results_of(pilot).rows == list(answer.rows)
         assert lines_of(results_of(pilot)).count(" left out") == len(answer.left_out)
         whole = acme.search_page(SearchRequest("handle event", limit=50))[0]
-        costs = [estimate_tokens(hit_text(hit, None, Detail.COMPACT)) for hit in whole.hits[len(answer.shown) :]]
+        costs = [estimate_tokens(hit_text(hit, Detail.COMPACT)) for hit in whole.hits[len(answer.shown) :]]
         assert [row.tokens for row in answer.left_out] == costs
         await press(pilot, "n")
         assert answer_of(pilot).request.offset == len(answer.shown)

@@ -220,7 +220,7 @@ def test_what_is_typed_narrows_the_choices() -> None:
 )
 def test_a_result_says_its_kind_once(kind: str, signature: str, label: str) -> None:
     hit = Hit("a.py", "python", 1, 1, 1, 1.0, kind, "name", 1, signature, "", "", "", ())
-    found = label_of(hit, None)
+    found = label_of(hit)
     assert f"{found.before}{found.kind} {found.after}" == label
 
 

@@ -20,6 +20,7 @@ from keyhole.core.types import (
     Query,
     SearchResult,
     Signal,
+    Stretch,
 )
 from keyhole.core.view.budget.limits import EFFECTIVE_CHARACTERS
 from keyhole.core.view.budget.sizes import Budget, measure
@@ -51,9 +52,8 @@ def make_hit(number: int, **facts: object) -> Hit:
     return replace(hit, **facts)  # type: ignore[arg-type]
 
 
-PASSAGE = Passage(
-    "@cached\ndef compute(first):\n\n    return first\n", "import os\n\n", "\n\ndef next(): ...\n", (12, 14)
-)
+SOURCE = "@cached\ndef compute(first):\n\n    return first\n"
+PASSAGE = Passage(SOURCE, "import os\n\n", "\n\ndef next(): ...\n", (12, 14), (Stretch(11, SOURCE),))
 HITS = (
     make_hit(1),
     make_hit(
@@ -76,16 +76,22 @@ HITS = (
     ),
     make_hit(6, path="src/evil\x1b[31m.py", doc="Rings \x07 the bell."),
 )
+HOSTILE = "title = '\x1b]0;owned\x07'\r\n\tdone = 1\r\n"
 PASSAGES = {
     **dict.fromkeys(range(1, 6), PASSAGE),
-    6: Passage("title = '\x1b]0;owned\x07'\r\n\tdone = 1\r\n", "", "", (61,)),
+    6: Passage(HOSTILE, "", "", (61,), (Stretch(61, HOSTILE),), Stretch(62, "\tdone = 1")),
 }
 
 
 def make_result(hits: tuple[Hit, ...] = HITS, *, total: int = 0, offset: int = 0, limit: int = 10) -> SearchResult:
     query = Query("compute", Mode.KEYWORD, limit=limit, offset=offset)
-    passages = {hit.key: PASSAGES.get(hit.chunk_id, PASSAGE) for hit in hits}
-    return SearchResult(query, Mode.KEYWORD, hits, total or len(hits), IndexVersion(7, 0, 3), passages=passages)
+    with_source = tuple(replace(hit, passage=PASSAGES.get(hit.chunk_id, PASSAGE)) for hit in hits)
+    return SearchResult(query, Mode.KEYWORD, with_source, total or len(hits), IndexVersion(7, 0, 3))
+
+
+def with_passage(result: SearchResult, passage: Passage) -> SearchResult:
+    """Return a result whose hits all have the same source."""
+    return replace(result, hits=tuple(replace(hit, passage=passage) for hit in result.hits))
 
 
 # Goldens
@@ -98,7 +104,7 @@ def test_every_level(detail: Detail, form: Format, check_golden: Check) -> None:
     check_golden(f"views/search-{detail}.{form}", view.text)
 
 
-LONG = replace(PASSAGE, text="    value = compute(value)  # and again\n" * 90)
+LONG = replace(PASSAGE, content=(Stretch(11, "    value = compute(value)  # and again\n" * 90),))
 
 
 CUTS = {
@@ -115,7 +121,7 @@ CUTS = {
 def test_what_the_budget_removes(name: str, form: Format, check_golden: Check) -> None:
     count, tokens, detail = CUTS[name]
     result = make_result(tuple(make_hit(number) for number in range(count)), total=count + 7, limit=count)
-    result = replace(result, passages=dict.fromkeys((hit.key for hit in result.hits), LONG))
+    result = with_passage(result, LONG)
     view = search_view(result, Shown(detail, form, Budget(tokens)), project="acme")
     check_golden(f"views/cut-{name}.{form}", view.text)
 
@@ -135,8 +141,9 @@ def test_ends_of_a_list(name: str, result: SearchResult, check_golden: Check) ->
 
 def test_json_has_exactly_the_fields_of_its_level() -> None:
     minimal = ["file_path", "language", "start_line", "end_line", "definitions", "preview", "score"]
-    compact = [*minimal, "kind", "name", "signature", "purpose", "returns", "key_methods", "chunk_id", "match_lines"]
-    rich = [*compact, "content", "context_before", "context_after"]
+    compact = [*minimal, "kind", "name", "qualified_name", "enclosing", "signature", "purpose", "returns"]
+    compact += ["key_methods", "chunk_id", "match_lines", "best_line", "similar", "further", "further_count"]
+    rich = [*compact, "content", "content_start_line", "content_end_line", "context_before", "context_after"]
     for detail, fields in {Detail.MINIMAL: minimal, Detail.COMPACT: compact, Detail.RICH: rich}.items():
         answer = json.loads(search_view(make_result(), Shown(detail, Format.JSON)).text)
         assert [list(result) for result in answer["results"]] == [fields] * len(HITS)
@@ -144,8 +151,8 @@ def test_json_has_exactly_the_fields_of_its_level() -> None:
 
 
 def test_a_preview_ends_at_two_hundred_characters() -> None:
-    long = replace(PASSAGE, text="\n\n" + "x" * 300 + "\ny\n")
-    result = replace(make_result((make_hit(1),)), passages={make_hit(1).key: long})
+    long = replace(PASSAGE, content=(Stretch(11, "\n\n" + "x" * 300 + "\ny\n"),))
+    result = with_passage(make_result((make_hit(1),)), long)
     (found,) = json.loads(search_view(result, Shown(Detail.MINIMAL, Format.JSON)).text)["results"]
     assert found["preview"] == "x" * 197 + "..."
 
@@ -155,6 +162,7 @@ def test_a_preview_ends_at_two_hundred_characters() -> None:
 texts = st.text(max_size=300) | st.text(alphabet="🙂検é\x1b\u202e aA1_(\n\t", max_size=300)
 paths = st.text(min_size=1, max_size=300) | st.integers(1, 400).map(lambda n: "🙂" * n)
 sources = st.builds(str.__mul__, texts, st.integers(1, 100))
+further_hits = st.builds(make_hit, st.integers(0, 10**6), name=texts, signature=texts, parent=texts)
 hits = st.lists(
     st.builds(
         make_hit,
@@ -166,10 +174,24 @@ hits = st.lists(
         returns=texts,
         definitions=texts,
         key_methods=st.lists(texts, max_size=5).map(tuple),
+        parent=texts,
+        is_similar=st.booleans(),
+        further=st.lists(further_hits, max_size=3).map(tuple),
+        further_count=st.integers(3, 10**6),
     ),
     max_size=25,
 )
-passages = st.builds(Passage, sources, texts, texts, st.lists(st.integers(1, 10**6), max_size=8).map(tuple))
+line_numbers = st.integers(1, 10**6)
+stretches = st.builds(Stretch, line_numbers, sources)
+passages = st.builds(
+    Passage,
+    sources,
+    texts,
+    texts,
+    st.lists(st.integers(1, 10**6), max_size=8).map(tuple),
+    st.lists(stretches, min_size=1, max_size=3).map(tuple),
+    st.one_of(st.none(), st.builds(Stretch, line_numbers, texts)),
+)
 shown = st.builds(
     Shown,
     st.sampled_from(Detail),
@@ -187,7 +209,8 @@ def test_a_view_keeps_its_promises(
     offset = data.draw(st.integers(0, 10**6))
     numbered = tuple(replace(hit, chunk_id=number) for number, hit in enumerate(found))
     result = make_result(numbered, total=offset + len(numbered) + more, offset=offset, limit=50)
-    result = replace(result, passages={hit.key: some[number % len(some)] for number, hit in enumerate(numbered)})
+    with_source = (replace(hit, passage=some[number % len(some)]) for number, hit in enumerate(numbered))
+    result = replace(result, hits=tuple(with_source), total_hits=data.draw(st.none() | st.just(10**6)))
     view = search_view(result, how, project="🙂" * 100)
     check_promises(view, result, how)
 
@@ -201,7 +224,7 @@ def check_promises(view: ListView, result: SearchResult, how: Shown) -> None:
     # Never empty if there is a result; the best are shown; nothing is missing silently.
     kept = len(view.plan.levels)
     assert kept >= min(1, len(result.hits))
-    asked = tuple(ladder[0] for ladder in ladders(how.detail, len(result.hits)))
+    asked = tuple(ladder[0] for ladder in ladders(how.detail, result.hits))
     assert (view.plan.levels == asked) == (info.reason is None)
     assert (info.original_count, info.returned_count) == (len(result.hits), kept)
     # The banner says the same, and is one line.

@@ -120,13 +120,14 @@ def _label_facts(hit: Hit, level: str) -> dict[str, object]:
     }
     if hit.is_line:
         return facts | {"column": hit.column}
-    if hit.passage and hit.passage.best_line:
-        facts["best_line"] = hit.passage.best_line.start_line
-    if hit.is_similar:
-        facts["similar"] = True
-    if level in _WITH_FURTHER and hit.further_count:
-        facts["further"] = [_further_facts(further) for further in hit.further]
-    return facts | {"further_count": hit.further_count} if hit.further_count else facts
+    best = hit.passage.best_line if hit.passage else None
+    further = hit.further if level in _WITH_FURTHER else ()
+    return facts | {
+        "best_line": best.start_line if best else None,
+        "similar": hit.is_similar,
+        "further": [_further_facts(one) for one in further],
+        "further_count": hit.further_count,
+    }
 
 
 def _further_facts(hit: Hit) -> dict[str, object]:
@@ -140,46 +141,48 @@ def _further_facts(hit: Hit) -> dict[str, object]:
 
 
 def _source_facts(passage: Passage, level: str) -> dict[str, object]:
-    facts: dict[str, object] = {
+    has_context = level != RICH_WITHOUT_CONTEXT
+    return {
         "content": _GAP.join(stretch.text for stretch in passage.content),
         "content_start_line": passage.content[0].start_line,
         "content_end_line": passage.content[-1].end_line,
+        "context_before": passage.before if has_context else "",
+        "context_after": passage.after if has_context else "",
     }
-    if level == RICH_WITHOUT_CONTEXT:
-        return facts
-    return facts | {"context_before": passage.before, "context_after": passage.after}
 
 
-def hit_masks(hit: Hit, level: str, text: str, masks: Mapping[str, Sequence[Mask]]) -> Iterator[MaskedPlace]:
-    """Yield what is masked in a hit that is written as a text; `masks` are those of each file."""
+def hit_masks(hit: Hit, level: str, masks: Mapping[str, Sequence[Mask]], *, is_json: bool) -> Iterator[MaskedPlace]:
+    """Yield what is masked in a hit as it is written; `masks` are those of each file."""
     own = masks.get(hit.path, ())
-    if not own or MASK_START not in text:
+    if not own or level == LOCATION:
         return
     found: list[Mask] = []
     if level in _WITH_SOURCE and hit.passage:
         for first, last in _source_lines(hit.passage, level):
             found += masks_in_lines(own, first, last)
-    left = text.count(MASK_START) - len(found)
-    for part, first, last in _described_parts(hit, level):
-        if left > 0 and MASK_START in part:
+    for part, first, last in _described_parts(hit, level, is_json=is_json):
+        if MASK_START in part:
             found += masks_in_text(part, own, first, last)
-            left -= part.count(MASK_START)
     for mask in sorted(set(found), key=attrgetter("start_line")):
         yield MaskedPlace(hit.path, mask)
 
 
-def _described_parts(hit: Hit, level: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each part of a hit that may contain a mask, with the lines it comes from; what only JSON has comes last."""
+def _described_parts(hit: Hit, level: str, *, is_json: bool) -> Iterator[tuple[str, int, int]]:
+    """Yield each part of a hit outside its source, with the lines it comes from."""
     first = min(hit.named_lines[0] or hit.line, hit.line)
-    is_minimal = level == Detail.MINIMAL
-    yield _declared_name(hit) if is_minimal else f"{hit.signature} {hit.doc} {hit.returns}", first, hit.end_line
-    if hit.passage and hit.passage.best_line:
-        best = hit.passage.best_line
-        yield best.text, best.start_line, best.start_line
+    last = max(hit.named_lines[1], hit.end_line)
+    if level == Detail.MINIMAL:
+        yield "" if is_json else _declared_name(hit), first, last
+    else:
+        yield f"{hit.signature} {hit.doc} {hit.returns if is_json else ''}", first, last
+    best = hit.passage.best_line if hit.passage else None
+    if best and not is_json and (level != Detail.MINIMAL or not hit.signature):
+        yield _clipped(best.text), best.start_line, best.start_line
     for further in hit.further if level in _WITH_FURTHER else ():
-        yield from _described_parts(further, str(Detail.MINIMAL))
-    yield preview_text(hit), *_content_lines(hit)
-    yield hit.definitions, hit.start_line, hit.end_line
+        yield _declared_name(further), further.start_line, further.end_line
+    if is_json:
+        yield preview_text(hit), *_content_lines(hit)
+        yield hit.definitions, hit.start_line, hit.end_line
 
 
 def _content_lines(hit: Hit) -> tuple[int, int]:

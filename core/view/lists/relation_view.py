@@ -26,7 +26,7 @@ from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
-from keyhole.core.types import Detail, IndexVersion
+from keyhole.core.types import Detail, Format, IndexVersion
 from keyhole.core.view.budget.fitting import Ladder
 from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
@@ -245,7 +245,7 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("RelatedRequest", query.request)
     related = find_related(engine, request, query.wanted)
     hits = related.hits
-    masks = engine.store.masks_of({hit.path for hit in hits})
+    masks, is_json = engine.store.masks_of({hit.path for hit in hits}), query.shown.format == Format.JSON
 
     return RelationResults(
         count=len(hits),
@@ -257,7 +257,7 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
         notes=(*_related_notes(related), *engine.model_notes()),
         ladders=lambda detail, _: ladders(detail, hits),
         related=related,
-        masks_of=lambda number, level, text: hit_masks(hits[number], level, text, masks),
+        masks_of=lambda number, level, _: hit_masks(hits[number], level, masks, is_json=is_json),
     )
 
 

@@ -72,7 +72,7 @@ def search_view(
         },
         unit=_unit(result),
         latency_ms=latency_ms,
-        masks_of=lambda n, level, text: hit_masks(hits[n], level, text, result.masks),
+        masks_of=lambda n, level, _: hit_masks(hits[n], level, result.masks, is_json=shown.format == Format.JSON),
     )
     return list_view(listing if result.matches is None else _of_matches(listing, result, result.matches, shown), shown)
 
@@ -87,7 +87,7 @@ def _unit(result: SearchResult) -> str:
         return ""
     noun = "file" if result.total == 1 else "files"
     if result.has_words:
-        return f" {noun}, {count_of(result.total_hits, 'hit')}"
+        return f" {noun}" + (f", {result.total_hits:,} hits" if result.total_hits != result.total else "")
     words = words_of(result.query.text)
     named = f'"{name_text(words[0], _LONGEST_WORD)}"' if len(words) == 1 else "any of these words"
     return f" similar {noun}: no file searched contains {named}"
