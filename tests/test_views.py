@@ -234,7 +234,7 @@ def check_promises(view: ListView, result: SearchResult, how: Shown) -> None:
     if kept:
         first, last = page.offset + 1, page.offset + kept
         assert line.startswith(
-            f"Results {first:,}-{last:,} of {result.total:,}." if kept > 1 else f"Result {first:,} of"
+            f"Results {first:,}-{last:,} of {result.total:,}" if kept > 1 else f"Result {first:,} of"
         )
         assert (" left out" in line) == (kept < len(result.hits))
         assert (" shortened to " in line) == (view.plan.lowered_from < kept)
