@@ -21,7 +21,7 @@ from keyhole.core.service import Service
 
 sys.path.append(str(Path(__file__).parent))
 from acme import write_acme  # test modules, found through the line above
-from agents import record
+from recorded_calls import record
 from fresh_index import Rows, dump_rows
 from small_svg import compact
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from acme import write_acme
-from agents import record
+from recorded_calls import record
 from driving import LARGE, ask, explore, explorer, make_app, make_service, press, settle, wait_until, watch
 from textual.pilot import Pilot
 

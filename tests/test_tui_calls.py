@@ -1,7 +1,7 @@
 """The explorer's list of calls, without a screen."""
 
 import pytest
-from agents import CLIENTS, NOON
+from recorded_calls import CLIENTS, NOON
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 import pytest
-from agents import FILE, call, open_journal, outcome, record
+from recorded_calls import FILE, call, open_journal, outcome, record
 from driving import (
     answer_of,
     calls_of,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from agents import NOON, call, open_journal, record
+from recorded_calls import NOON, call, open_journal, record
 from driving import (
     LARGE,
     MIDDLE,
