@@ -1,6 +1,6 @@
 """Measure what answers cost an agent: tokens and calls of ripgrep and sed, and of Keyhole, for the same questions.
 
-    .venv/bin/python bench/agents.py [--check]
+    .venv/bin/python bench/agents.py [--check] [--questions] [--record]
 
 Questions, facts and ripgrep's commands are in bench/agents/questions.toml. An agent takes one step after another and
 stops as soon as the answers so far hold every fact of the question; each step is one call, and only answers are
@@ -11,21 +11,36 @@ agent would choose when it reads ripgrep's lines; they are fixed in the file, be
 question about a class is read as a whole, if ripgrep can't list its methods by a keyword. A name that more than 100
 lines contain is narrowed, as an agent would do.
 
+Keyhole's steps, through a real MCP server, with the defaults of every tool. A rule per kind chooses them:
+
+- exact: search_code for the name if the question asks for a definition, otherwise for ripgrep's pattern
+- enumerating: search_code for ripgrep's pattern
+- concept: search_code for a few words, with no more knowledge than ripgrep's agent has
+- imports and classes: get_links or get_backlinks of the file; map_file of the class, then of its file
+
+Then read_file of 20 lines: after a search for a pattern around the hits that ripgrep's agent chose, otherwise from the
+line on that a result names, for the first three results in their order, even if an agent would prefer another.
+
 ripgrep is the Debian package below, fetched once into bench/.data; Keyhole itself doesn't need it.
 """
 
 import argparse
+import os
 import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
-from corpus import fetch_project, load_projects
-from record import HERE
+from corpus import DATA, fetch_project, load_projects
+from load import Ask, over_stdio
+from record import HERE, save_record
 
+from keyhole.core.config import load_settings
+from keyhole.core.service import Service
 from keyhole.core.view.budget.tokens import estimate_tokens
 
 QUESTIONS = HERE / "agents" / "questions.toml"
@@ -34,6 +49,10 @@ KINDS = ("exact", "enumerating", "concept", "imports and classes")
 LINES_BEFORE = 10
 LINES_READ = 20
 MAX_OPENED = 3
+CACHE = DATA / "agents-cache"
+# Our tokens as a share of ripgrep's, by group of kinds.
+TOKEN_GOALS = {("exact", "enumerating"): 1.1, ("concept",): 0.7, ("imports and classes",): 0.6}
+CALLS_GOAL = 1.2
 
 
 class RgCommand(TypedDict):
@@ -52,6 +71,9 @@ class Question(TypedDict):
     facts: list[str]
     rg: list[RgCommand]
     open: NotRequired[list[str]]
+    words: NotRequired[str]
+    defines: NotRequired[bool]
+    calls: NotRequired[list[dict[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +85,128 @@ class Outcome:
     missing: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One question, answered in both ways."""
+
+    question: Question
+    rg: Outcome
+    ours: Outcome
+
+
 def main() -> None:
-    """Check the questions against the sources, or print what ripgrep's answers cost."""
+    """Check the questions against the sources, measure, print tables, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--check", action="store_true", help="only compare the facts with the sources")
+    options.add_argument("--questions", action="store_true", help="also print each question")
+    options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
     questions, roots = load_questions(), fetch_all()
     if problems := [problem for question in questions for problem in check(question, roots[question["project"]])]:
         raise SystemExit("\n".join(problems))
-    print(f"{len(questions)} questions, every fact is true")
-    if not chosen.check:
-        rg = fetch_project(RIPGREP) / "rg"
+    print(f"{len(questions)} questions, every fact is in the sources")
+    if chosen.check:
+        return
+    found = [one for name, root in roots.items() for one in compare_all(of_project(questions, name), root)]
+    if chosen.questions:
+        print_questions(found)
+    figures = {**print_kinds(found), "targets met": judge(found), "questions": [facts_of(one) for one in found]}
+    if chosen.record:
+        print("recorded as", save_record("agents", figures))
+
+
+def of_project(questions: list[Question], name: str) -> list[Question]:
+    """Return the questions about one project."""
+    return [question for question in questions if question["project"] == name]
+
+
+def compare_all(questions: list[Question], root: Path) -> Iterator[Comparison]:
+    """Answer the questions about one project in both ways."""
+    rg = fetch_project(RIPGREP) / "rg"
+    Service(root, load_settings(root, {"cache_dir": CACHE})).index()
+    variables = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(CACHE),
+        "KEYHOLE_CACHE_DIR": str(CACHE),
+        "PYTHONPATH": str(HERE.parent / ".src"),
+    }
+    with contextmanager(over_stdio)(root, variables, 1) as ((ask,), _):
         for question in questions:
-            cost = follow(rg_steps(question, roots[question["project"]], rg), question["facts"])
-            print(f"{question['kind']:<20}{cost.tokens:>6}{cost.calls:>3}  {question['ask'][:70]} {cost.missing or ''}")
+            facts = question["facts"]
+            yield Comparison(
+                question, follow(rg_steps(question, root, rg), facts), follow(our_steps(question, ask), facts)
+            )
+
+
+def print_questions(found: list[Comparison]) -> None:
+    """Print each question with its cost in both ways, the worst for Keyhole first."""
+    print(f"\n{'tokens: rg':>10}{'ours':>7}{'ratio':>7}{'calls: rg':>10}{'ours':>6}  question")
+    for one in sorted(found, key=lambda one: one.rg.tokens - one.ours.tokens):
+        missing = f"  MISSING {', '.join(one.ours.missing)}" if one.ours.missing else ""
+        ratio = one.ours.tokens / one.rg.tokens
+        print(
+            f"{one.rg.tokens:>10,}{one.ours.tokens:>7,}{ratio:>7.2f}{one.rg.calls:>10}{one.ours.calls:>6}  "
+            f"{one.question['project']}, {one.question['kind']}: {one.question['ask']}{missing}"
+        )
+
+
+def print_kinds(found: list[Comparison]) -> dict[str, object]:
+    """Print and return tokens, calls and facts by kind."""
+    print(
+        f"\n{'':<22}{'questions':>10}{'tokens: rg':>12}{'ours':>8}{'ratio':>7}{'calls: rg':>11}{'ours':>6}{'facts':>7}"
+    )
+    figures: dict[str, object] = {}
+    for name, kinds in [*((kind, (kind,)) for kind in KINDS), ("all", KINDS)]:
+        row = totals([one for one in found if one.question["kind"] in kinds])
+        print(
+            f"{name:<22}{row['questions']:>10}{row['tokens, rg']:>12,}{row['tokens, ours']:>8,}"
+            f"{row['token ratio']:>7.2f}{row['calls, rg']:>11}{row['calls, ours']:>6}{row['facts found, ours']:>7.0%}"
+        )
+        figures[name] = row
+    return figures
+
+
+def totals(found: list[Comparison]) -> dict[str, float]:
+    """Add up tokens, calls and facts."""
+    facts = sum(len(one.question["facts"]) for one in found)
+    tokens = [
+        sum(outcome.tokens for outcome in side) for side in ([one.rg for one in found], [one.ours for one in found])
+    ]
+    return {
+        "questions": len(found),
+        "tokens, rg": tokens[0],
+        "tokens, ours": tokens[1],
+        "token ratio": round(tokens[1] / tokens[0], 3),
+        "calls, rg": sum(one.rg.calls for one in found),
+        "calls, ours": sum(one.ours.calls for one in found),
+        "facts found, rg": 1 - sum(len(one.rg.missing) for one in found) / facts,
+        "facts found, ours": 1 - sum(len(one.ours.missing) for one in found) / facts,
+    }
+
+
+def judge(found: list[Comparison]) -> dict[str, bool]:
+    """Print the figures with their goals."""
+    reached = {
+        f"tokens, {' and '.join(kinds)}": (totals([one for one in found if one.question["kind"] in kinds]), goal)
+        for kinds, goal in TOKEN_GOALS.items()
+    }
+    overall = totals(found)
+    rows = [(name, row["token ratio"], "<=", goal) for name, (row, goal) in reached.items()]
+    rows += [
+        ("calls, all questions", overall["calls, ours"] / overall["calls, rg"], "<=", CALLS_GOAL),
+        ("facts found", overall["facts found, ours"], ">=", 1.0),
+    ]
+    verdicts = {}
+    for name, figure, relation, goal in rows:
+        verdicts[name] = figure >= goal if relation == ">=" else figure <= goal
+        print(f"{name:<34}{figure:>8.3f}  {relation} {goal:g}  {'met' if verdicts[name] else 'MISSED'}")
+    return verdicts
+
+
+def facts_of(one: Comparison) -> dict[str, object]:
+    """Return one question as it is recorded."""
+    question = {key: one.question[key] for key in ("project", "kind", "ask")}
+    return {**question, "rg": asdict(one.rg), "ours": asdict(one.ours)}
 
 
 def load_questions() -> list[Question]:
@@ -162,8 +292,12 @@ def follow(answers: Iterator[str], facts: list[str]) -> Outcome:
 
 
 def holds(text: str, fact: str) -> bool:
-    """Return whether answers contain a fact."""
-    return mentions(text, fact)
+    """Return whether answers contain a fact; a place may be a line number below the path."""
+    if mentions(text, fact) or not is_place(fact):
+        return mentions(text, fact)
+    path, _, line = fact.rpartition(":")
+    rows = rf"^{re.escape(path)}(?:[: ].*)?\n(?: .*\n)*? +(?:→ |:)?{line}\b"
+    return re.search(rows, text, re.MULTILINE) is not None
 
 
 def rg_steps(question: Question, root: Path, rg: Path) -> Iterator[str]:
@@ -176,6 +310,46 @@ def rg_steps(question: Question, root: Path, rg: Path) -> Iterator[str]:
     for place in question.get("open", []):
         path, first, last = line_range(place)
         yield run(["sed", "-n", f"{first},{last}p", path], root)
+
+
+def our_steps(question: Question, ask: Ask) -> Iterator[str]:
+    """Yield Keyhole's answers, in order."""
+    answer = ""
+    for call in first_calls(question):
+        answer = answer_text(ask, **call)
+        yield answer
+    chosen = places_of_results(answer) if is_by_words(question) else question.get("open", [])
+    for place in chosen[:MAX_OPENED]:
+        path, first, last = line_range(place)
+        yield answer_text(ask, tool="read_file", path=path, start_line=first, max_lines=last - first + 1)
+
+
+def first_calls(question: Question) -> list[dict[str, str]]:
+    """Return the calls that start an answer, by the rule of the question's kind."""
+    name = question["rg"][0]["name"]
+    if question["kind"] == "imports and classes":
+        return question["calls"]
+    if question["kind"] == "concept":
+        return [{"tool": "search_code", "query": question["words"]}]
+    return [{"tool": "search_code", "query": name if question.get("defines") else f"/{name}/"}]
+
+
+def is_by_words(question: Question) -> bool:
+    """Return whether results are ranked, so that an agent reads the first ones."""
+    return question["kind"] == "concept" or question.get("defines", False)
+
+
+def places_of_results(answer: str) -> list[str]:
+    """Return the lines from each result of a search on, best first; a result names the start of a definition."""
+    found = re.findall(r"^(\S+?):(\d+):\[", answer, re.MULTILINE)
+    return [f"{path}:{line}-{int(line) + LINES_READ - 1}" for path, line in found]
+
+
+def answer_text(ask: Ask, tool: str, **arguments: object) -> str:
+    """Call a tool, and return what the agent reads; that may be an error."""
+    answer: dict[str, Any] = ask(tool, arguments)
+    text: str = answer["result"]["content"][0]["text"]
+    return text
 
 
 def run(command: list[str], folder: Path) -> str:
