@@ -18,8 +18,9 @@ Keyhole's steps, through a real MCP server, with the defaults of every tool. A r
 - concept: search_code for a few words, with no more knowledge than ripgrep's agent has
 - imports and classes: get_links or get_backlinks of the file; map_file of the class, then of its file
 
-Then read_file of 20 lines: after a search for a pattern around the hits that ripgrep's agent chose, otherwise from the
-line on that a result names, for the first three results in their order, even if an agent would prefer another.
+Then read_file of 20 lines: after a search for a pattern around the hits that ripgrep's agent chose; otherwise for the
+first three results in their order, even if an agent would prefer another: around the best line that a result shows, or
+from the line on that it names.
 
 ripgrep is the Debian package below, fetched once into bench/.data; Keyhole itself doesn't need it.
 """
@@ -340,9 +341,13 @@ def is_by_words(question: Question) -> bool:
 
 
 def places_of_results(answer: str) -> list[str]:
-    """Return the lines from each result of a search on, best first; a result names the start of a definition."""
-    found = re.findall(r"^(\S+?):(\d+):\[", answer, re.MULTILINE)
-    return [f"{path}:{line}-{int(line) + LINES_READ - 1}" for path, line in found]
+    """Return what to read of each result of a search: around its best line, or else from its first line on."""
+    rows = re.findall(r"^(\S+?):(\d+):\[.*\n((?: .*\n)*)", answer, re.MULTILINE)
+    best = [re.search(r"^ +→ (\d+): ", below, re.MULTILINE) for _, _, below in rows]
+    return [
+        f"{path}:{match[1]}" if match else f"{path}:{line}-{int(line) + LINES_READ - 1}"
+        for (path, line, _), match in zip(rows, best, strict=True)
+    ]
 
 
 def answer_text(ask: Ask, tool: str, **arguments: object) -> str:
