@@ -16,6 +16,7 @@ from corpus import Answer, fetch_project, load_projects, load_queries
 from corpus import Query as Label
 from record import HERE, save_record
 
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.model import open_embedder
 from keyhole.core.index.model_folder import BUILTIN
@@ -76,7 +77,9 @@ def load(split: str, model: str = BUILTIN) -> tuple[list[Label], dict[str, Engin
         root = fetch_project(project).resolve()
         folder = HERE / ".data" / "indexes" / str(project["name"])
         update_index(Request(root, folder, MAX_BYTES, workers=2, embedder=embedder))
-        engines[str(project["name"])] = Engine(Store(folder / INDEX_FILE), root, max_bytes=MAX_BYTES, embedder=embedder)
+        engines[str(project["name"])] = Engine(
+            Store(folder / INDEX_FILE), SourceReader(root, MAX_BYTES), embedder=embedder
+        )
     return [label for label in load_queries() if label["project"] in engines], engines
 
 
