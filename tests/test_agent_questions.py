@@ -12,12 +12,13 @@ from agents import (  # found through the line above
     MAX_OPENED,
     Question,
     agent_projects,
+    closest,
     first_calls,
     follow,
     holds,
     line_range,
     load_questions,
-    places_of_results,
+    shown_places,
 )
 
 QUESTIONS = load_questions()
@@ -79,6 +80,16 @@ def test_an_agent_stops_as_soon_as_it_has_every_fact() -> None:
     assert (outcome.calls, outcome.missing) == (1, ("second",))
 
 
-def test_an_agent_reads_around_the_line_that_a_result_points_to_or_from_its_first_line_on() -> None:
-    rows = "a.py:30:[method] (1.00) def A.run(self)\n  → Purpose: Runs.\n  → 95: go()\nb.py:40:[class] (0.50) class B\n"
-    assert places_of_results(rows) == ["a.py:95", "b.py:40-59"]
+def test_an_agent_opens_the_line_closest_to_the_wanted_one_among_those_that_results_show() -> None:
+    rows = """\
+a.py:30:[method] (1.00) def A.run(self)
+  → Purpose: Runs.
+  → 95: go()
+  :300 [function] def other()
+b.py:40:[class] (0.50) class B
+"""
+    shown = ["a.py:30-49", "a.py:95", "a.py:300-319", "b.py:40-59"]
+    assert shown_places(rows) == shown
+    assert closest(shown, ["a.py:99"]) == ["a.py:95", "a.py:30-49", "a.py:300-319", "b.py:40-59"]
+    assert closest(shown, ["b.py:60"])[0] == "b.py:40-59"
+    assert closest(shown, []) == shown
