@@ -48,6 +48,7 @@ bench: $(READY)
 	$(VENV)/bin/python bench/quality.py --ablation --record
 	$(VENV)/bin/python bench/search.py --record
 	$(VENV)/bin/python bench/views.py --record
+	$(VENV)/bin/python bench/agents.py --record
 	$(VENV)/bin/python bench/mcp.py --record
 	$(VENV)/bin/python bench/load.py --record
 	$(VENV)/bin/python bench/maps.py --record

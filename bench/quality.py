@@ -1,5 +1,7 @@
 """Measure search quality: NDCG@10 and recall@10 on labelled queries, by kind, with an ablation per signal.
 
+Also measures what the answers to these queries cost: the tokens of a compact answer with ten results.
+
     .venv/bin/python bench/quality.py [--split tune|held-out|all] [--model FOLDER] [--semble] [--ablation] [--record]
 
 Labels are in bench/quality/; ranking is tuned on the `tune` projects only.
@@ -16,6 +18,8 @@ from corpus import Answer, fetch_project, load_projects, load_queries
 from corpus import Query as Label
 from record import HERE, save_record
 
+from keyhole.core.config import load_settings
+from keyhole.core.files.read import SourceReader
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.model import open_embedder
 from keyhole.core.index.model_folder import BUILTIN
@@ -25,12 +29,16 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.rank import WEIGHTS, ChunkCandidate
-from keyhole.core.types import Mode, Query
+from keyhole.core.service import Service
+from keyhole.core.types import Mode, Query, SearchRequest
+from keyhole.core.view.budget.tokens import estimate_tokens
 
 MAX_BYTES = 1_000_000
 DEPTH = 10
 # Targets for the held-out half, in NDCG@10.
 TARGETS = {"ranking above raw BM25": 0.12, "symbol lookup": 0.95, "hybrid above keyword": 0.015}
+# The mean tokens of a compact answer with ten results, over all queries.
+MAX_COMPACT_TOKENS = 450
 
 Searcher = Callable[[Engine, str], list[ChunkCandidate]]
 
@@ -48,6 +56,7 @@ def main() -> None:
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
     chosen = options.parse_args()
     figures: dict[str, object] = {}
+    tokens: list[int] = []
     for split in ["tune", "held-out"] if chosen.split == "all" else [chosen.split]:
         labels, engines = load(split, chosen.model)
         searchers: dict[str, Searcher] = {"raw BM25": raw_bm25, "keyword with ranking": ranked(frozenset())}
@@ -59,10 +68,16 @@ def main() -> None:
         tables = {name: score(searcher, labels, engines) for name, searcher in searchers.items()}
         print_table(split, tables)
         figures[split] = tables
+        tokens += compact_tokens(split, labels, chosen.model)
         if split == "held-out":
             figures["targets met"] = judge(tables)
         if chosen.misses and split == "tune":
             list_misses(labels, engines)
+    figures["tokens of a compact answer"] = mean = statistics.mean(tokens)
+    verdict = "met" if mean <= MAX_COMPACT_TOKENS else "MISSED"
+    print(
+        f"{'tokens of a compact answer':<34}{mean:>9.0f}  <= {MAX_COMPACT_TOKENS}  {verdict}  ({len(tokens)} answers)"
+    )
     if chosen.record:
         print("recorded as", save_record("quality", figures))
 
@@ -76,7 +91,9 @@ def load(split: str, model: str = BUILTIN) -> tuple[list[Label], dict[str, Engin
         root = fetch_project(project).resolve()
         folder = HERE / ".data" / "indexes" / str(project["name"])
         update_index(Request(root, folder, MAX_BYTES, workers=2, embedder=embedder))
-        engines[str(project["name"])] = Engine(Store(folder / INDEX_FILE), root, max_bytes=MAX_BYTES, embedder=embedder)
+        engines[str(project["name"])] = Engine(
+            Store(folder / INDEX_FILE), SourceReader(root, MAX_BYTES), embedder=embedder
+        )
     return [label for label in load_queries() if label["project"] in engines], engines
 
 
@@ -150,6 +167,21 @@ def overlaps(candidate: ChunkCandidate, answer: Answer) -> bool:
 def dcg(gains: list[int]) -> float:
     """Return the sum of gains, discounted by rank."""
     return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, 1))
+
+
+def compact_tokens(split: str, labels: list[Label], model: str) -> list[int]:
+    """Return the tokens of each answer that an agent gets with default settings, if it shows ten results."""
+    tokens = []
+    for project in load_projects():
+        if project["split"] == split:
+            root = fetch_project(project).resolve()
+            settings = load_settings(root, {"cache_dir": HERE / ".data" / "quality-cache", "index.model": model})
+            service = Service(root, settings)
+            service.index()
+            queries = [label["query"] for label in labels if label["project"] == project["name"]]
+            pages = [service.search_page(SearchRequest(query)) for query in queries]
+            tokens += [estimate_tokens(view.text) for found, view in pages if len(found.hits) == DEPTH]
+    return tokens
 
 
 def print_table(split: str, tables: dict[str, dict[str, dict[str, float]]]) -> None:

@@ -21,8 +21,8 @@ from keyhole.core.service import Service
 
 sys.path.append(str(Path(__file__).parent))
 from acme import write_acme  # test modules, found through the line above
-from agents import record
 from fresh_index import Rows, dump_rows
+from recorded_calls import record
 from small_svg import compact
 
 # Both the stored and the compared snapshot go through this.

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from acme import write_acme
-from agents import record
 from driving import LARGE, ask, explore, explorer, make_app, make_service, press, settle, wait_until, watch
+from recorded_calls import record
 from textual.pilot import Pilot
 
 from keyhole.core.types import Detail

@@ -37,6 +37,12 @@ def test_no_two_classes_share_a_name() -> None:
     assert repeated(classes()) == {}
 
 
+def test_no_folder_hides_a_module_from_mypy() -> None:
+    """Given a folder to check, mypy skips a module if a folder next to it has the same name and contains modules."""
+    scripts = [path for folder in ("bench", "tests") for path in (REPOSITORY / folder).glob("*.py")]
+    assert [path.name for path in scripts if any(path.with_suffix("").glob("*.py"))] == []
+
+
 def test_every_module_is_inside_a_layer() -> None:
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]
     (contract,) = [found for found in settings["contracts"] if found["type"] == "layers"]

@@ -1,9 +1,9 @@
 """The explorer's list of calls, without a screen."""
 
 import pytest
-from agents import CLIENTS, NOON
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded_calls import CLIENTS, NOON
 
 from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import CallFilter, Changes, Mark

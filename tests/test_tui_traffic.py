@@ -7,7 +7,6 @@ import time
 from collections.abc import Awaitable, Callable
 
 import pytest
-from agents import FILE, call, open_journal, outcome, record
 from driving import (
     answer_of,
     calls_of,
@@ -24,6 +23,7 @@ from driving import (
     wait_until,
     watch,
 )
+from recorded_calls import FILE, call, open_journal, outcome, record
 from test_tui_keys import Row, doing, keys_of, press_and_check, start_over
 from textual.pilot import Pilot
 

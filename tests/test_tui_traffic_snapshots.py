@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from agents import NOON, call, open_journal, record
 from driving import (
     LARGE,
     MIDDLE,
@@ -24,6 +23,7 @@ from driving import (
     wait_until,
     watch,
 )
+from recorded_calls import NOON, call, open_journal, record
 from test_tui_snapshots import Compare, State, Steps, check
 from textual.pilot import Pilot
 from textual.widgets import Input

@@ -1,6 +1,6 @@
 """Check the labels: their places exist, and plain-word queries share no names with their answers.
 
-.venv/bin/python bench/quality/check_labels.py
+.venv/bin/python bench/check_labels.py
 """
 
 import re
@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from corpus import Answer, Query, fetch_project, load_projects, load_queries
 

@@ -1,0 +1,95 @@
+"""The questions of bench/agents.py are well formed; `bench/agents.py --check` compares them with the sources."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent.parent / "bench"))
+from agents import (  # found through the line above
+    KINDS,
+    MAX_OPENED,
+    Question,
+    agent_projects,
+    closest,
+    first_calls,
+    follow,
+    holds,
+    line_range,
+    load_questions,
+    shown_places,
+)
+
+QUESTIONS = load_questions()
+GROUPED = """\
+Results 1-3 of 3 matching lines in 2 files.
+lib/a.py
+  in Engine.run
+  12: run()
+  120: run()
+lib/b.py:7: run()
+"""
+
+
+def test_there_are_enough_questions_of_each_kind_and_project() -> None:
+    projects = agent_projects()
+    assert len(QUESTIONS) >= 40
+    assert len({question["ask"] for question in QUESTIONS}) == len(QUESTIONS)
+    kinds = Counter(question["kind"] for question in QUESTIONS)
+    assert set(kinds) == set(KINDS)
+    assert min(kinds.values()) >= 10
+    asked = Counter((question["project"], question["kind"]) for question in QUESTIONS)
+    assert set(asked) == {(project["name"], kind) for project in projects for kind in KINDS}
+    assert len({project["language"] for project in projects}) == len(projects) == 4
+
+
+def test_no_question_is_about_a_project_that_ranking_may_not_be_tuned_on() -> None:
+    assert all(project.get("split", "tune") == "tune" for project in agent_projects())
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["ask"])
+def test_a_question_has_facts_and_follows_the_rules_of_its_kind(question: Question) -> None:
+    assert len(set(question["facts"])) == len(question["facts"]) >= 1
+    assert ("words" in question) == (question["kind"] == "concept")
+    assert ("calls" in question) == (question["kind"] == "imports and classes")
+    assert len(question.get("open", [])) <= MAX_OPENED
+    for place in question.get("open", []):
+        _, first, last = line_range(place)
+        assert 1 <= first <= last
+    for call in first_calls(question):
+        # Everything else keeps its default.
+        assert set(call) <= {"tool", "query", "path", "symbol"}
+
+
+def test_an_answer_holds_a_place_as_path_and_line_or_as_a_line_below_its_path() -> None:
+    assert holds(GROUPED, "lib/a.py:12")
+    assert holds(GROUPED, "lib/a.py:120")
+    assert holds(GROUPED, "lib/b.py:7")
+    assert not holds(GROUPED, "lib/a.py:1")
+    assert not holds(GROUPED, "lib/b.py:12")
+    assert not holds(GROUPED, "lib/a.py:7")
+    assert holds("run_all() and run()", "run")
+    assert not holds("run_all()", "run")
+
+
+def test_an_agent_stops_as_soon_as_it_has_every_fact() -> None:
+    outcome = follow(iter(["lib/a.py:1: first\n", "second\n", "third\n"]), ["lib/a.py:1", "second"])
+    assert (outcome.calls, outcome.missing) == (2, ())
+    outcome = follow(iter(["first\n"]), ["first", "second"])
+    assert (outcome.calls, outcome.missing) == (1, ("second",))
+
+
+def test_an_agent_opens_the_line_closest_to_the_wanted_one_among_those_that_results_show() -> None:
+    rows = """\
+a.py:30:[method] (1.00) def A.run(self)
+  → Purpose: Runs.
+  → 95: go()
+  :300 [function] def other()
+b.py:40:[class] (0.50) class B
+"""
+    shown = ["a.py:30-49", "a.py:95", "a.py:300-319", "b.py:40-59"]
+    assert shown_places(rows) == shown
+    assert closest(shown, ["a.py:99"]) == ["a.py:95", "a.py:30-49", "a.py:300-319", "b.py:40-59"]
+    assert closest(shown, ["b.py:60"])[0] == "b.py:40-59"
+    assert closest(shown, []) == shown
