@@ -9,7 +9,7 @@ from keyhole.core.types import Detail, Format, Hit, Passage
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.lists.listing import Shown
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
-from keyhole.core.view.text import declared_name, name_text, shorten, source_text
+from keyhole.core.view.text import declared_name, framed_source, name_text, shorten
 
 LOCATION = "location"
 _LEVELS = (str(Detail.RICH), str(Detail.COMPACT), str(Detail.MINIMAL), LOCATION)
@@ -39,8 +39,8 @@ def needs_source(hit: Hit, shown: Shown) -> bool:
     return shown.format == Format.JSON or shown.detail in (Detail.RICH, Detail.AUTO) or hit.is_line or not hit.signature
 
 
-def hit_text(hit: Hit, passage: Passage | None, level: str) -> str:
-    """Return a hit as whole lines."""
+def hit_text(hit: Hit, passage: Passage | None, level: str, *, has_numbers: bool = True) -> str:
+    """Return a hit as whole lines; without `has_numbers`, its source is in a fence."""
     if level == LOCATION:
         return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
     label = name_text(hit.signature) if level != Detail.MINIMAL else _declared_name(hit)
@@ -49,7 +49,7 @@ def hit_text(hit: Hit, passage: Passage | None, level: str) -> str:
     if level != Detail.MINIMAL:
         lines += _what_it_is(hit)
     text = "\n".join(lines) + "\n"
-    return text + _source(hit, passage) if level == Detail.RICH and passage else text
+    return text + _source(hit, passage, has_numbers=has_numbers) if level == Detail.RICH and passage else text
 
 
 def hit_facts(hit: Hit, passage: Passage | None, level: str) -> dict[str, object]:
@@ -145,10 +145,10 @@ def _what_it_is(hit: Hit) -> Iterator[str]:
         yield f"  → Key methods: {', '.join(name_text(name) for name in hit.key_methods)}"
 
 
-def _source(hit: Hit, passage: Passage) -> str:
+def _source(hit: Hit, passage: Passage, *, has_numbers: bool) -> str:
     first, last = _lines_around(hit, passage)
     around = f", with context {first}-{last}" if (first, last) != (hit.start_line, hit.end_line) else ""
-    source = source_text(passage.before + passage.text + passage.after)
+    source = framed_source(passage.before + passage.text + passage.after, first, has_numbers=has_numbers)
     return f"── lines {hit.start_line}-{hit.end_line}{around} ──\n{source}\n"
 
 
