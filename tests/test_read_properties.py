@@ -70,19 +70,18 @@ def test_pages_are_the_file(text: str, max_lines: int, tokens: int, form: Format
     st.lists(contents, min_size=2, max_size=12),
     st.integers(1, 700),
     st.integers(1_000, 25_000),
-    st.sampled_from(Format),
+    st.tuples(st.sampled_from(Format), st.booleans()),
     st.sampled_from(["a", "🙂" * 90]),
-    st.booleans(),
 )
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_several_files_keep_within_one_budget(
-    texts: list[str], max_lines: int, tokens: int, form: Format, name: str, line_numbers: bool
+    texts: list[str], max_lines: int, tokens: int, style: tuple[Format, bool], name: str
 ) -> None:
     paths = tuple(f"{name}{n}" for n in range(len(texts)))
-    request = ReadRequest(paths, 1, 1, max_lines, tokens, form, line_numbers)
+    request = ReadRequest(paths, 1, 1, max_lines, tokens, *style)
     view = view_of(request, *texts)
     assert parse_read_request(request).budget.admits(measure(view.text))
-    if form == Format.JSON:
+    if request.format == Format.JSON:
         results = facts(view)
         assert results
         for text, result in zip(texts, results, strict=False):
