@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from keyhole.core.types import MapLevel, MapRequest, Outline, SourceFile
 from keyhole.core.view.budget.limits import check_least, check_offset, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, largest, measure
-from keyhole.core.view.maps.map_items import LONGEST_NAME, Style, count_shown, has_gap, longest_list, pick
+from keyhole.core.view.maps.map_items import LONGEST_NAME, count_shown, has_gap, longest_list, pick
 from keyhole.core.view.maps.map_writer import NO_LIMIT, MapShown, MapWriter, ReachedLimit, Sketch
 from keyhole.core.view.writing import WIDEST, View, finish
 
@@ -128,7 +128,7 @@ class _Chooser:
         self, level: MapLevel, each: int | None = None, *, width: int = LONGEST_NAME, reached: ReachedLimit = NO_LIMIT
     ) -> Sketch:
         items = pick(self._writer.entries, level, each, self._writer.owner)
-        return Sketch(Style(level, width), items, 0, False, level in _LISTS_IMPORTS, reached)
+        return Sketch(self._writer.style(level, width), items, 0, False, level in _LISTS_IMPORTS, reached)
 
     def _stretch(
         self,
@@ -145,7 +145,7 @@ class _Chooser:
             item for symbol in self._writer.entries[first : first + count] for item in pick((symbol,), level, each)
         )
         lists_imports = level in _LISTS_IMPORTS and not first and self._writer.imports_bytes <= CAPS[level] // 4
-        return Sketch(Style(level, width), items, first, True, lists_imports, reached)
+        return Sketch(self._writer.style(level, width), items, first, True, lists_imports, reached)
 
     def _fits(self, sketch: Sketch) -> bool:
         return not self._is_hopeless(sketch) and self._budget(sketch).admits(self._measured(sketch))
