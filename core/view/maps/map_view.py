@@ -90,8 +90,7 @@ class _Chooser:
 
     def _most_each(self, draw: Callable[[int], Sketch]) -> int:
         """Return how many symbols at each end fit; 0 when none do."""
-        most = min(self._shown.symbols_each, max(len(self._writer.entries), self._longest_list, 1))
-        return largest(0, most, lambda each: self._fits(draw(each)))
+        return largest(0, self._largest_each, lambda each: self._fits(draw(each)))
 
     def _page(self, level: MapLevel) -> Sketch:
         """Show as much of the list as fits, at one level, from the offset on."""
@@ -179,8 +178,13 @@ class _Chooser:
         return measure(self._writer.draft(sketch).with_info(self._writer.truncation(sketch, WIDEST)))
 
     @property
+    def _largest_each(self) -> int:
+        """The most symbols at each end that were asked for and exist."""
+        return min(self._shown.symbols_each, max(len(self._writer.entries), self._longest_list, 1))
+
+    @property
     def _fewest_each(self) -> int:
-        return min(FEWEST_EACH, self._shown.symbols_each)
+        return min(FEWEST_EACH, self._largest_each)
 
     @cached_property
     def _longest_list(self) -> int:
