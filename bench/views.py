@@ -1,8 +1,9 @@
-"""Measure the tokens of views at each level of detail, and the time to fit a page into its budget.
+"""Measure the tokens of views at each level of detail, what line numbers cost, and the time to fit a page.
 
-    .venv/bin/python bench/views.py [--record]
+    .venv/bin/python bench/views.py [--record | --numbers FOLDER]
 
-Runs on the source distribution of Django 5.2, fetched once with pip.
+Runs on the source distribution of Django 5.2, fetched once with pip, as are the tokenizers (see token_samples.py).
+With --numbers it measures only what line numbers cost in reads of the source in a folder.
 """
 
 import argparse
@@ -15,15 +16,21 @@ from pathlib import Path
 
 from record import fetch_sdist, save_record
 from search import QUERIES
+from token_samples import load_tokenizers
 
 from keyhole.core.config import load_settings
+from keyhole.core.files.read import read_source
+from keyhole.core.files.walk import scan
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, Query, SearchResult
+from keyhole.core.syntax.languages import detect_language
+from keyhole.core.types import Detail, Format, Query, SearchResult, SourceFile
+from keyhole.core.view.budget.limits import LIMITS
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.lists.hit_text import hit_facts
 from keyhole.core.view.lists.listing import Shown
 from keyhole.core.view.lists.search_view import search_view
+from keyhole.core.view.text import numbered_source, source_text
 
 ROUNDS = 9
 # Large enough for everything, to measure the level and not the budget.
@@ -36,14 +43,22 @@ TARGETS = {
     "fitting 200 results at minimal as JSON, ms": ("<=", 10.0),
     "fitting 50 results at compact, ms": ("<=", 10.0),
     "fitting 50 results at rich, ms": ("<=", 10.0),
+    **{f"line numbers, {name}": ("<=", 0.21) for name in ("estimate", "claude", "o200k", "cl100k")},
 }
+# Line numbers are measured in about this many files, of this size.
+SAMPLED = 250
+LEAST_BYTES, MOST_BYTES = 1_000, 100_000
 
 
 def main() -> None:
     """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--record", action="store_true", help="store the result under bench/records")
+    options.add_argument("--numbers", type=Path, help="measure only line numbers, in this folder", metavar="FOLDER")
     chosen = options.parse_args()
+    if chosen.numbers:
+        print_figures(numbers(chosen.numbers.resolve()))
+        return
     with tempfile.TemporaryDirectory() as scratch:
         tree = fetch_sdist("django", "5.2").resolve()
         service = Service(tree, load_settings(tree, {"cache_dir": Path(scratch)}))
@@ -52,10 +67,16 @@ def main() -> None:
         longest = [page(service, text, 200) for text in QUERIES]
     figures = sizes([found for found in pages if len(found.hits) == 50])
     figures |= times([found for found in longest if len(found.hits) == 200], pages)
-    for name, figure in figures.items():
-        print(f"{name:<52}{figure:>12,.2f}  {verdict(name, figure)}")
+    figures |= numbers(tree)
+    print_figures(figures)
     if chosen.record:
         print("recorded as", save_record("views", figures))
+
+
+def print_figures(figures: dict[str, float]) -> None:
+    """Print a table of figures with their targets."""
+    for name, figure in figures.items():
+        print(f"{name:<52}{figure:>12,.3f}  {verdict(name, figure)}")
 
 
 def verdict(name: str, figure: float) -> str:
@@ -90,6 +111,21 @@ def indented(found: SearchResult) -> str:
     """Return results as tools commonly write them."""
     facts = [hit_facts(hit, Detail.RICH) for hit in found.hits]
     return json.dumps(facts, indent=2, ensure_ascii=False)
+
+
+def numbers(root: Path) -> dict[str, float]:
+    """Return by which share line numbers make reads larger, estimated and counted: first pages of a sample of files."""
+    counters = {"estimate": estimate_tokens, **load_tokenizers()}
+    paths = [found.path for found in scan(root, max_bytes=MOST_BYTES).candidates if found.size >= LEAST_BYTES]
+    source = [path for path in sorted(paths) if detect_language(path, "").has_definitions]
+    texts = [read_source(root, path, max_bytes=MOST_BYTES) for path in source[:: max(1, len(source) // SAMPLED)]]
+    lines = LIMITS["read_file"].default
+    pages = ["".join(text.text.splitlines(keepends=True)[:lines]) for text in texts if isinstance(text, SourceFile)]
+    figures: dict[str, float] = {"files read": len(pages)}
+    for name, count in counters.items():
+        plain = sum(count(source_text(page)) for page in pages)
+        figures[f"line numbers, {name}"] = sum(count(numbered_source(page, 1)) for page in pages) / plain - 1
+    return figures
 
 
 def times(longest: list[SearchResult], pages: list[SearchResult]) -> dict[str, float]:

@@ -370,6 +370,7 @@ class SearchRequest:
     format: Format = Format.TEXT
     context_lines: int = 0
     output: Output = Output.LINES
+    line_numbers: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +396,7 @@ class ReadRequest:
     max_lines: int | None = None
     max_tokens: int | None = None
     format: Format = Format.TEXT
+    line_numbers: bool = True
 
 
 @dataclass(frozen=True, slots=True)

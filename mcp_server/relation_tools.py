@@ -74,7 +74,12 @@ def find_broken_links(
 
 
 def find_related(
-    path: str = "", line: int = 1, symbol: str = "", detail_level: DetailName = "compact", **paging: Unpack[Paging]
+    path: str = "",
+    line: int = 1,
+    symbol: str = "",
+    detail_level: DetailName = "compact",
+    line_numbers: bool = True,
+    **paging: Unpack[Paging],
 ) -> RelationRequest:
     """Make a request for code similar to other code."""
-    return RelatedRequest(path, line, symbol, Detail(detail_level), **paging)
+    return RelatedRequest(path, line, symbol, Detail(detail_level), line_numbers, **paging)

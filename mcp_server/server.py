@@ -71,6 +71,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         detail_level: DetailName = "compact",
         context_lines: int = 0,
         output: OutputName = "lines",
+        line_numbers: bool = True,
         **paging: Unpack[Paging],
     ) -> SearchRequest:
         return SearchRequest(
@@ -83,6 +84,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
             Detail(detail_level),
             context_lines=context_lines,
             output=Output(output),
+            line_numbers=line_numbers,
             **paging,
         )
 
@@ -104,11 +106,13 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         start_line: int = 1,
         start_column: int = 1,
         max_lines: int = LIMITS["read_file"].default,
+        line_numbers: bool = True,
         max_tokens: int = DEFAULT_TOKENS,
         format: FormatName = "text",
     ) -> str:
         several = (path, *paths) if path else tuple(paths)
-        request = ReadRequest(several, start_line, start_column, max_lines, max_tokens, Format(format))
+        place = (start_line, start_column, max_lines)
+        request = ReadRequest(several, *place, max_tokens, Format(format), line_numbers)
         return await _text(service.read_view, request)
 
     async def index_status(context: Context, format: FormatName = "text") -> str:

@@ -39,6 +39,7 @@ _MAX_TOKENS = (
     "or less if the client accepts less."
 )
 _FORMAT = 'Output format: "text" (default) or "json", with the same facts.'
+_LINE_NUMBERS = "Number each line of source (default), or false to put it into a fence."
 _PAGING = {
     "offset": "Results to skip; the first line of an answer gives the next offset.",
     "cursor": "Cursor from a previous JSON answer to the same request; continues there.",
@@ -64,6 +65,7 @@ TOOLS = {
             "detail_level": "minimal, compact (default), rich, or auto (the best three rich, the rest minimal).",
             "context_lines": f"Lines to show around each match of a regular expression, 0 to {MAX_CONTEXT_LINES}.",
             "output": "What to list for a regular expression: lines (default), files with counts, or count by folder.",
+            "line_numbers": _LINE_NUMBERS,
             "limit": f"Results per page: default {_SEARCH.default}, at most {_SEARCH.maximum} ({_MINIMAL.maximum} with "
             f"detail_level=minimal); for a regular expression {_LINES.default} lines, at most {_LINES.maximum}.",
             "offset": "Results to skip; the first line of an answer gives the next offset.",
@@ -97,6 +99,7 @@ TOOLS = {
             "start_line": "First line to show; default 1.",
             "start_column": "First column to show of that line, if the line is very long; default 1.",
             "max_lines": f"Lines per file; default {_READ.default}, at most {_READ.maximum:,}.",
+            "line_numbers": _LINE_NUMBERS,
             "max_tokens": _MAX_TOKENS,
             "format": _FORMAT,
         },
@@ -172,6 +175,7 @@ TOOLS = {
             "line": "Line of the reference code; default 1.",
             "symbol": "Symbol to use as the reference code, in path or in any file.",
             "detail_level": "minimal, compact (default), rich, or auto, as in search_code.",
+            "line_numbers": _LINE_NUMBERS,
             "limit": f"Results per page, default {_LINKED.default}, at most {_LINKED.maximum}.",
             **_PAGING,
         },

@@ -154,6 +154,12 @@ def test_names_are_cut_shorter_before_fewer_than_ten_are_shown(service: Service)
     assert len(listed(service.map_view(MapRequest(path, max_tokens=1_000)))) >= 20
 
 
+def test_names_of_few_symbols_are_not_cut(service: Service) -> None:
+    signature = f"def few({', '.join(f'parameter_{number}' for number in range(9))})"
+    path = write(service, "few.py", f"{signature}: pass\n")
+    assert f"  {signature}: [1-1]\n" in service.map_view(MapRequest(path, MapLevel.TRUNCATED)).text
+
+
 def test_symbols_left_out_for_the_budget_count_as_truncated(service: Service) -> None:
     classes = "".join(f"class Holder{number}:\n{functions(12, indent='    ')}" for number in range(20))
     view = service.map_view(MapRequest(write(service, "holders.py", classes), max_tokens=1_000))

@@ -62,7 +62,7 @@ SEARCHES: list[dict[str, Any]] = [
     {"query": "RetryPolicy", "format": "json"},
     *({"query": "weigh total", "detail_level": level} for level in ("minimal", "compact", "rich", "auto")),
     *({"query": "weigh total", "detail_level": level, "format": "json"} for level in ("minimal", "rich")),
-    {"query": "weigh total", "detail_level": "rich", "max_tokens": 1_000, "limit": 50},
+    {"query": "weigh total", "detail_level": "rich", "max_tokens": 1_000, "limit": 50, "line_numbers": False},
     {"query": "weigh total", "detail_level": "rich", "max_tokens": 1_000, "limit": 50, "format": "json"},
     {"query": "weigh total", "limit": 500},
     {"query": "weigh total", "offset": 7, "limit": 3},
@@ -93,7 +93,7 @@ FILES: list[tuple[str, dict[str, Any]]] = [
     ("map_file", {"path": "src/retry.py", "level": "outline"}),
     ("map_file", {"path": "missing.py"}),
     ("read_file", {"path": "src/文字.py"}),
-    ("read_file", {"path": "src/part_29.py", "start_line": 5, "max_lines": 3}),
+    ("read_file", {"path": "src/part_29.py", "start_line": 5, "max_lines": 3, "line_numbers": False}),
     ("read_file", {"path": "src/part_29.py", "start_line": 900}),
     ("read_file", {"path": "README.md", "format": "json"}),
     ("read_file", {"path": "../proj2/secret.py"}),
@@ -122,7 +122,7 @@ RELATIONS: list[tuple[str, dict[str, Any]]] = [
     ("get_tree", {"relation": "descendants", "max_depth": 1}),
     ("get_tree", {"path": "src/retry.py", "symbol": "RetryPolicy.delay", "relation": "parents"}),
     ("get_tree", {"path": "nowhere"}),
-    ("find_related", {"path": "src/part_7.py", "line": 3, "limit": 5}),
+    ("find_related", {"path": "src/part_7.py", "line": 3, "limit": 5, "detail_level": "rich", "line_numbers": False}),
     ("find_related", {"symbol": "weigh_9", "detail_level": "rich", "limit": 2, "format": "json"}),
     ("find_related", {"path": "src/part_7.py", "line": 900}),
     ("find_related", {}),
@@ -176,7 +176,10 @@ def command_line(base: Path, tool: str, arguments: dict[str, Any]) -> subprocess
         for name, value in arguments.items()
         if name != "query" and not is_subject(name, tool)
         for one in (value if isinstance(value, list) else [value])
-        for part in (f"--{name.replace('_', '-')}", *([] if one is True else [str(one)]))
+        for part in (
+            f"--{'no-' if one is False else ''}{name.replace('_', '-')}",
+            *([] if isinstance(one, bool) else [str(one)]),
+        )
     ]
     command = [sys.executable, "-m", "keyhole", VERBS[tool], *flags, "--root", str(base / "proj"), "--", *subject]
     return subprocess.run(command, env=environment(base), capture_output=True, text=True, check=False, timeout=60)

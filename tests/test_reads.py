@@ -48,8 +48,12 @@ def facts(view: View) -> list[dict[str, Any]]:
 
 
 def body(view: View) -> str:
-    """Return the text after the heading of the only file."""
-    return re.split(r"^── .* ──\n", view.text, maxsplit=1, flags=re.MULTILINE)[1]
+    """Return the text after the heading of the only file, without line numbers or fence."""
+    text = re.split(r"^── .* ──\n", view.text, maxsplit=1, flags=re.MULTILINE)[1]
+    if text.startswith("`"):
+        fence, _, rest = text.partition("\n")
+        return rest.removesuffix(f"{fence}\n")
+    return re.sub(r"^\d+\t", "", text, flags=re.MULTILINE)
 
 
 def numbered(count: int) -> str:
@@ -234,7 +238,7 @@ def test_paths_that_do_not_fit_are_left_out_with_a_count(service: Service) -> No
     shown = 0
     while paths:
         view = read(service, *paths, max_tokens=1_000)
-        shown += view.text.count("\ntext\n")
+        shown += view.text.count("\n1\ttext\n")
         left_out = re.search(r"Read the last (\d+) paths", view.banner)
         paths = paths[-int(left_out.group(1)) :] if left_out else []
     assert shown == 50

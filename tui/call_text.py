@@ -21,6 +21,8 @@ _CONTEXT = 2
 # What answers of these tools consist of; those of all others are lists of results.
 _UNITS = {"map_file": "symbol", "read_file": "line", "read_files": "line"}
 _FILTERS = {"language": "lang", "path": "path", "kind": "kind", "mode": "mode", "limit": "limit"}
+# Arguments that the search line can't express, with their defaults.
+_NOT_IN_SEARCH_LINE = {"cursor": "", "context_lines": 0, "output": "lines", "line_numbers": True}
 
 
 def arguments_document(call: Call) -> str:
@@ -91,6 +93,7 @@ def is_same_request(search: SearchState, call: Call) -> bool:
     """Return whether a search in Explore is exactly the call, not only the closest search."""
     given = call.parameters
     try:
-        return search.request.query == given.get("query") and not given.get("cursor")
+        has_all = all(given.get(name, default) == default for name, default in _NOT_IN_SEARCH_LINE.items())
+        return has_all and search.request.query == given.get("query")
     except KeyholeError:
         return False

@@ -14,6 +14,9 @@
 (type_declaration "type" @keyword (type_spec name: (_) @name type: (interface_type "{" @body)) @interface)
 (type_declaration "type" @keyword [(type_spec name: (_) @name) (type_alias name: (_) @name)] @type)
 
+(type_spec type: (struct_type (field_declaration_list (field_declaration !name type: (_) @base)))) @heir
+(type_spec type: (interface_type (type_elem) @base)) @heir
+
 ; @outer keeps constants whose name is not in capitals too.
 (source_file (const_declaration "const" @keyword (const_spec name: (identifier) @name) @constant @outer))
 (source_file (var_declaration "var" @keyword [

@@ -10,6 +10,7 @@ from keyhole.core.cli.options import (
     AnswerOptions,
     SuggestingChoice,
     answer_shape,
+    line_numbers_option,
     root_option,
     with_options,
 )
@@ -28,6 +29,7 @@ class _ReadOptions(AnswerOptions):
     start_line: int
     start_column: int
     max_lines: int | None
+    line_numbers: bool
 
 
 @click.command("map")
@@ -77,7 +79,7 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
     help="First column to show of that line, if the line is very long.",
 )
 @click.option("--max-lines", type=int, help="Lines per file; default: 500, maximum: 2,000.")
-@with_options(*ANSWER_OPTIONS, root_option)
+@with_options(line_numbers_option, *ANSWER_OPTIONS, root_option)
 def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) -> None:
     """Show lines of one or more files. Several files share the budget."""
     from keyhole.core.service import Service
@@ -90,6 +92,7 @@ def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) ->
         options["max_lines"],
         shape.max_tokens,
         shape.format,
+        options["line_numbers"],
     )
     print_answer(Service.open(root).read_view(request).text, shape.profile)
 

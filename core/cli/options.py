@@ -44,6 +44,12 @@ detail_option = click.option(
     show_default=True,
     help="How much of each result to show.",
 )
+line_numbers_option = click.option(
+    "--line-numbers/--no-line-numbers",
+    default=True,
+    show_default=True,
+    help="Number each line of source, or put the source into a fence.",
+)
 cursor_option = click.option("--cursor", default="", help="Cursor from a previous JSON answer.")
 
 FILTER_OPTIONS: tuple[Option, ...] = (

@@ -13,6 +13,7 @@ from keyhole.core.cli.options import (
     SuggestingChoice,
     answer_shape,
     detail_option,
+    line_numbers_option,
     root_option,
     with_options,
 )
@@ -119,15 +120,22 @@ def tree(
 @click.argument("path", default="")
 @click.option("--line", type=int, default=1, show_default=True, help="Line of the reference code.")
 @click.option("--symbol", default="", help="Symbol to use as the reference code, in PATH or in any file.")
-@detail_option
+@with_options(detail_option, line_numbers_option)
 @_list_options
 def related(
-    path: str, root: Path, *, line: int, symbol: str, detail_level: str, **options: Unpack[PageOptions]
+    path: str,
+    root: Path,
+    *,
+    line: int,
+    symbol: str,
+    detail_level: str,
+    line_numbers: bool,
+    **options: Unpack[PageOptions],
 ) -> None:
     """Find code similar to a line of PATH, or to a symbol."""
     from keyhole.core.links.requests import RelatedRequest
 
-    _answer(root, RelatedRequest(path, line, symbol, Detail(detail_level)), options)
+    _answer(root, RelatedRequest(path, line, symbol, Detail(detail_level), line_numbers), options)
 
 
 def _answer(root: Path, request: "RelationRequest", options: PageOptions) -> None:

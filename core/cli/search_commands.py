@@ -16,6 +16,7 @@ from keyhole.core.cli.options import (
     cursor_option,
     detail_option,
     json_option,
+    line_numbers_option,
     root_option,
     with_options,
 )
@@ -28,6 +29,7 @@ class _SearchOptions(FilterOptions, AnswerOptions):
     cursor: str
     context_lines: int
     output: str
+    line_numbers: bool
 
 
 @click.command()
@@ -37,6 +39,7 @@ class _SearchOptions(FilterOptions, AnswerOptions):
     *SEARCH_PAGE_OPTIONS,
     *PATTERN_OPTIONS,
     detail_option,
+    line_numbers_option,
     cursor_option,
     *ANSWER_OPTIONS,
     root_option,
@@ -58,6 +61,7 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
         format=shape.format,
         context_lines=options["context_lines"],
         output=Output(options["output"]),
+        line_numbers=options["line_numbers"],
     )
     print_list(service.search_view(request), shape.profile)
 

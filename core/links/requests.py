@@ -85,6 +85,7 @@ class RelatedRequest(ListRequest):
     line: int = 1
     symbol: str = ""
     detail_level: Detail = Detail.COMPACT
+    line_numbers: bool = True
 
 
 RelationRequest = (

@@ -5,6 +5,7 @@ The captures of `assets/queries/*.scm`:
     @name @body @parent          parts of a definition; the signature ends where the body starts
     @function @class @enum …     any other name: the definition itself, and its kind
     @qualified                   a name with its owners, such as `Owner::name`
+    @heir @base                  a definition again, and a type that its body embeds: becomes part of the signature
     @keyword                     a word before the definition that its signature starts with
     @prototype                   a function that is only declared; ignored inside a function
     @outer                       a wrapper (export, template) that extends the range of the definition inside it
@@ -29,7 +30,7 @@ from keyhole.core.syntax.parse import Match
 from keyhole.core.syntax.spans import Source, Span
 from keyhole.core.types import Import, Symbol
 
-_PARTS_OF_OTHERS = frozenset(["name", "body", "parent", "qualified", "keyword", "target", "level"])
+_PARTS_OF_OTHERS = frozenset(["name", "body", "parent", "qualified", "keyword", "target", "level", "base"])
 _QUOTES = ('"', "'", "<", "`")
 _LEVEL = re.compile(r"\d+")
 _QUOTED = re.compile(r"""(["'`])([^"'`]+)\1""")
@@ -49,6 +50,7 @@ class Definition:
     keyword: str = ""
     owners: tuple[str, ...] = ()
     level: int = 0
+    bases: list[Span] = field(default_factory=list)
     is_wrapped: bool = False
     doc: Doc = NO_DOC
     children: list[Symbol] = field(default_factory=list)
@@ -78,6 +80,7 @@ class Captures:
         self.docstrings: dict[int, Span] = {}
         self.exported: set[str] = set()
         self.access: list[Access] = []
+        self._bases: dict[tuple[int, int], list[Span]] = {}
         handlers: dict[str, Callable[[Node, Match], None]] = {
             "import": lambda node, match: self._add_import(node, match, self.imports),
             "reference": lambda node, match: self._add_import(node, match, self.references),
@@ -88,6 +91,7 @@ class Captures:
             "docstring": lambda node, _: self.docstrings.update({node.start_byte: Span.of(node)}),
             "exported": lambda node, _: self.exported.add(source.node_text(node)),
             "access": self._add_access,
+            "heir": self._add_bases,
         }
         for match in matches:
             for capture, nodes in match.items():
@@ -98,6 +102,9 @@ class Captures:
                         handle(node, match)
                 elif not capture.startswith("_"):
                     self._add_definition(capture, nodes, match)
+        for place, bases in self._bases.items():
+            if place in self.definitions:
+                self.definitions[place].bases = sorted(set(bases))
 
     def _add_definition(self, kind: str, nodes: list[Node], match: Match) -> None:
         start, end = nodes[0].start_byte, nodes[-1].end_byte
@@ -136,6 +143,9 @@ class Captures:
         if target.startswith(_QUOTES):
             target = target.strip("\"'<>`")
         found.setdefault((start, target), Import(target, text, self.source.row(node.start_byte) + 1))
+
+    def _add_bases(self, node: Node, match: Match) -> None:
+        self._bases.setdefault((node.start_byte, node.end_byte), []).extend(map(Span.of, match.get("base", [])))
 
     def _add_access(self, node: Node, _: Match) -> None:
         scope = node.parent or node

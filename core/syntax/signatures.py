@@ -61,6 +61,9 @@ class SignatureReader:
         if "\n" in text:
             text = _join_lines(text)
         text = definition.keyword + _without_tail(text, definition.name)
+        if definition.bases:
+            embedded = (self._read(base.start, base.end, definition) for base in definition.bases[:SIGNATURE_LIMIT])
+            text += f" {{ {'; '.join(map(_join_lines, embedded))} }}"
         limit = CONSTANT_LIMIT if definition.kind == "constant" else SIGNATURE_LIMIT
         return text if len(text) <= limit else text[:limit].rstrip() + "…"
 

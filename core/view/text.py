@@ -6,6 +6,8 @@ import re
 from keyhole.core.untrusted_text import JOINERS, escape_hidden, middle_cut, visible
 
 _LONGEST_NAME = 200
+# As in Markdown.
+_FENCE_CHARACTER, _SHORTEST_FENCE = "`", 3
 # `json.dumps` would create a new encoder for each call.
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _ASCII_ENCODER = json.JSONEncoder()
@@ -98,3 +100,34 @@ def source_text(text: str) -> str:
     """Return source as written, with hidden characters made visible; CRLF counts as a line end."""
     shown = visible(text.replace("\r\n", "\n"))
     return shown if shown.endswith("\n") or not shown else f"{shown}\n"
+
+
+def framed_source(text: str, first_line: int, *, has_numbers: bool) -> str:
+    """Return source that can't be taken for a line of the view: each line with its number, or all of it in a fence."""
+    if has_numbers:
+        return numbered_source(text, first_line)
+    fence = fence_line(text)
+    return f"{fence}{source_text(text)}{fence}"
+
+
+def numbered_source(text: str, first_line: int) -> str:
+    """Return source with a line number and a tab before each line."""
+    # Only a line feed ends a line: the other characters that do so in some programs are written as escapes.
+    lines = source_text(text).split("\n")[:-1]
+    return "".join(f"{number}\t{line}\n" for number, line in enumerate(lines, first_line))
+
+
+def fence_line(text: str) -> str:
+    """Return the line before and after a text in a fence; it is longer than any run of its character in the text."""
+    if not text:
+        return ""
+    shortest = longest = _SHORTEST_FENCE
+    while _FENCE_CHARACTER * longest in text:
+        shortest, longest = longest, 2 * longest
+    while shortest < longest:
+        middle = (shortest + longest) // 2
+        if _FENCE_CHARACTER * middle in text:
+            shortest = middle + 1
+        else:
+            longest = middle
+    return _FENCE_CHARACTER * longest + "\n"

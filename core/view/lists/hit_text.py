@@ -6,10 +6,10 @@ from operator import attrgetter
 
 from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Detail, Hit, Passage
+from keyhole.core.types import Detail, Hit, Passage, Stretch
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
-from keyhole.core.view.text import count_lines, declared_name, name_text, one_line, qualified, shorten, source_text
+from keyhole.core.view.text import count_lines, declared_name, framed_source, name_text, one_line, qualified, shorten
 
 # The levels of a hit that are not details to ask for: those that leave something out to fit the budget.
 RICH_ALONE = "rich without further hits"
@@ -64,8 +64,8 @@ def _ladder(detail: Detail, *, has_further: bool) -> Ladder:
     return tuple(dict.fromkeys(_WITHOUT_FURTHER.get(level, level) for level in levels))
 
 
-def hit_text(hit: Hit, level: str) -> str:
-    """Return a hit as whole lines."""
+def hit_text(hit: Hit, level: str, *, has_numbers: bool = True) -> str:
+    """Return a hit as whole lines; without `has_numbers`, its source is in a fence."""
     if level == LOCATION:
         return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
     label = _clipped(shown_signature(hit), _LONGEST_SIGNATURE) if level != Detail.MINIMAL else _declared_name(hit)
@@ -81,7 +81,9 @@ def hit_text(hit: Hit, level: str) -> str:
         *map(_further_row, further),
     ]
     text = "\n".join(lines) + "\n"
-    return text + _source(hit.passage, level) if level in _WITH_SOURCE and hit.passage else text
+    if level not in _WITH_SOURCE or not hit.passage:
+        return text
+    return text + _source(hit.passage, level, has_numbers=has_numbers)
 
 
 def hit_facts(hit: Hit, level: str) -> dict[str, object]:
@@ -263,15 +265,23 @@ def _further_row(hit: Hit) -> str:
     return f"  :{hit.line} [{hit.kind}] {label}".rstrip()
 
 
-def _source(passage: Passage, level: str) -> str:
+def _source(passage: Passage, level: str, *, has_numbers: bool) -> str:
     with_context = level != RICH_WITHOUT_CONTEXT
     shown = [_lines_text(stretch.start_line, stretch.end_line) for stretch in passage.content]
     first, last = passage.content[0].start_line, passage.content[-1].end_line
     before, after = (passage.before, passage.after) if with_context else ("", "")
     around = (first - before.count("\n"), last + count_lines(after))
     context = f", with context {_lines_text(*around)}" if around != (first, last) else ""
-    source = source_text(before + _GAP.join(stretch.text for stretch in passage.content) + after)
+    stretches = _joined(before, passage.content, after)
+    source = _GAP.join(framed_source(s.text, s.start_line, has_numbers=has_numbers) for s in stretches)
     return f"── lines {', '.join(shown)}{context} ──\n{source}\n"
+
+
+def _joined(before: str, content: Sequence[Stretch], after: str) -> list[Stretch]:
+    """Return stretches with the lines before the first and after the last as part of them."""
+    first, *rest = content
+    *between, last = [Stretch(first.start_line - before.count("\n"), before + first.text), *rest]
+    return [*between, Stretch(last.start_line, last.text + after)]
 
 
 def _lines_text(first: int, last: int) -> str:

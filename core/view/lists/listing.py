@@ -52,6 +52,8 @@ class Shown:
     notes: tuple[Note, ...] = ()
     # How many lines to show around a line that matches a pattern.
     context_lines: int = 0
+    # Whether source has line numbers; without, it is in a fence.
+    line_numbers: bool = True
 
     @property
     def has_clamped_limit(self) -> bool:

@@ -146,7 +146,9 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
     limit, limit_notes = clamp_limit(view, request.limit)
     tokens, token_notes = clamp_tokens(request.max_tokens)
     detail = request.detail_level if isinstance(request, RelatedRequest) else Detail.MINIMAL
-    shown = Shown(detail, request.format, Budget(tokens), (*limit_notes, *token_notes))
+    has_numbers = not isinstance(request, RelatedRequest) or request.line_numbers
+    notes = (*limit_notes, *token_notes)
+    shown = Shown(detail, request.format, Budget(tokens), notes, line_numbers=has_numbers)
     request = _with_relative(request, relative)
     key = request_key(TOOLS[type(request)], workspace, *_subject_of(request))
     offset, generation = read_cursor(request.cursor, key) if request.cursor else (request.offset, None)
@@ -155,7 +157,7 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
 
 def _subject_of(request: RelationRequest) -> tuple[object, ...]:
     """Return what a request asks for, without how much of it or how it is shown."""
-    hidden = {"limit", "offset", "cursor", "max_tokens", "format", "detail_level"}
+    hidden = {"limit", "offset", "cursor", "max_tokens", "format", "detail_level", "line_numbers"}
     names = [name for kind in type(request).__mro__ for name in getattr(kind, "__slots__", ())]
     return tuple(getattr(request, name) for name in sorted(names) if name not in hidden)
 
@@ -250,7 +252,7 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
     return RelationResults(
         count=len(hits),
         total=related.total,
-        text_of=lambda number, level: hit_text(hits[number], level),
+        text_of=lambda number, level: hit_text(hits[number], level, has_numbers=query.shown.line_numbers),
         facts_of=lambda number, level: hit_facts(hits[number], level),
         paths=frozenset([related.path, *(hit.path for hit in hits)]),
         changed=related.changed,

@@ -45,7 +45,7 @@ def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> t
     if not is_pattern and (request.context_lines or request.output != Output.LINES):
         text = "context_lines and output only apply to a regular expression"
         notes = (*notes, Note(NoteKind.ONLY_FOR_PATTERNS, text))
-    return query, Shown(request.detail_level, request.format, Budget(tokens), notes, context)
+    return query, Shown(request.detail_level, request.format, Budget(tokens), notes, context, request.line_numbers)
 
 
 def search_view(
@@ -57,7 +57,7 @@ def search_view(
         page=Page(query.offset, query.limit, result.total, result.unshown),
         count=len(hits),
         ladders=lambda detail: ladders(detail, hits),
-        text_of=lambda n, level: hit_text(hits[n], level),
+        text_of=lambda n, level: hit_text(hits[n], level, has_numbers=shown.line_numbers),
         facts_of=lambda n, level: hit_facts(hits[n], level),
         request=request,
         generation=result.index.generation,

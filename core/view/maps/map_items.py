@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from keyhole.core.types import MapLevel, Symbol
 from keyhole.core.untrusted_text import middle_cut
-from keyhole.core.view.text import declared_name, name_text, shorten
+from keyhole.core.view.maps.base_classes import base_names, declaration
+from keyhole.core.view.text import name_text, shorten
 
 LONGEST_NAME = 200
 _LONGEST_DOC = 200
@@ -41,8 +42,9 @@ GapLines = Callable[[Gap], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to write symbols: at which level, and how long a name may be."""
+    """How to write the symbols of a language: at which level, and how long a name may be."""
 
+    language: str
     level: MapLevel
     width: int = LONGEST_NAME
 
@@ -108,6 +110,8 @@ def item_facts(item: Item, style: Style) -> dict[str, object]:
     }
     if level not in _NAMES_ONLY:
         facts["signature"] = middle_cut(symbol.signature, style.width)
+    elif bases := base_names(symbol, style.language):
+        facts["bases"] = middle_cut(bases, style.width)
     if level == MapLevel.FULL:
         facts |= {
             "doc": shorten(symbol.doc, _LONGEST_DOC),
@@ -145,7 +149,7 @@ def _item(symbol: Symbol, depth: int, each: int | None) -> Item:
 
 def _label(symbol: Symbol, style: Style) -> str:
     if style.level in _NAMES_ONLY:
-        return name_text(declared_name(symbol.signature, symbol.name), style.width)
+        return name_text(declaration(symbol, style.language), style.width)
     label = name_text(symbol.signature, style.width)
     if style.level != MapLevel.FULL:
         return label

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from keyhole.core.types import MapLevel, MapRequest, Outline, SourceFile
 from keyhole.core.view.budget.limits import check_least, check_offset, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, largest, measure
-from keyhole.core.view.maps.map_items import LONGEST_NAME, Style, count_shown, has_gap, longest_list, pick
+from keyhole.core.view.maps.map_items import LONGEST_NAME, count_shown, has_gap, longest_list, pick
 from keyhole.core.view.maps.map_writer import NO_LIMIT, MapShown, MapWriter, ReachedLimit, Sketch
 from keyhole.core.view.writing import WIDEST, View, finish
 
@@ -90,8 +90,7 @@ class _Chooser:
 
     def _most_each(self, draw: Callable[[int], Sketch]) -> int:
         """Return how many symbols at each end fit; 0 when none do."""
-        most = min(self._shown.symbols_each, max(len(self._writer.entries), self._longest_list, 1))
-        return largest(0, most, lambda each: self._fits(draw(each)))
+        return largest(0, self._largest_each, lambda each: self._fits(draw(each)))
 
     def _page(self, level: MapLevel) -> Sketch:
         """Show as much of the list as fits, at one level, from the offset on."""
@@ -128,7 +127,7 @@ class _Chooser:
         self, level: MapLevel, each: int | None = None, *, width: int = LONGEST_NAME, reached: ReachedLimit = NO_LIMIT
     ) -> Sketch:
         items = pick(self._writer.entries, level, each, self._writer.owner)
-        return Sketch(Style(level, width), items, 0, False, level in _LISTS_IMPORTS, reached)
+        return Sketch(self._writer.style(level, width), items, 0, False, level in _LISTS_IMPORTS, reached)
 
     def _stretch(
         self,
@@ -145,7 +144,7 @@ class _Chooser:
             item for symbol in self._writer.entries[first : first + count] for item in pick((symbol,), level, each)
         )
         lists_imports = level in _LISTS_IMPORTS and not first and self._writer.imports_bytes <= CAPS[level] // 4
-        return Sketch(Style(level, width), items, first, True, lists_imports, reached)
+        return Sketch(self._writer.style(level, width), items, first, True, lists_imports, reached)
 
     def _fits(self, sketch: Sketch) -> bool:
         return not self._is_hopeless(sketch) and self._budget(sketch).admits(self._measured(sketch))
@@ -179,8 +178,13 @@ class _Chooser:
         return measure(self._writer.draft(sketch).with_info(self._writer.truncation(sketch, WIDEST)))
 
     @property
+    def _largest_each(self) -> int:
+        """The most symbols at each end that were asked for and exist."""
+        return min(self._shown.symbols_each, max(len(self._writer.entries), self._longest_list, 1))
+
+    @property
     def _fewest_each(self) -> int:
-        return min(FEWEST_EACH, self._shown.symbols_each)
+        return min(FEWEST_EACH, self._largest_each)
 
     @cached_property
     def _longest_list(self) -> int:

@@ -91,6 +91,10 @@ class MapWriter:
         self.entries = self.owner.children if self.owner else outline.symbols
         self.total = count_inside(self.entries)
 
+    def style(self, level: MapLevel, width: int) -> Style:
+        """Return how to write symbols of this file."""
+        return Style(self._outline.language, level, width)
+
     def draft(self, sketch: Sketch) -> Draft:
         """Return the whole view, as text or JSON."""
         return self._json(sketch) if self._shown.format == Format.JSON else Draft(self._text(sketch))
@@ -118,7 +122,7 @@ class MapWriter:
 
     def _body(self, sketch: Sketch) -> Iterator[str]:
         if self.owner:
-            own = Style(MapLevel.FULL, sketch.style.width)
+            own = self.style(MapLevel.FULL, sketch.style.width)
             yield from ("", *item_lines(Item(self.owner), own, "", self._gap_lines))
         elif sketch.lists_imports and self._import_texts:
             yield from ("", "Imports", *(f"  {text}" for text in self._import_texts))
@@ -152,7 +156,9 @@ class MapWriter:
             "bytes": self._source.size,
             "has_errors": self._outline.has_errors,
             "level": sketch.style.level,
-            "symbol": item_facts(Item(self.owner), Style(MapLevel.FULL, sketch.style.width)) if self.owner else None,
+            "symbol": item_facts(Item(self.owner), self.style(MapLevel.FULL, sketch.style.width))
+            if self.owner
+            else None,
             "imports": self._import_texts if sketch.lists_imports else [],
             "total_imports": len(self._outline.imports),
             "total_symbols": self.total,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from keyhole.core.view.budget.limits import EFFECTIVE_CHARACTERS
 from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, measure
+from keyhole.core.view.reads.source_style import SourceStyle
 
 # Line ends are counted in blocks of this many characters, and located one by one only in the block that matters.
 _BLOCK = 16_384
@@ -75,21 +76,30 @@ def _lines_from(text: str, position: int, asked: int) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def cut_window(window: Window, budget: Budget, written: Callable[[str], str]) -> Piece:
-    """Return the lines that fit, or the part of the first line that does; `written` gives text as it is sent."""
+def cut_window(window: Window, budget: Budget, style: SourceStyle) -> Piece:
+    """Return the lines that fit, or the part of the first line that does, if a view writes them in a style."""
     lines, start = window.lines, window.start
     if not lines:
         return Piece(window, "", 0, start.line)
-    if budget.surely_admits(written("".join(lines))):
+    if budget.surely_admits(style.write("".join(lines), start.line)):
         return _whole_lines(window, Filled(len(lines), Size(0, 0)))
 
     def size_of(first: int, last: int) -> Size:
-        return measure(written("".join(lines[first:last])))
+        written = measure(style.lines("".join(lines[first:last]), start.line + first))
+        return written + _fence_growth(style, lambda count: "".join(lines[:count]), first, last)
 
     # A line this long cannot fit. One character is spared, since the line end may be written shorter.
     is_giant = len(lines[0]) > budget.chars + 1
     filled = Filled(0, Size(0, 0)) if is_giant else fill(budget, len(lines), size_of)
-    return _whole_lines(window, filled) if filled.count else _cut_line(window, budget, written)
+    return _whole_lines(window, filled) if filled.count else _cut_line(window, budget, style)
+
+
+def _fence_growth(style: SourceStyle, start_of: Callable[[int], str], first: int, last: int) -> Size:
+    """Return by how much the fence grows if a text is longer; `start_of` gives the text up to a number."""
+    if not style.has_fence:
+        return Size(0, 0)
+    before, after = (measure(2 * style.fence(start_of(count))) for count in (first, last))
+    return after - before
 
 
 def _whole_lines(window: Window, filled: Filled) -> Piece:
@@ -98,9 +108,13 @@ def _whole_lines(window: Window, filled: Filled) -> Piece:
     return Piece(window, "".join(window.lines[: filled.count]), filled.count, after - 1, following, filled.reason)
 
 
-def _cut_line(window: Window, budget: Budget, written: Callable[[str], str]) -> Piece:
+def _cut_line(window: Window, budget: Budget, style: SourceStyle) -> Piece:
     line, start = window.lines[0], window.start
-    filled = fill(budget, len(line), lambda first, last: measure(written(line[first:last])))
+
+    def size_of(first: int, last: int) -> Size:
+        return measure(style.columns(line[first:last])) + _fence_growth(style, lambda count: line[:count], first, last)
+
+    filled = fill(budget.less(measure(style.number(start.line))), len(line), size_of)
     taken = filled.count
     # Never split the two characters of a CRLF.
     if line[taken - 1 : taken + 1] == "\r\n":

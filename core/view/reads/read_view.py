@@ -37,7 +37,7 @@ def parse_read_request(request: ReadRequest) -> ReadShown:
     lines, line_notes = clamp_limit("read_file", request.max_lines, name="max_lines")
     tokens, token_notes = clamp_tokens(request.max_tokens)
     start, budget = Position(request.start_line, request.start_column), Budget(tokens, bytes=READ_BYTES)
-    return ReadShown(start, lines, request.format, budget, (*line_notes, *token_notes))
+    return ReadShown(start, lines, request.format, budget, (*line_notes, *token_notes), request.line_numbers)
 
 
 def read_view(
@@ -67,7 +67,7 @@ class _Sharing:
     def share(self, files: Files, map_text: str = "") -> FileSections:
         """Give each file an equal share; what small files don't use goes to the larger ones."""
         kept = files[: largest(1, len(files), lambda count: self._leaves_room(files[:count]))]
-        frame = self._writer.written(map_text) if map_text else ""
+        frame = self._writer.written_map(map_text) if map_text else ""
         room = self._budget.less(measure(self._frame(kept))).less(measure(frame))
         sections: list[FileSection | Refusal] = [
             file if isinstance(file, Refusal) else FileSection(file, _widest(file.window)) for file in kept
@@ -75,10 +75,10 @@ class _Sharing:
         waiting = [(sum(map(len, file.window.lines)), number, file) for number, file in _opened(kept)]
         waiting.sort(key=lambda entry: entry[:2])
         for left, (_, number, file) in zip(range(len(waiting), 0, -1), waiting, strict=True):
-            piece = cut_window(file.window, room.part(left), self._writer.written)
+            piece = cut_window(file.window, room.part(left), self._writer.style)
             sections[number] = FileSection(file, piece, map_text)
             if left > 1:
-                room = room.less(measure(self._writer.written(piece.text)))
+                room = room.less(measure(self._writer.written(piece)))
         return sections
 
     def _leaves_room(self, files: Files) -> bool:

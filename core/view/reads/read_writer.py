@@ -10,7 +10,8 @@ from keyhole.core.types import Completeness, Format, Refusal
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
 from keyhole.core.view.masked import MaskedPlace, longest_first, masked_facts, masked_sentence, masks_in_lines
 from keyhole.core.view.reads.line_window import Piece, Position, Window
-from keyhole.core.view.text import count_of, human_size, json_line, name_text, source_text
+from keyhole.core.view.reads.source_style import SourceStyle
+from keyhole.core.view.text import count_of, human_size, json_line, name_text
 from keyhole.core.view.writing import Draft, Page, count_facts, head_text, json_answer, note_texts
 
 # The most paths that one request may name.
@@ -30,6 +31,7 @@ class ReadShown:
     format: Format
     budget: Budget
     notes: tuple[Note, ...] = ()
+    line_numbers: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class ReadWriter:
         self._count = count
         self._notes = note_texts(*shown.notes)
         self._is_json = shown.format == Format.JSON
-        self._last_written = ("", '""' if self._is_json else "")
+        self.style = SourceStyle(shown.format, line_numbers=shown.line_numbers)
         has_room = count == 1 and shown.budget.tokens >= _ROOM_FOR_LONG_PATH
         self._path_width = _LONGEST_PATH if has_room else _LONGEST_PATH_WHEN_NARROW
 
@@ -86,11 +88,13 @@ class ReadWriter:
             },
         )
 
-    def written(self, text: str) -> str:
-        """Return file text as the view writes it. The last one is kept: what was measured is mostly what is sent."""
-        if text != self._last_written[0]:
-            self._last_written = text, json_line(text) if self._is_json else source_text(text)
-        return self._last_written[1]
+    def written(self, piece: Piece) -> str:
+        """Return the text of a piece as the view writes it."""
+        return self.style.write(piece.text, piece.window.start.line)
+
+    def written_map(self, text: str) -> str:
+        """Return a map as the view writes it."""
+        return json_line(text) if self._is_json else text
 
     def completeness(self, sections: FileSections) -> Completeness:
         """Return what the read lacks. A window that is not the whole file is partial, even if asked for exactly."""
@@ -202,7 +206,7 @@ class ReadWriter:
             *file.remarks,
             *([f"next {piece.next}"] if piece.next else []),
         ]
-        return f"{section.map}── {' │ '.join(facts)} ──\n{self.written(piece.text)}"
+        return f"{section.map}── {' │ '.join(facts)} ──\n{self.written(piece)}"
 
     def _json(self, section: FileSection | Refusal) -> str:
         if isinstance(section, Refusal):
@@ -224,7 +228,7 @@ class ReadWriter:
             "next_start_column": piece.next.column if piece.next else None,
             "map": section.map or None,
         }
-        return f'{json_line(facts)[:-1]}, "content": {self.written(piece.text)}}}'
+        return f'{json_line(facts)[:-1]}, "content": {self.written(piece)}}}'
 
     def _path(self, path: str) -> str:
         return name_text(path, self._path_width)
