@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.rows import Found, Slice
-from keyhole.core.links.link_types import Link
+from keyhole.core.links.link_types import ROOT, Link
 from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
@@ -23,7 +23,13 @@ from keyhole.core.links.requests import (
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import path_suggestion
-from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
+from keyhole.core.search.link_search import (
+    broken_links,
+    count_links_within,
+    files_by_links,
+    links_of_file,
+    packages_inside,
+)
 from keyhole.core.search.passages import load_passages
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
@@ -46,13 +52,15 @@ from keyhole.core.view.lists.relation_items import (
     outgoing_text,
 )
 from keyhole.core.view.masked import MaskedPlace, masks_in_text
-from keyhole.core.view.text import name_text
+from keyhole.core.view.text import count_of, name_text
 from keyhole.core.view.writing import Page
 
 Item = TypeVar("Item")
 
 _LONGEST_PROJECT = 30
 _LONGEST_PATH_IN_NOTE = 40
+_LONGEST_FOLDER_IN_NOTE = 60
+_MOST_PACKAGES = 3
 HOW_FOUND = {
     FoundBy.VECTORS: "by meaning",
     FoundBy.WORDS: "by shared words, since this index has no vectors",
@@ -227,7 +235,20 @@ def _find_linked(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("LinkSearchRequest", query.request)
     for path in filter(None, (request.has_links_to, request.linked_from)):
         _check_known(engine, path)
-    return _lines(files_by_links(engine.store, request, query.wanted), linked_file_text, linked_file_facts, set())
+    found = files_by_links(engine.store, request, query.wanted)
+    notes = [*_within_notes(engine, request.has_links_to)] if request.has_links_to else []
+    notes += _inside_notes(engine, request.external_domains)
+    return replace(_lines(found, linked_file_text, linked_file_facts, set()), notes=tuple(notes))
+
+
+def _inside_notes(engine: Engine, names: Iterable[str]) -> Iterator[Note]:
+    """Yield which of some packages are not outside, and how to list the links to them."""
+    folders = [(name, folder) for name in names for folder in packages_inside(engine.store, name)]
+    for name, folder in folders[:_MOST_PACKAGES]:
+        package, place = name_text(name, _LONGEST_PATH_IN_NOTE), name_text(folder, _LONGEST_FOLDER_IN_NOTE)
+        # Two notes, because a long note is clipped.
+        yield Note(NoteKind.PACKAGE_INSIDE, f"{package} is in this workspace: {place}")
+        yield Note(NoteKind.PACKAGE_INSIDE, f"list the links to it with get_backlinks path={place}")
 
 
 def _find_tree(engine: Engine, query: RelationQuery) -> RelationResults:
@@ -323,7 +344,17 @@ def _links(engine: Engine, path: str, category: Category, wanted: Slice) -> Rela
     if not found.total:
         _check_known(engine, path)
     paths = {link.path for link in found.items}
-    return _link_lines(found, incoming_text, paths, category)
+    results = _link_lines(found, incoming_text, paths, category)
+    return replace(results, notes=tuple(_within_notes(engine, path)))
+
+
+def _within_notes(engine: Engine, path: str) -> Iterator[Note]:
+    """Yield how many links between files inside a folder are not listed as links to it."""
+    if count := count_links_within(engine.store, path):
+        here = "the workspace" if path == ROOT else name_text(path, _LONGEST_PATH_IN_NOTE)
+        links = f"{count_of(count, 'link')} between files inside {here} {'is' if count == 1 else 'are'} not listed"
+        text = f"{links}; get_backlinks on a file lists those to it"
+        yield Note(NoteKind.LINKS_WITHIN, text)
 
 
 def _link_lines(
@@ -352,7 +383,7 @@ def _lines(
 
 def _check_known(engine: Engine, path: str) -> None:
     """Reject a path that the index doesn't know, instead of saying that nothing links to it."""
-    if not engine.store.knows(path):
+    if path != ROOT and not engine.store.knows(path):
         suggestion = path_suggestion(engine.store, path, with_folders=True)
         raise PathError(f"{path} is not in the index", ErrorKind.UNKNOWN_PATH, suggestion=suggestion)
 
@@ -361,6 +392,10 @@ def _with_relative(request: RelationRequest, relative: Callable[[str], str]) -> 
     if isinstance(request, BrokenLinksRequest):
         return request  # Its path is a filter.
     names = ("has_links_to", "linked_from") if isinstance(request, LinkSearchRequest) else ("path",)
-    given = {name: value for name in names if (value := getattr(request, name)).strip("./")}
-    changes: dict[str, Any] = {name: relative(value) for name, value in given.items()}
+    # A link names the root of the workspace with a dot; the tree starts there without a path.
+    root = "" if isinstance(request, TreeRequest | RelatedRequest) else ROOT
+    given = {name: value for name in names if (value := getattr(request, name))}
+    changes: dict[str, Any] = {
+        name: root if value.strip().rstrip("/") == ROOT else relative(value) for name, value in given.items()
+    }
     return replace(request, **changes)
