@@ -21,6 +21,7 @@ class NoteKind(StrEnum):
     LIKE_WHAT = "like-what"
     LINKS_WITHIN = "links-within"
     PACKAGE_INSIDE = "package-inside"
+    SKIPPED_MATCHES = "skipped-matches"
     NEAREST_ONLY = "nearest-only"
 
 

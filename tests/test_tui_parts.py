@@ -202,6 +202,8 @@ def test_what_is_typed_narrows_the_choices() -> None:
         "tests/a_retry.py",
     ]
     assert [choice.name for choice in matching(choices, "src RE")] == ["src/read.py", "src/retry.py"]
+    assert [choice.name for choice in matching(choices, "*TRY.py")] == ["src/retry.py", "tests/a_retry.py"]
+    assert [choice.name for choice in matching(choices, "src/*.py re")] == ["src/read.py", "src/retry.py"]
     assert matching(choices, "") == choices
 
 

@@ -55,6 +55,9 @@ class FactStore(Protocol):
     def declarations(self) -> list[tuple[str, Declared]]:
         """Return the declarations of all files except anchors, each with the file's path."""
 
+    def skips(self) -> list[Skip]:
+        """Return every skipped path, in order."""
+
     def masks_of(self, paths: Iterable[str]) -> dict[str, tuple[Mask, ...]]:
         """Return what is masked in those of the files that have masks."""
 
@@ -130,9 +133,6 @@ class WriterStore(FactStore, Protocol):
 
     def add_trigrams(self, file: FileDigest, text: str) -> None:
         """Record the trigrams of a file, unless the file has changed or already has them."""
-
-    def skips(self) -> list[Skip]:
-        """Return every skipped path, in order."""
 
     def links_to_resolve(self, *, every: bool) -> list[StoredLink]:
         """Return the unresolved links, or every link that depends on other files; grouped by file."""

@@ -13,6 +13,7 @@ from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
     Category,
+    FileOrder,
     LinkSearchRequest,
     LinksRequest,
     RelatedRequest,
@@ -22,6 +23,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.engine import Engine
+from keyhole.core.search.file_list import list_files
 from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.link_search import (
     broken_links,
@@ -110,6 +112,9 @@ class RelationResults:
     changed: frozenset[str] = frozenset()
     notes: tuple[Note, ...] = ()
     sections: tuple[Section, ...] = ()
+    # What the results are, if not just results, and further facts for JSON.
+    unit: str = ""
+    facts: Mapping[str, object] = field(default_factory=dict)
     ladders: Callable[[Detail, int], list[Ladder]] = _one_line_each
     # The results as data, for front ends that draw them themselves: links by category, or related code.
     links: Mapping[Category, Found[Link]] = field(default_factory=dict)
@@ -145,9 +150,12 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
     view = TOOLS[type(request)]
     if isinstance(request, TreeRequest):
         check_least("max_depth", request.max_depth, 1)
+        if request.is_list and (request.symbol or request.symbols or request.relation == Relation.PARENTS):
+            raise QueryError("pattern and sort=newest list files; use neither symbol, symbols nor relation=parents")
         if request.symbols and request.relation != Relation.DESCENDANTS:
             raise QueryError("symbols needs relation=descendants; the children of a file are already its symbols")
-        view = "get_tree descendants" if request.relation == Relation.DESCENDANTS else view
+        is_long = request.relation == Relation.DESCENDANTS or request.is_list
+        view = "get_tree descendants" if is_long else view
     if isinstance(request, RelatedRequest):
         check_least("line", request.line, 1)
     is_several = isinstance(request, LinksRequest) and request.category is None
@@ -206,7 +214,12 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, incomplete)] if is_note else [])),
         incomplete=incomplete,
         too_large_step=f"Show it: max_tokens={MAX_TOKENS}",
-        facts={"project": name_text(context.project, _LONGEST_PROJECT), "index": context.index.for_json()},
+        unit=results.unit,
+        facts={
+            **results.facts,
+            "project": name_text(context.project, _LONGEST_PROJECT),
+            "index": context.index.for_json(),
+        },
         latency_ms=(time.perf_counter() - context.started) * 1e3,
         sections=results.sections,
         masks_of=results.masks_of,
@@ -251,8 +264,38 @@ def _inside_notes(engine: Engine, names: Iterable[str]) -> Iterator[Note]:
         yield Note(NoteKind.PACKAGE_INSIDE, f"list the links to it with get_backlinks path={place}")
 
 
+def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> RelationResults:
+    files = list_files(engine.store, engine.files.root, request, wanted)
+    found, skipped = files.found, files.skipped
+    results = _lines(found, partial(node_text, is_nested=False), node_facts, {node.path for node in found.items})
+    notes = []
+    if skipped:
+        reasons = ", ".join(f"{count:,} {reason.label}" for reason, count in skipped.most_common())
+        verb = "matches" if skipped.total() == 1 else "match"
+        text = f"{count_of(skipped.total(), 'skipped path')} {verb} too: {reasons}"
+        notes.append(Note(NoteKind.SKIPPED_MATCHES, text))
+    return replace(
+        results,
+        changed=files.gone,
+        notes=tuple(notes),
+        unit=_files_unit(request, found.total),
+        facts={"skipped_matches": skipped.total()},
+    )
+
+
+def _files_unit(request: TreeRequest, total: int) -> str:
+    """Return what a list of files contains: ` files in src that match *.py, newest first`."""
+    text = " file" if total == 1 else " files"
+    text += f" in {name_text(request.path, _LONGEST_PATH_IN_NOTE)}" if request.path else ""
+    verb = "matches" if total == 1 else "match"
+    text += f" that {verb} {name_text(request.pattern, _LONGEST_PATH_IN_NOTE)}" if request.pattern else ""
+    return text + (", newest first" if request.sort == FileOrder.NEWEST else "")
+
+
 def _find_tree(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("TreeRequest", query.request)
+    if request.is_list:
+        return _find_files(engine, request, query.wanted)
     nodes = Tree(engine.store, request).walk(query.wanted)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
     results = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
