@@ -3,43 +3,17 @@
 from pathlib import Path
 
 import pytest
-from relating import facts, open_service, put
+from relating import PACKAGES, facts, open_service, put
 
 from keyhole.core.errors import PathError
 from keyhole.core.links.requests import BacklinksRequest, Category, LinkSearchRequest, LinksRequest
 from keyhole.core.service import Service
 
-FILES = {
-    "pyproject.toml": "[project]\nname = 'shop'\n",
-    "src/shop/__init__.py": "from shop.cart import Cart\n",
-    "src/shop/cart.py": "from . import prices\nimport numpy\n",
-    "src/shop/prices.py": "",
-    "src/tools/run.py": "import shop.cart\nfrom shop import prices, Cart\n",
-    "src/plain/one.py": "from plain import two\n",
-    "src/plain/two.py": "",
-    "tests/test_cart.py": "from shop.cart import Cart\nimport plain.two\n",
-    "web/package.json": '{"name": "@acme/web"}\n',
-    "web/main.ts": 'import { help } from "@acme/tools";\nimport "@acme/tools/deep/more";\n',
-    "packages/tools/package.json": '{"name": "@acme/tools", "main": "lib/main"}\n',
-    "packages/tools/lib/main.ts": 'import "../deep/more";\n',
-    "packages/tools/deep/more.ts": "",
-    "go.mod": "module example.org/shop\n",
-    "main.go": 'package main\n\nimport "example.org/shop/store"\n',
-    "store/store.go": 'package store\n\nimport "example.org/shop/store/disk"\n',
-    "store/disk/disk.go": 'package disk\n\nimport "example.org/shop/store"\n',
-    "docs/guide.md": "[api](api.md) [home](../README.md)\n",
-    "docs/api.md": "[guide](guide.md)\n",
-    "README.md": "[docs](docs/) [guide](docs/guide.md)\n\n[[api]]\n",
-    "tax/Cargo.toml": '[package]\nname = "shop-tax"\n',
-    "tax/src/lib.rs": "use serde::Serialize;\n",
-    "empty/lonely.py": "",
-}
-
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Service:
     root = tmp_path_factory.mktemp("folders") / "shop"
-    put(root, FILES)
+    put(root, PACKAGES)
     return open_service(root)
 
 
@@ -100,7 +74,7 @@ def test_a_folder_links_to_what_is_outside_of_it(shop: Service) -> None:
 
 
 def test_links_into_a_folder_are_those_of_the_files_now(tmp_path: Path) -> None:
-    put(tmp_path / "shop", FILES)
+    put(tmp_path / "shop", PACKAGES)
     service = open_service(tmp_path / "shop")
     put(tmp_path / "shop", {"tests/test_cart.py": "\n\nimport shop\n"})
     found = facts(service, BacklinksRequest("src/shop"))["results"]

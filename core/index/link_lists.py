@@ -71,6 +71,21 @@ class LinkLists(Database):
         values = [value for site in sites for value in (site, f"%.{_escaped(site)}")]
         return self._counts(f"site <> '' AND state = 'external' AND ({condition})", values)
 
+    def sites(self) -> list[str]:
+        """Return every package and domain that a link points to, most linked first."""
+        return self.column(
+            """SELECT site FROM link WHERE site <> '' AND state = 'external'
+                GROUP BY site ORDER BY count(*) DESC, site"""
+        )
+
+    def linked_paths(self) -> list[str]:
+        """Return every path that a link points to."""
+        return self.column("SELECT DISTINCT path FROM link WHERE path <> '' AND state = 'internal'")
+
+    def count_links(self, *states: LinkState) -> int:
+        """Count the links that have one of these states."""
+        return int(self.value(f"SELECT count(*) FROM link WHERE state IN ({_marks(states)})", *states))  # noqa: S608
+
     def count_broken_links(self, reasons: Sequence[str]) -> dict[str, int]:
         """Return how many links of each file are broken for one of these reasons."""
         return self._counts(_is_broken(reasons), reasons)

@@ -61,6 +61,9 @@ class FactStore(Protocol):
     def masks_of(self, paths: Iterable[str]) -> dict[str, tuple[Mask, ...]]:
         """Return what is masked in those of the files that have masks."""
 
+    def count_files(self) -> int:
+        """Count all files."""
+
     def count_chunks(self) -> int:
         """Count all chunks."""
 
@@ -91,9 +94,6 @@ class WriterStore(FactStore, Protocol):
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the content hashes of the paths that are indexed."""
-
-    def count_files(self) -> int:
-        """Count all files."""
 
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""
@@ -270,6 +270,15 @@ class RelationStore(FactStore, Protocol):
 
     def count_links_outside(self, sites: Sequence[str]) -> dict[str, int]:
         """Return how many links of each file point to one of these packages or domains, subdomains included."""
+
+    def sites(self) -> list[str]:
+        """Return every package and domain that a link points to, most linked first."""
+
+    def linked_paths(self) -> list[str]:
+        """Return every path that a link points to."""
+
+    def count_links(self, *states: LinkState) -> int:
+        """Count the links that have one of these states."""
 
     def count_broken_links(self, reasons: Sequence[str]) -> dict[str, int]:
         """Return how many links of each file are broken for one of these reasons."""

@@ -32,10 +32,11 @@ from keyhole.core.search.link_search import (
     links_of_file,
     packages_inside,
 )
+from keyhole.core.search.nothing_linked import nothing_for
 from keyhole.core.search.passages import load_passages
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
-from keyhole.core.types import Detail, Hit, IndexVersion, Passage
+from keyhole.core.types import Detail, Hit, IndexVersion, NothingFound, Passage
 from keyhole.core.view.budget.fitting import Ladder
 from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
@@ -112,6 +113,8 @@ class RelationResults:
     changed: frozenset[str] = frozenset()
     notes: tuple[Note, ...] = ()
     sections: tuple[Section, ...] = ()
+    # What was looked for, if nothing was found and the index is complete.
+    nothing: NothingFound | None = None
     # What the results are, if not just results, and further facts for JSON.
     unit: str = ""
     facts: Mapping[str, object] = field(default_factory=dict)
@@ -181,6 +184,8 @@ def _subject_of(request: RelationRequest) -> tuple[object, ...]:
 def find_relations(engine: Engine, query: RelationQuery) -> RelationResults:
     """Return what the index has for a request."""
     results = _FINDERS[type(query.request)](engine, query)
+    if not results.total and not engine.index_version().incomplete:
+        results = replace(results, nothing=nothing_for(engine.store, query.request))
     return replace(results, masks_of=_masks_in(engine, results.places)) if results.places else results
 
 
@@ -213,6 +218,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         generation=context.index.generation,
         notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, incomplete)] if is_note else [])),
         incomplete=incomplete,
+        nothing=results.nothing,
         too_large_step=f"Show it: max_tokens={MAX_TOKENS}",
         unit=results.unit,
         facts={
