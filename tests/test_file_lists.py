@@ -86,6 +86,7 @@ def test_the_banner_says_what_is_listed(shop: Service) -> None:
         "Result 1 of 1 file in store that matches *.md, newest first.\nstore/disk/Disk.md (Markdown, 1"
     )
     assert facts(shop, TreeRequest(pattern="**/*_test.go"))["skipped_matches"] == 2
+    assert facts(shop, TreeRequest(sort=FileOrder.NEWEST))["notes"] == ["2 skipped paths are not listed: 2 ignored"]
 
 
 def test_pages_are_the_whole_list(shop: Service) -> None:

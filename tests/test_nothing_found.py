@@ -199,6 +199,12 @@ def test_a_request_says_what_it_looked_for(
     assert answer["nothing_found"]["files"]
     text = shop.relation_view(request_).text
     assert text.startswith(f"{answer['banner']}\n")
+    # It never stands alone.
+    assert answer["notes"]
+
+
+def test_a_search_for_what_is_nowhere_says_so(shop: Service) -> None:
+    assert searched(shop, SearchRequest("/qqqq/", REGEX))["notes"] == ["nothing similar exists"]
 
 
 def test_an_empty_workspace_says_so(tmp_path: Path) -> None:

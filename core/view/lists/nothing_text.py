@@ -37,6 +37,8 @@ def nothing_notes(nothing: NothingFound | None) -> Iterator[Note]:
         yield Note(NoteKind.NOTHING_FOUND, f"closest: {names}")
     for hint in nothing.hints:
         yield Note(NoteKind.NOTHING_FOUND, mask_text(hint))
+    if not (nothing.without or nothing.closest or nothing.hints):
+        yield Note(NoteKind.NOTHING_FOUND, "nothing similar exists")
 
 
 def nothing_facts(nothing: NothingFound | None) -> dict[str, object]:

@@ -277,8 +277,9 @@ def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> Relation
     notes = []
     if skipped:
         reasons = ", ".join(f"{count:,} {reason.label}" for reason, count in skipped.most_common())
-        verb = "matches" if skipped.total() == 1 else "match"
-        text = f"{count_of(skipped.total(), 'skipped path')} {verb} too: {reasons}"
+        is_one, is_all = skipped.total() == 1, not request.pattern
+        verb = ("is not listed" if is_one else "are not listed") if is_all else "matches too" if is_one else "match too"
+        text = f"{count_of(skipped.total(), 'skipped path')} {verb}: {reasons}"
         notes.append(Note(NoteKind.SKIPPED_MATCHES, text))
     return replace(
         results,
