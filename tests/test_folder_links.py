@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from relating import PACKAGES, facts, open_service, put
 
-from keyhole.core.errors import PathError
+from keyhole.core.errors import ErrorKind, PathError
 from keyhole.core.links.requests import BacklinksRequest, Category, LinkSearchRequest, LinksRequest
 from keyhole.core.service import Service
 
@@ -112,3 +112,9 @@ def test_a_package_outside_has_no_such_note(shop: Service) -> None:
 def test_the_name_of_a_package_leads_to_its_folder(shop: Service) -> None:
     with pytest.raises(PathError, match="Did you mean packages/tools"):
         shop.relation_view(BacklinksRequest("@acme/tools"))
+
+
+def test_the_links_of_a_folder_are_not_said_to_be_skipped(shop: Service) -> None:
+    with pytest.raises(PathError, match="src/shop is a folder") as raised:
+        shop.relation_view(LinksRequest("src/shop"))
+    assert raised.value.kind == ErrorKind.LINKS_OF_FOLDER

@@ -63,7 +63,7 @@ def broken_links(root: Path, *, path: str, reason: str, **options: Unpack[PageOp
 
 @click.command("search-links")
 @click.option("--has-links-to", default="", help="Only files that link to this file or folder.")
-@click.option("--linked-from", default="", help="Only files that this file links to.")
+@click.option("--linked-from", default="", help="Only files that this file or folder links to.")
 @click.option(
     "--external-domains",
     multiple=True,

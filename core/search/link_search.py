@@ -36,6 +36,10 @@ def links_of_file(store: RelationStore, path: str, category: Category, wanted: S
     if category == Category.INCOMING:
         return links_to(store, path, wanted)
     file_id = store.file_id(path)
+    if file_id is None and is_folder(store, path):
+        raise PathError(
+            f"{path} is a folder; {category} links are those of a file", ErrorKind.LINKS_OF_FOLDER, path=path
+        )
     if file_id is None:
         raise PathError(
             f"{path} is not an indexed file, so its links are unknown",
