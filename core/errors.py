@@ -47,6 +47,7 @@ class ErrorKind(Enum):
     NOT_A_FILE = auto()
     DELETED_FILE = auto()
     NOT_INDEXED = auto()
+    LINKS_OF_FOLDER = auto()
     SECRET_FILE = auto()
     UNKNOWN_PATH = auto()
     # Searches

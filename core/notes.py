@@ -19,6 +19,9 @@ class NoteKind(StrEnum):
     SAME_NAME = "same-name"
     INSIDE_FILE = "inside-file"
     LIKE_WHAT = "like-what"
+    LINKS_WITHIN = "links-within"
+    PACKAGE_INSIDE = "package-inside"
+    SKIPPED_MATCHES = "skipped-matches"
     NEAREST_ONLY = "nearest-only"
 
 

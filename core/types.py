@@ -575,6 +575,24 @@ NONE_UNSHOWN = Unshown()
 
 
 @dataclass(frozen=True, slots=True)
+class NothingFound:
+    """What a request without results looked for, and what exists instead; texts are not escaped yet.
+
+    It looked in `files` files, in `place` if that is only one file, which the `filters` left. `without` has the number
+    of results without some of the filters. `closest` are similar names, paths or packages, and `hints` say what else
+    is there, as sentences.
+    """
+
+    looked_for: str
+    files: int
+    place: str = ""
+    filters: tuple[tuple[str, str], ...] = ()
+    without: tuple[tuple[tuple[str, ...], int], ...] = ()
+    closest: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """One page of hits with notes about it; `total` counts hits, or files if each hit stands for its file.
 
@@ -599,6 +617,8 @@ class SearchResult:
     changed: frozenset[str] = frozenset()
     # What is masked in the files of the hits.
     masks: Mapping[str, tuple[Mask, ...]] = field(default_factory=dict)
+    # What was looked for, if the total is 0 and the index is complete.
+    nothing: NothingFound | None = None
 
     def answer_to(self, query: Query) -> "SearchResult | None":
         """Return the result of another search of the same index, if this page contains all of it.

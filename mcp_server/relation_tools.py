@@ -9,6 +9,7 @@ from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
     Category,
+    FileOrder,
     LinkSearchRequest,
     LinksRequest,
     RelatedRequest,
@@ -35,10 +36,12 @@ def get_tree(
     relation: Literal["children", "parents", "descendants"] = "children",
     max_depth: int = 3,
     symbols: bool = False,
+    pattern: str = "",
+    sort: Literal["path", "newest"] = "path",
     **paging: Unpack[Paging],
 ) -> RelationRequest:
-    """Make a request for what is inside or around a path or symbol."""
-    return TreeRequest(path, symbol, Relation(relation), max_depth, symbols, **paging)
+    """Make a request for what is inside or around a path or symbol, or for files by name."""
+    return TreeRequest(path, symbol, Relation(relation), max_depth, symbols, pattern, FileOrder(sort), **paging)
 
 
 def get_links(

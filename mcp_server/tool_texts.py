@@ -115,6 +115,8 @@ TOOLS = {
             "relation": "children (default), parents (nearest first), or descendants (indented by depth).",
             "max_depth": "Levels of descendants; default 3. Symbols count as levels below their file.",
             "symbols": "Include symbols of files among the descendants of a folder; default false.",
+            "pattern": 'List files at any depth that match this glob instead: "**/*_test.go".',
+            "sort": "path (default), or newest: files by last change, newest first.",
             "limit": f"Results per page, at most {_TREE.maximum} ({_DESCENDANTS.maximum} for descendants).",
             **_PAGING,
         },

@@ -178,7 +178,7 @@ async def test_no_search_finds_a_secret(server: FastMCP) -> None:
     async with Client(server) as client:
         for mode in ("keyword", "regex", "symbol"):
             text, _ = await call(client, "search_code", query="canary", mode=mode)
-            assert text.startswith("Nothing found.")
+            assert text.startswith("Nothing found: no match for ")
 
 
 async def test_what_a_file_says_stays_data(server: FastMCP) -> None:

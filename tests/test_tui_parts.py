@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from textual.content import Content
 
 from keyhole.core.errors import QueryError
 from keyhole.core.types import (
@@ -13,6 +14,7 @@ from keyhole.core.types import (
     IndexVersion,
     Inventory,
     Mode,
+    NothingFound,
     Query,
     SearchRequest,
     SearchResult,
@@ -202,6 +204,8 @@ def test_what_is_typed_narrows_the_choices() -> None:
         "tests/a_retry.py",
     ]
     assert [choice.name for choice in matching(choices, "src RE")] == ["src/read.py", "src/retry.py"]
+    assert [choice.name for choice in matching(choices, "*TRY.py")] == ["src/retry.py", "tests/a_retry.py"]
+    assert [choice.name for choice in matching(choices, "src/*.py re")] == ["src/read.py", "src/retry.py"]
     assert matching(choices, "") == choices
 
 
@@ -242,3 +246,10 @@ def test_a_result_says_its_kind_once(kind: str, signature: str, label: str) -> N
 def test_an_incomplete_index_is_the_reason_why_nothing_is_found(index: IndexVersion, lines: list[str]) -> None:
     result = SearchResult(Query("x"), Mode.KEYWORD, (), 0, index)
     assert nothing_found_lines(result) == ["[bold]◌ Nothing found yet[/]", "", *lines]
+
+
+def test_an_empty_list_shows_what_was_looked_for_without_markup() -> None:
+    nothing = NothingFound("match for /[bold]/", 14, closest=("[red]x",))
+    result = SearchResult(Query("[bold]"), Mode.REGEX, (), 0, IndexVersion(1), nothing=nothing)
+    shown = [Content.from_markup(line).plain for line in nothing_found_lines(result)[2:]]
+    assert shown == ["· no match for /[bold]/ in 14 files", "· closest: [red]x"]

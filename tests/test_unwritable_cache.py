@@ -123,7 +123,7 @@ READING = {
     "status": "Files      3",
     "tree": "c.py",
     "links a.py": "os",
-    "search zebra --mode keyword": "Nothing found.",
+    "search zebra --mode keyword": "Nothing found: no match for 'zebra' in 3 files.",
 }
 IN_SHORT = {"search first_b", "status"}
 

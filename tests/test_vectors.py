@@ -310,7 +310,8 @@ def test_nonsense_finds_nothing(service: Service, mode: Mode) -> None:
     result = service.search(Query("zzzxqv", mode))
     assert result.hits == ()
     assert result.total == 0
-    assert "nothing found" in result.notes[-1].text
+    assert result.nothing
+    assert result.nothing.looked_for == "match for 'zzzxqv'"
 
 
 def test_what_is_far_from_the_query_is_left_out(service: Service) -> None:

@@ -8,6 +8,7 @@ EXPLORER_STEPS: NextSteps = {
     ErrorKind.NOT_A_FILE: "press 2 to see the files",
     ErrorKind.DELETED_FILE: "press r to check for changed files",
     ErrorKind.NOT_INDEXED: "press 2 to see why it is skipped",
+    ErrorKind.LINKS_OF_FOLDER: "press 2, open one of its files, then press l",
     ErrorKind.SECRET_FILE: "to see it anyway, press ^q and add its path to secrets.readmit in your config.toml",
     ErrorKind.UNKNOWN_PATH: "press esc, then 2 to see what is indexed",
     ErrorKind.NO_VECTORS: "add mode:keyword",

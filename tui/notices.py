@@ -1,8 +1,12 @@
 """The texts of the Explore screen when there are no results to show."""
 
+from textual.content import Content
+
 from keyhole.core.notes import NoteKind
-from keyhole.core.types import SearchResult, Status
+from keyhole.core.types import NothingFound, SearchResult, Status
+from keyhole.core.view.lists.nothing_text import nothing_notes, nothing_sentence
 from keyhole.core.view.text import count_of
+from keyhole.core.view.writing import note_texts
 from keyhole.tui.index_state import IndexState, Phase
 
 _MOST_LANGUAGES = 8
@@ -53,13 +57,22 @@ def nothing_found_lines(result: SearchResult) -> list[str]:
     """Return the lines shown when nothing was found, with what to try."""
     # The note on the chosen mode explains results, and there are none.
     notes = [f"· {note.text}" for note in result.notes if note.kind != NoteKind.MODE_CHOSEN]
+    notes += nothing_lines(result.nothing)
     if result.unshown.count:
         text = f"· {count_of(result.unshown.count, 'result')} not shown: {result.unshown.why}"
         return ["[bold]○ Nothing to show right now[/]", "", text, *notes]
     if result.index.incomplete:
         step = ["· Press esc, then r to continue."] if result.index.is_interrupted else []
         return ["[bold]◌ Nothing found yet[/]", "", f"· {result.index.incomplete}", *step, *notes]
-    return ["[bold]○ Nothing found[/]", "", *notes, "· Partial words don't match. Try mode:symbol or /regex/."]
+    return ["[bold]○ Nothing found[/]", "", *notes]
+
+
+def nothing_lines(nothing: NothingFound | None) -> list[str]:
+    """Return what was looked for and what exists instead, as lines with markup."""
+    if nothing is None:
+        return []
+    texts = [nothing_sentence(nothing), *note_texts(*nothing_notes(nothing))]
+    return [f"· {Content(text).markup}" for text in texts]
 
 
 def overview(status: Status | None) -> str:

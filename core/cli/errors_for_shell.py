@@ -7,6 +7,7 @@ SHELL_STEPS: NextSteps = {
     ErrorKind.NOT_A_FILE: "run `keyhole tree` to list the files",
     ErrorKind.DELETED_FILE: "run `keyhole index`, or search again",
     ErrorKind.NOT_INDEXED: "run `keyhole status --skipped` to see skipped paths and why",
+    ErrorKind.LINKS_OF_FOLDER: "run `keyhole backlinks {path}` to list the links to it",
     ErrorKind.SECRET_FILE: "to serve it anyway, add its path to secrets.readmit in your config.toml",
     ErrorKind.UNKNOWN_PATH: "run `keyhole tree` to see what is indexed",
     ErrorKind.NO_VECTORS: "use --mode keyword",

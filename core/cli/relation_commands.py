@@ -64,7 +64,7 @@ def broken_links(root: Path, *, path: str, reason: str, **options: Unpack[PageOp
 
 @click.command("search-links")
 @click.option("--has-links-to", default="", help="Only files that link to this file or folder.")
-@click.option("--linked-from", default="", help="Only files that this file links to.")
+@click.option("--linked-from", default="", help="Only files that this file or folder links to.")
 @click.option(
     "--external-domains",
     multiple=True,
@@ -99,6 +99,14 @@ def search_links(
 )
 @click.option("--max-depth", type=int, default=3, show_default=True, help="Levels of descendants to list.")
 @click.option("--symbols", is_flag=True, help="Include the symbols of files among the descendants of a folder.")
+@click.option("--pattern", default="", help="List the files at any depth that match this glob, such as '*_test.go'.")
+@click.option(
+    "--sort",
+    type=SuggestingChoice(["path", "newest"]),
+    default="path",
+    show_default=True,
+    help="List files by path, or by last change, newest first.",
+)
 @_list_options
 def tree(
     path: str,
@@ -108,12 +116,15 @@ def tree(
     relation: str,
     max_depth: int,
     symbols: bool,
+    pattern: str,
+    sort: str,
     **options: Unpack[PageOptions],
 ) -> None:
     """List the folders, files and symbols in PATH. By default, PATH is the workspace."""
-    from keyhole.core.links.requests import Relation, TreeRequest
+    from keyhole.core.links.requests import FileOrder, Relation, TreeRequest
 
-    _answer(root, TreeRequest(path, symbol, Relation(relation), max_depth, symbols), options)
+    request = TreeRequest(path, symbol, Relation(relation), max_depth, symbols, pattern, FileOrder(sort))
+    _answer(root, request, options)
 
 
 @click.command()

@@ -14,6 +14,9 @@ _TOKEN = re.compile(r"\\.|\[[!^]?\]?(?:\[:[a-z]+:\]|\\.|[^\]\\])*\]|\*+|\?|.", r
 _BRACKET_PART = re.compile(r"(\[:[a-z]+:\])|(?:\\(.)|(.))(?:-(?:\\(.)|(.)))?", re.DOTALL)
 # The POSIX classes that contain a slash, with the slash removed: wildcards never match a slash.
 _CLASSES_WITHOUT_SLASH = {"[:punct:]": "!-.:-@\\[-`{-~", "[:graph:]": "!-.0-~", "[:print:]": " -.0-~"}
+# The innermost braces with a comma; others are part of a name.
+_BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
+_MOST_ALTERNATIVES = 50
 # The slash after `**` is optional together with it, so that `**/` also matches no folder at all.
 _ANY_FOLDERS = "(?:.*/)?"
 _NOTHING = r"[^\x00-\x{10FFFF}]"
@@ -47,9 +50,29 @@ def compile_set(expressions: Sequence[str]) -> ExpressionSet | None:
 
 def glob_test(glob: str) -> Callable[[str], bool]:
     """Return a function that tests paths; an invalid glob matches no path."""
-    expression = translate_glob(glob, stars_cross=True)
-    compiled = compile_set([expression]) if expression else None
-    return lambda path: compiled is not None and bool(compiled.Match(path))
+    return compile_glob(glob) or (lambda _: False)
+
+
+def compile_glob(glob: str) -> Callable[[str], bool] | None:
+    """Return a function that tests paths; None if the glob is invalid. `{a,b}` matches either of its parts."""
+    expressions = [translate_glob(one, stars_cross=True) for one in _alternatives(glob)]
+    compiled = compile_set([one for one in expressions if one]) if all(expressions) else None
+    return (lambda path: bool(compiled.Match(path))) if compiled else None
+
+
+def _alternatives(glob: str) -> list[str]:
+    """Return the globs that one with braces stands for; with too many of them, the braces are taken literally."""
+    globs = [glob]
+    while any(map(_BRACES.search, globs)):
+        if len(globs) > _MOST_ALTERNATIVES:
+            return [glob]
+        globs = [
+            one[: braces.start()] + part + one[braces.end() :]
+            for one in globs
+            if (braces := _BRACES.search(one))
+            for part in braces.group(1).split(",")
+        ]
+    return globs
 
 
 def translate_glob(glob: str, *, stars_cross: bool = False) -> str | None:

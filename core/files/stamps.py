@@ -1,7 +1,11 @@
 """Stamps of files: facts that show whether a file has changed, without reading it."""
 
 import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 
+from keyhole.core.deadline import check_time
 from keyhole.core.types import Stamp
 
 # No file has this time, so a file recorded with it is always read again.
@@ -26,6 +30,16 @@ def stamp_of(status: os.stat_result) -> Stamp:
         return status.st_size, written, 0, 0
     # A program can set the time of the last write, but not the time of the last change.
     return status.st_size, written, status.st_ctime_ns & _LARGEST, status.st_ino & _LARGEST
+
+
+def write_times(root: Path, paths: Iterable[str]) -> dict[str, int]:
+    """Return the time of the last write of each file that is still there, in nanoseconds."""
+    found: dict[str, int] = {}
+    for path in paths:
+        check_time()
+        with suppress(OSError):
+            found[path] = (root / path).lstat().st_mtime_ns
+    return found
 
 
 def settled(stamp: Stamp, read_at: int) -> Stamp:

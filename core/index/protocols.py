@@ -52,8 +52,17 @@ class FactStore(Protocol):
     def paths(self) -> list[str]:
         """Return the path of every file, in order."""
 
+    def declarations(self) -> list[tuple[str, Declared]]:
+        """Return the declarations of all files except anchors, each with the file's path."""
+
+    def skips(self) -> list[Skip]:
+        """Return every skipped path, in order."""
+
     def masks_of(self, paths: Iterable[str]) -> dict[str, tuple[Mask, ...]]:
         """Return what is masked in those of the files that have masks."""
+
+    def count_files(self) -> int:
+        """Count all files."""
 
     def count_chunks(self) -> int:
         """Count all chunks."""
@@ -85,9 +94,6 @@ class WriterStore(FactStore, Protocol):
 
     def digests(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the content hashes of the paths that are indexed."""
-
-    def count_files(self) -> int:
-        """Count all files."""
 
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""
@@ -128,17 +134,11 @@ class WriterStore(FactStore, Protocol):
     def add_trigrams(self, file: FileDigest, text: str) -> None:
         """Record the trigrams of a file, unless the file has changed or already has them."""
 
-    def skips(self) -> list[Skip]:
-        """Return every skipped path, in order."""
-
     def links_to_resolve(self, *, every: bool) -> list[StoredLink]:
         """Return the unresolved links, or every link that depends on other files; grouped by file."""
 
     def put_resolutions(self, changes: Iterable[tuple[int, Resolution]]) -> None:
         """Record the resolutions of links, given with their ids."""
-
-    def declarations(self) -> list[tuple[str, Declared]]:
-        """Return the declarations of all files except anchors, each with the file's path."""
 
     def anchors(self) -> dict[str, tuple[str, ...]]:
         """Return the headings and other anchors of every note, by path."""
@@ -253,17 +253,35 @@ class RelationStore(FactStore, Protocol):
     def links_to(self, places: Sequence[str], excluded: str, wanted: Slice) -> Found[Link]:
         """Return the links to any of these paths, except those from the excluded file."""
 
+    def links_into(self, folder: str, wanted: Slice) -> Found[Link]:
+        """Return the links to a folder itself, and those from outside to what is inside it."""
+
+    def count_links_within(self, folder: str) -> int:
+        """Count the links from a file inside a folder to another path inside it; `links_into` does not list these."""
+
     def broken_links(self, reasons: Sequence[str], file_ids: frozenset[int] | None, wanted: Slice) -> Found[Link]:
         """Return the links that are broken for one of these reasons, in these files (None: all files)."""
 
     def count_links_to(self, places: Sequence[str]) -> dict[str, int]:
         """Return how many links of each file point to one of these paths."""
 
+    def count_links_into(self, folder: str) -> dict[str, int]:
+        """Return how many of the links that `links_into` lists each file has."""
+
     def count_links_from(self, path: str) -> dict[str, int]:
-        """Return how many links of a file point to each target path."""
+        """Return how many links of a file, or of the files inside a folder, point to each path outside of it."""
 
     def count_links_outside(self, sites: Sequence[str]) -> dict[str, int]:
         """Return how many links of each file point to one of these packages or domains, subdomains included."""
+
+    def sites(self) -> list[str]:
+        """Return every package and domain that a link points to, most linked first."""
+
+    def linked_paths(self) -> list[str]:
+        """Return every path that a link points to."""
+
+    def count_links(self, *states: LinkState) -> int:
+        """Count the links that have one of these states."""
 
     def count_broken_links(self, reasons: Sequence[str]) -> dict[str, int]:
         """Return how many links of each file are broken for one of these reasons."""

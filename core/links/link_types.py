@@ -39,6 +39,9 @@ class Reason(StrEnum):
     OUTSIDE = "outside the workspace"
 
 
+# The root of the workspace as the target of a link.
+ROOT = "."
+
 # The reasons that mean a broken link, which should be fixed; the others only mean that its target is uncertain.
 BROKEN = (Reason.MISSING_FILE, Reason.MISSING_ANCHOR, Reason.MISSING_MODULE)
 
@@ -127,7 +130,7 @@ class Resolution(NamedTuple):
 
 def internal(path: str) -> Resolution:
     """Return the resolution of a link to a path of the workspace; its root is written as a dot."""
-    return Resolution(LinkState.INTERNAL, path or ".")
+    return Resolution(LinkState.INTERNAL, path or ROOT)
 
 
 def external(site: str) -> Resolution:

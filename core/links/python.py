@@ -35,6 +35,13 @@ class PythonImports:
             return internal(found) if found else self._missing(join(base, *modules) or "")
         return self._absolute(origin.folder, modules, part) if modules else external(target)
 
+    def packages_named(self, name: str) -> Iterator[str]:
+        """Yield the folders that imports of a name may mean: its packages, with or without an `__init__.py`."""
+        mapped = {root for _, package, root in self._mapped if package == name}
+        roots = {*self._roots, *(root for _, package, root in self._mapped if not package)}
+        folders = {folder for root in roots if (folder := join(root, name))}
+        yield from sorted(folder for folder in {*mapped, *folders} if folder in self._module_folders)
+
     def _missing(self, path: str) -> Resolution:
         """Return why a module is not found: it is missing, or its folder is skipped."""
         place = self._paths.place(path)
@@ -98,6 +105,11 @@ class PythonImports:
         """The folders that are projects; the root of the workspace always is one."""
         named = {path.rpartition("/") for path in self._paths.files if path.endswith(_PROJECT_FILES)}
         return frozenset(["", *(folder for folder, _, name in named if name in _PROJECT_FILES)])
+
+    @cached_property
+    def _module_folders(self) -> frozenset[str]:
+        """The folders that contain modules."""
+        return frozenset(path.rpartition("/")[0] for path in self._paths.files if path.endswith((".py", ".pyi")))
 
     @cached_property
     def _roots(self) -> tuple[str, ...]:

@@ -22,6 +22,13 @@ class Relation(StrEnum):
     DESCENDANTS = "descendants"
 
 
+class FileOrder(StrEnum):
+    """How a list of files is sorted: by path, or by the time of the last change, newest first."""
+
+    PATH = "path"
+    NEWEST = "newest"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListRequest:
     """The parameters of every list."""
@@ -68,13 +75,23 @@ class LinkSearchRequest(ListRequest):
 
 @dataclass(frozen=True, slots=True)
 class TreeRequest(ListRequest):
-    """The tree around a folder, a file or a symbol; `max_depth` and `symbols` apply to descendants."""
+    """The tree around a folder, a file or a symbol; `max_depth` and `symbols` apply to descendants.
+
+    With a pattern or another order it is a plain list of the files in a folder, at any depth.
+    """
 
     path: str = ""
     symbol: str = ""
     relation: Relation = Relation.CHILDREN
     max_depth: int = 3
     symbols: bool = False
+    pattern: str = ""
+    sort: FileOrder = FileOrder.PATH
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it asks for a plain list of files."""
+        return bool(self.pattern) or self.sort != FileOrder.PATH
 
 
 @dataclass(frozen=True, slots=True)

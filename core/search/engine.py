@@ -17,6 +17,7 @@ from keyhole.core.search.hits import LabelledHits, label_hits
 from keyhole.core.search.lexical import Vocabulary, WordSearch
 from keyhole.core.search.line_search import LineSearch
 from keyhole.core.search.members import named_members
+from keyhole.core.search.nothing_found import SearchGap
 from keyhole.core.search.query import (
     check_query,
     choose_mode,
@@ -130,6 +131,13 @@ class Engine:
 
     def search(self, query: Query, mode: Mode | None = None) -> SearchResult:
         """Answer a query with one page of hits; `mode` is the resolved mode, if the caller knows it."""
+        found = self._search(query, mode)
+        if found.total or found.index.incomplete:
+            return found
+        gap = SearchGap(self.store, self._names, lambda other: self._search(replace(other, limit=1, offset=0)).total)
+        return replace(found, nothing=gap.explain(query, found.mode))
+
+    def _search(self, query: Query, mode: Mode | None = None) -> SearchResult:
         check_query(query)
         mode = self._possible_mode(query, mode or choose_mode(query))
         scope = self._scope(query, mode)
@@ -306,9 +314,6 @@ class Engine:
             yield from self.model_notes()
         if incomplete and total:
             yield Note(NoteKind.INDEX_INCOMPLETE, incomplete)
-        # If the index is incomplete, the banner says so, and other words need not help.
-        if not incomplete and not total:
-            yield Note(NoteKind.NOTHING_FOUND, f"nothing found; {self._suggestion(query, mode)}")
 
     def model_notes(self) -> Iterable[Note]:
         """Yield why the search was by words only, and what to do, if the user would expect vectors."""
@@ -316,13 +321,6 @@ class Engine:
             # Two notes, because a long note is clipped.
             yield Note(NoteKind.WORDS_ONLY, f"searched by words only: {self._problem.reason}")
             yield Note(NoteKind.WORDS_ONLY, f"to search by meaning, {self._problem.remedy}")
-
-    def _suggestion(self, query: Query, mode: Mode) -> str:
-        if mode != Mode.REGEX and (close := self._names.closest(query.text)):
-            return f"the closest names are {', '.join(close)}"
-        if mode == Mode.SYMBOL:
-            return "mode=keyword also searches the text"
-        return "try fewer or other words, or remove a filter"
 
 
 def _wanted(text: str) -> Wanted:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.protocols import RelationStore
 from keyhole.core.index.rows import Found, Slice
-from keyhole.core.links.link_types import BROKEN, Link, LinkState
+from keyhole.core.links.link_types import BROKEN, ROOT, Link, LinkState
 from keyhole.core.links.markdown import domain_of
+from keyhole.core.links.packages import Packages
+from keyhole.core.links.paths import Paths
 from keyhole.core.links.prose import AnchorNames
 from keyhole.core.links.requests import Category, LinkSearchRequest
 from keyhole.core.search.filters import files_matching, path_suggestion
@@ -34,6 +36,10 @@ def links_of_file(store: RelationStore, path: str, category: Category, wanted: S
     if category == Category.INCOMING:
         return links_to(store, path, wanted)
     file_id = store.file_id(path)
+    if file_id is None and is_folder(store, path):
+        raise PathError(
+            f"{path} is a folder; {category} links are those of a file", ErrorKind.LINKS_OF_FOLDER, path=path
+        )
     if file_id is None:
         raise PathError(
             f"{path} is not an indexed file, so its links are unknown",
@@ -45,8 +51,23 @@ def links_of_file(store: RelationStore, path: str, category: Category, wanted: S
 
 
 def links_to(store: RelationStore, path: str, wanted: Slice) -> Found[Link]:
-    """Return the links to a path from other files; for a Go file also imports of its package (its folder)."""
+    """Return the links to a file from other files, or to a folder from outside.
+
+    For a Go file these include imports of its package, which is its folder.
+    """
+    if is_folder(store, path):
+        return store.links_into(path, wanted)
     return store.links_to(_places(path), path, wanted)
+
+
+def is_folder(store: RelationStore, path: str) -> bool:
+    """Return whether a path is a folder with indexed files."""
+    return store.file_id(path) is None and store.count_files_in("" if path == ROOT else path) > 0
+
+
+def count_links_within(store: RelationStore, path: str) -> int:
+    """Count the links between files inside a folder, which are not links to it; a file has none."""
+    return store.count_links_within(path) if is_folder(store, path) else 0
 
 
 def broken_links(store: RelationStore, path: str, reason: str, wanted: Slice) -> Found[Link]:
@@ -71,10 +92,19 @@ def files_by_links(store: RelationStore, request: LinkSearchRequest, wanted: Sli
     return Found(tuple(LinkedFile(path, languages.get(path, ""), links[path]) for path in page), len(matching))
 
 
+def packages_inside(store: RelationStore, name: str) -> list[str]:
+    """Return the folders of the workspace that a package name means, if links to it are internal."""
+    folders = Packages(Paths(store.paths(), (), ()), store.declarations()).folders_of(name)
+    # A folder may only have the same name as a package outside; then nothing links to it.
+    return [folder for folder in folders if store.count_links_into(folder)] or (
+        [] if store.count_links_outside([name]) else folders
+    )
+
+
 def _counts(store: RelationStore, request: LinkSearchRequest) -> Iterator[dict[str, int]]:
     """Yield, for each filter, the matching files with their number of matching links."""
     if request.has_links_to:
-        yield store.count_links_to(_places(request.has_links_to))
+        yield _count_links_to(store, request.has_links_to)
     if request.linked_from:
         yield store.count_links_from(request.linked_from)
     if request.external_domains:
@@ -82,6 +112,10 @@ def _counts(store: RelationStore, request: LinkSearchRequest) -> Iterator[dict[s
         yield store.count_links_outside(names)
     if request.broken:
         yield store.count_broken_links(BROKEN)
+
+
+def _count_links_to(store: RelationStore, path: str) -> dict[str, int]:
+    return store.count_links_into(path) if is_folder(store, path) else store.count_links_to(_places(path))
 
 
 def _at_headings(store: RelationStore, links: tuple[Link, ...]) -> tuple[Link, ...]:

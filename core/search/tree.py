@@ -30,6 +30,8 @@ class TreeNode:
     start_line: int = 0
     end_line: int = 0
     signature: str = ""
+    # The time of the last change of a file, in a list that is sorted by it: ISO 8601 in UTC.
+    changed: str = ""
 
 
 class _Part(NamedTuple):
@@ -73,12 +75,7 @@ class Tree:
             return False
         if self._store.file_id(self._path) is not None:
             return True
-        if not self._store.count_files_in(self._path):
-            raise PathError(
-                f"{self._path} is not an indexed file, nor a folder that contains one",
-                ErrorKind.UNKNOWN_PATH,
-                suggestion=path_suggestion(self._store, self._path, with_folders=True),
-            )
+        check_folder(self._store, self._path)
         return False
 
     def _above(self) -> Iterator[TreeNode]:
@@ -167,7 +164,7 @@ class Tree:
         return path.count("/") + 1 - self._own_depth
 
     def _files(self, paths: list[str]) -> dict[str, TreeNode]:
-        return {file.path: _file(file, self._depth(file.path)) for file in self._store.files_at(paths)}
+        return {file.path: file_node(file, self._depth(file.path)) for file in self._store.files_at(paths)}
 
 
 class _Symbols:
@@ -198,7 +195,7 @@ class _Symbols:
             if symbol.depth < depth:
                 depth = symbol.depth
                 yield _symbol(self._file.path, self._file.language, symbol, 0)
-        yield _file(self._file, 0)
+        yield file_node(self._file, 0)
 
     def _find(self, symbol: str) -> int:
         """Return the number of a symbol, found by name, dotted name or line."""
@@ -218,7 +215,18 @@ class _Symbols:
         return numbers[0]
 
 
-def _file(file: IndexedFile, depth: int) -> TreeNode:
+def check_folder(store: RelationStore, path: str) -> None:
+    """Reject a path that contains no indexed file."""
+    if not store.count_files_in(path):
+        raise PathError(
+            f"{path} is not an indexed file, nor a folder that contains one",
+            ErrorKind.UNKNOWN_PATH,
+            suggestion=path_suggestion(store, path, with_folders=True),
+        )
+
+
+def file_node(file: IndexedFile, depth: int) -> TreeNode:
+    """Return a file as part of the tree."""
     return TreeNode("file", file.path, file.path.rpartition("/")[2], depth, file.lines, file.language)
 
 

@@ -1,6 +1,6 @@
 """Choosing an item by typing part of its name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +11,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
+
+from keyhole.core.files.globs import glob_test
 
 # Nobody reads a longer list; typing narrows it.
 _MOST_SHOWN = 100
@@ -26,12 +28,24 @@ class Choice:
 
 
 def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
-    """Return the choices with all typed words in their names; those that start with the first word come first."""
+    """Return the choices with all typed words in their names; those that start with the first word come first.
+
+    A word with a star is a glob, as in get_tree: `*_test.go`, `src/**/*.py`.
+    """
     words = typed.lower().split()
-    found = [choice for choice in choices if all(word in choice.name.lower() for word in words)]
+    tests = [_word_test(word) for word in words]
+    found = [choice for choice in choices if all(test(choice.name.lower()) for test in tests)]
     if words:
         found.sort(key=lambda choice: not choice.name.lower().rpartition("/")[2].startswith(words[0]))
     return found[:_MOST_SHOWN]
+
+
+def _word_test(word: str) -> Callable[[str], bool]:
+    if "*" not in word:
+        return lambda name: word in name
+    matches = glob_test(word if "/" in word else f"**/{word}")
+    # The name of an operator may contain a star.
+    return lambda name: matches(name) or word in name
 
 
 class PickScreen(ModalScreen[str | int | None]):
@@ -56,7 +70,7 @@ class PickScreen(ModalScreen[str | int | None]):
         with Vertical(id="pick") as box:
             box.border_title = self._title
             box.border_subtitle = "⏎ Open · esc Cancel"
-            line = Input(id="pick-line", compact=True, placeholder="Type part of the name")
+            line = Input(id="pick-line", compact=True, placeholder="Type part of the name; * matches anything")
             line.cursor_blink = False
             yield line
             yield OptionList(id="pick-list", markup=False, compact=True)

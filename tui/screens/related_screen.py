@@ -90,7 +90,7 @@ class RelatedScreen(ModalScreen[Place | None]):
         if rows.hits:
             rows.show_rows(len(rows.hits), 0)
         else:
-            rows.say(["No similar code found."])
+            rows.say([Content(line).markup for line in view.text.splitlines()])
 
     def on_row_list_selected(self) -> None:
         """Open the place under the cursor."""

@@ -80,10 +80,11 @@ class LinksPane(RowList):
         else:
             results, view = message.answer
             rows = link_rows(results.links, view, message.request.category)
-            self.rows = rows or [LinkRow("No links from or to this file", is_title=True)]
-        titles = [Content(row.text) for row in self.rows if row.is_title and len(self.rows) > 1]
+            self.rows = rows or [LinkRow(line, is_title=True) for line in view.text.splitlines()]
+        has_links = any(not row.is_title for row in self.rows)
+        titles = [Content(row.text) for row in self.rows if row.is_title and has_links]
         self.border_title = Content(" · ").join([Content("Links"), *titles])
-        self.show_rows(len(self.rows), 1 if len(self.rows) > 1 else None)
+        self.show_rows(len(self.rows), 1 if has_links else None)
 
     def can_highlight(self, number: int) -> bool:
         """Return whether a row is not a title."""

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from keyhole.core.types import Completeness, StaleReason
+from keyhole.core.types import Completeness, NothingFound, StaleReason
 from keyhole.core.view.budget.fitting import Plan
 from keyhole.core.view.budget.sizes import Budget
+from keyhole.core.view.lists.nothing_text import nothing_banner
 from keyhole.core.view.writing import Page
 
 # Far into a long list, the numbers of what is left out would push the next step past the first 120 characters, where
@@ -110,13 +111,16 @@ def detail_applied(page: Page, plan: Plan) -> str:
     return runs[0][0] if len(runs) == 1 else ", ".join(text for _, text in runs)
 
 
-def empty_banner(shown: ShownPage, incomplete: str = "") -> str:
-    """Return the banner of a page without results; `incomplete` says why files are missing from the index."""
+def empty_banner(shown: ShownPage, incomplete: str = "", nothing: NothingFound | None = None) -> str:
+    """Return the banner of a page without results.
+
+    `incomplete` says why files are missing from the index, and `nothing` what was looked for.
+    """
     page = shown.page
     if page.unshown.count:
         return _all_unshown(shown)
     if not page.total:
-        return f"Nothing found yet: {incomplete}." if incomplete else "Nothing found."
+        return f"Nothing found yet: {incomplete}." if incomplete else nothing_banner(nothing)
     last = (page.total - 1) // page.limit * page.limit
     there_are = f"there are {page.total:,}" if page.total > 1 else "there is 1"
     return f"No results at offset={page.offset}: {there_are}. Last page: offset={last}."

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from keyhole.core.notes import Note, NoteKind
-from keyhole.core.types import Detail, Format
+from keyhole.core.types import Detail, Format, NothingFound
 from keyhole.core.view.budget.fitting import Fitting, Ladder, Plan
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo, measure
 from keyhole.core.view.lists.banner import (
@@ -18,6 +18,7 @@ from keyhole.core.view.lists.banner import (
     shares,
 )
 from keyhole.core.view.lists.cursor import write_cursor
+from keyhole.core.view.lists.nothing_text import nothing_facts, nothing_notes
 from keyhole.core.view.masked import MaskedPlace, masked_facts, masked_sentence
 from keyhole.core.view.text import json_line
 from keyhole.core.view.writing import (
@@ -75,6 +76,8 @@ class Listing:
     notes: tuple[Note, ...] = ()
     # Why files are missing from the index; empty if none are.
     incomplete: str = ""
+    # What was looked for, if nothing was found and the index is complete.
+    nothing: NothingFound | None = None
     # How to see the first result when it is too large for the budget.
     too_large_step: str = ""
     # Further facts for JSON.
@@ -102,7 +105,7 @@ class _Writer:
     def __init__(self, listing: Listing, shown: Shown) -> None:
         self._listing = listing
         self._shown = shown
-        self._notes = note_texts(*shown.notes, *listing.notes)
+        self._notes = note_texts(*shown.notes, *listing.notes, *nothing_notes(listing.nothing))
         self._is_json = shown.format == Format.JSON
         self._pieces: dict[tuple[int, str], tuple[str, Size]] = {}
         self._masks: dict[tuple[int, str], tuple[MaskedPlace, ...]] = {}
@@ -130,11 +133,11 @@ class _Writer:
 
     def _page_banner(self, plan: Plan) -> str:
         page = self.shown_page(plan)
-        if self._listing.sections:
+        if self._listing.sections and not self._listing.nothing:
             return sections_banner(page, self._shown.budget)
         at_minimal = self._at_minimal if page.shown < page.count else 0
         if not page.shown:
-            return empty_banner(page, self._listing.incomplete)
+            return empty_banner(page, self._listing.incomplete, self._listing.nothing)
         return banner(page, self._shown.budget, at_minimal=at_minimal, too_large_step=self._listing.too_large_step)
 
     def truncation(self, plan: Plan, size: Size) -> TruncationInfo:
@@ -201,6 +204,7 @@ class _Writer:
         if listing.sections:
             shared = shares(listing.sections, len(plan.levels))
             facts["categories"] = {part.name: {"total": part.total, "returned": here} for part, here in shared}
+        facts |= nothing_facts(listing.nothing)
         facts |= {"notes": self._notes, **listing.facts, **masked_facts(self._masked(plan), self._shown.budget)}
         count = partial(count_facts, listing.page, len(plan.levels), cursor=cursor)
         return json_answer(self.banner(plan), results, lambda info: {**count(info=info), **facts}, listing.latency_ms)

@@ -69,7 +69,8 @@ def node_text(node: TreeNode, level: str, *, is_nested: bool) -> str:
     if node.kind == "folder":
         return f"{indent}{name_text(node.path or '.')}/ ({count_of(node.size, 'file')})\n"
     if node.kind == "file":
-        return f"{indent}{name_text(node.path)} ({BY_ID[node.language].label}, {count_of(node.size, 'line')})\n"
+        known = [BY_ID[node.language].label, count_of(node.size, "line"), *([node.changed] if node.changed else [])]
+        return f"{indent}{name_text(node.path)} ({', '.join(known)})\n"
     label = name_text(node.signature, _LONGEST_TARGET) or name_text(node.name)
     return f"{indent}{label}: [{node.start_line}-{node.end_line}]\n"
 
@@ -80,6 +81,8 @@ def node_facts(node: TreeNode, level: str) -> dict[str, object]:
         return {"kind": node.kind, "name": name_text(node.name, _LONGEST_PATH_ALONE), "depth": node.depth}
     facts = {**asdict(node), "path": name_text(node.path), "name": name_text(node.name)}
     size, kind = facts.pop("size"), node.kind
+    if not node.changed:
+        del facts["changed"]
     if kind in ("folder", "file"):
         facts["files" if kind == "folder" else "lines"] = size
         unused = ["start_line", "end_line", "signature", *(["language"] if kind == "folder" else [])]

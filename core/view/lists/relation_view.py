@@ -8,11 +8,12 @@ from typing import Any, TypeVar, cast
 
 from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.rows import Found, Slice
-from keyhole.core.links.link_types import Link
+from keyhole.core.links.link_types import ROOT, Link
 from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
     Category,
+    FileOrder,
     LinkSearchRequest,
     LinksRequest,
     RelatedRequest,
@@ -22,11 +23,19 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.engine import Engine
+from keyhole.core.search.file_list import list_files
 from keyhole.core.search.filters import path_suggestion
-from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
+from keyhole.core.search.link_search import (
+    broken_links,
+    count_links_within,
+    files_by_links,
+    links_of_file,
+    packages_inside,
+)
+from keyhole.core.search.nothing_linked import nothing_for
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
-from keyhole.core.types import Detail, Format, IndexVersion
+from keyhole.core.types import Detail, Format, IndexVersion, NothingFound
 from keyhole.core.view.budget.fitting import Ladder
 from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
@@ -45,13 +54,15 @@ from keyhole.core.view.lists.relation_items import (
     outgoing_text,
 )
 from keyhole.core.view.masked import MaskedPlace, masks_in_text
-from keyhole.core.view.text import name_text
+from keyhole.core.view.text import count_of, name_text
 from keyhole.core.view.writing import Page
 
 Item = TypeVar("Item")
 
 _LONGEST_PROJECT = 30
 _LONGEST_PATH_IN_NOTE = 40
+_LONGEST_FOLDER_IN_NOTE = 60
+_MOST_PACKAGES = 3
 HOW_FOUND = {
     FoundBy.VECTORS: "by meaning",
     FoundBy.WORDS: "by shared words, since this index has no vectors",
@@ -101,6 +112,11 @@ class RelationResults:
     changed: frozenset[str] = frozenset()
     notes: tuple[Note, ...] = ()
     sections: tuple[Section, ...] = ()
+    # What was looked for, if nothing was found and the index is complete.
+    nothing: NothingFound | None = None
+    # What the results are, if not just results, and further facts for JSON.
+    unit: str = ""
+    facts: Mapping[str, object] = field(default_factory=dict)
     ladders: Callable[[Detail, int], list[Ladder]] = _one_line_each
     # The results as data, for front ends that draw them themselves: links by category, or related code.
     links: Mapping[Category, Found[Link]] = field(default_factory=dict)
@@ -135,9 +151,12 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
     view = TOOLS[type(request)]
     if isinstance(request, TreeRequest):
         check_least("max_depth", request.max_depth, 1)
+        if request.is_list and (request.symbol or request.symbols or request.relation == Relation.PARENTS):
+            raise QueryError("pattern and sort=newest list files; use neither symbol, symbols nor relation=parents")
         if request.symbols and request.relation != Relation.DESCENDANTS:
             raise QueryError("symbols needs relation=descendants; the children of a file are already its symbols")
-        view = "get_tree descendants" if request.relation == Relation.DESCENDANTS else view
+        is_long = request.relation == Relation.DESCENDANTS or request.is_list
+        view = "get_tree descendants" if is_long else view
     if isinstance(request, RelatedRequest):
         check_least("line", request.line, 1)
     is_several = isinstance(request, LinksRequest) and request.category is None
@@ -165,6 +184,8 @@ def _subject_of(request: RelationRequest) -> tuple[object, ...]:
 def find_relations(engine: Engine, query: RelationQuery) -> RelationResults:
     """Return what the index has for a request."""
     results = _FINDERS[type(query.request)](engine, query)
+    if not results.total and not engine.index_version().incomplete:
+        results = replace(results, nothing=nothing_for(engine.store, query.request))
     return replace(results, masks_of=_masks_in(engine, results.places)) if results.places else results
 
 
@@ -197,8 +218,14 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         generation=context.index.generation,
         notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, incomplete)] if is_note else [])),
         incomplete=incomplete,
+        nothing=results.nothing,
         too_large_step=f"Show it: max_tokens={MAX_TOKENS}",
-        facts={"project": name_text(context.project, _LONGEST_PROJECT), "index": context.index.for_json()},
+        unit=results.unit,
+        facts={
+            **results.facts,
+            "project": name_text(context.project, _LONGEST_PROJECT),
+            "index": context.index.for_json(),
+        },
         latency_ms=(time.perf_counter() - context.started) * 1e3,
         sections=results.sections,
         masks_of=results.masks_of,
@@ -227,11 +254,55 @@ def _find_linked(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("LinkSearchRequest", query.request)
     for path in filter(None, (request.has_links_to, request.linked_from)):
         _check_known(engine, path)
-    return _lines(files_by_links(engine.store, request, query.wanted), linked_file_text, linked_file_facts, set())
+    found = files_by_links(engine.store, request, query.wanted)
+    notes = [*_within_notes(engine, request.has_links_to)] if request.has_links_to else []
+    notes += _inside_notes(engine, request.external_domains)
+    return replace(_lines(found, linked_file_text, linked_file_facts, set()), notes=tuple(notes))
+
+
+def _inside_notes(engine: Engine, names: Iterable[str]) -> Iterator[Note]:
+    """Yield which of some packages are not outside, and how to list the links to them."""
+    folders = [(name, folder) for name in names for folder in packages_inside(engine.store, name)]
+    for name, folder in folders[:_MOST_PACKAGES]:
+        package, place = name_text(name, _LONGEST_PATH_IN_NOTE), name_text(folder, _LONGEST_FOLDER_IN_NOTE)
+        # Two notes, because a long note is clipped.
+        yield Note(NoteKind.PACKAGE_INSIDE, f"{package} is in this workspace: {place}")
+        yield Note(NoteKind.PACKAGE_INSIDE, f"list the links to it with get_backlinks path={place}")
+
+
+def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> RelationResults:
+    files = list_files(engine.store, engine.files.root, request, wanted)
+    found, skipped = files.found, files.skipped
+    results = _lines(found, partial(node_text, is_nested=False), node_facts, {node.path for node in found.items})
+    notes = []
+    if skipped:
+        reasons = ", ".join(f"{count:,} {reason.label}" for reason, count in skipped.most_common())
+        is_one, is_all = skipped.total() == 1, not request.pattern
+        verb = ("is not listed" if is_one else "are not listed") if is_all else "matches too" if is_one else "match too"
+        text = f"{count_of(skipped.total(), 'skipped path')} {verb}: {reasons}"
+        notes.append(Note(NoteKind.SKIPPED_MATCHES, text))
+    return replace(
+        results,
+        changed=files.gone,
+        notes=tuple(notes),
+        unit=_files_unit(request, found.total),
+        facts={"skipped_matches": skipped.total()},
+    )
+
+
+def _files_unit(request: TreeRequest, total: int) -> str:
+    """Return what a list of files contains: ` files in src that match *.py, newest first`."""
+    text = " file" if total == 1 else " files"
+    text += f" in {name_text(request.path, _LONGEST_PATH_IN_NOTE)}" if request.path else ""
+    verb = "matches" if total == 1 else "match"
+    text += f" that {verb} {name_text(request.pattern, _LONGEST_PATH_IN_NOTE)}" if request.pattern else ""
+    return text + (", newest first" if request.sort == FileOrder.NEWEST else "")
 
 
 def _find_tree(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("TreeRequest", query.request)
+    if request.is_list:
+        return _find_files(engine, request, query.wanted)
     nodes = Tree(engine.store, request).walk(query.wanted)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
     results = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
@@ -316,7 +387,17 @@ def _links(engine: Engine, path: str, category: Category, wanted: Slice) -> Rela
     if not found.total:
         _check_known(engine, path)
     paths = {link.path for link in found.items}
-    return _link_lines(found, incoming_text, paths, category)
+    results = _link_lines(found, incoming_text, paths, category)
+    return replace(results, notes=tuple(_within_notes(engine, path)))
+
+
+def _within_notes(engine: Engine, path: str) -> Iterator[Note]:
+    """Yield how many links between files inside a folder are not listed as links to it."""
+    if count := count_links_within(engine.store, path):
+        here = "the workspace" if path == ROOT else name_text(path, _LONGEST_PATH_IN_NOTE)
+        links = f"{count_of(count, 'link')} between files inside {here} {'is' if count == 1 else 'are'} not listed"
+        text = f"{links}; get_backlinks on a file lists those to it"
+        yield Note(NoteKind.LINKS_WITHIN, text)
 
 
 def _link_lines(
@@ -345,7 +426,7 @@ def _lines(
 
 def _check_known(engine: Engine, path: str) -> None:
     """Reject a path that the index doesn't know, instead of saying that nothing links to it."""
-    if not engine.store.knows(path):
+    if path != ROOT and not engine.store.knows(path):
         suggestion = path_suggestion(engine.store, path, with_folders=True)
         raise PathError(f"{path} is not in the index", ErrorKind.UNKNOWN_PATH, suggestion=suggestion)
 
@@ -354,6 +435,10 @@ def _with_relative(request: RelationRequest, relative: Callable[[str], str]) -> 
     if isinstance(request, BrokenLinksRequest):
         return request  # Its path is a filter.
     names = ("has_links_to", "linked_from") if isinstance(request, LinkSearchRequest) else ("path",)
-    given = {name: value for name in names if (value := getattr(request, name)).strip("./")}
-    changes: dict[str, Any] = {name: relative(value) for name, value in given.items()}
+    # A link names the root of the workspace with a dot; the tree starts there without a path.
+    root = "" if isinstance(request, TreeRequest | RelatedRequest) else ROOT
+    given = {name: value for name in names if (value := getattr(request, name))}
+    changes: dict[str, Any] = {
+        name: root if value.strip().rstrip("/") == ROOT else relative(value) for name, value in given.items()
+    }
     return replace(request, **changes)

@@ -63,6 +63,7 @@ def search_view(
         generation=result.index.generation,
         notes=result.notes,
         incomplete=result.index.incomplete_note,
+        nothing=result.nothing,
         too_large_step=f"Read it: read_file start_line={hits[0].start_line}" if hits else "",
         facts={
             "mode": result.mode,
