@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
-from keyhole.core.types import TOKEN_VARIABLE, Mode, Skip, SkipReason
+from keyhole.core.types import TOKEN_VARIABLE, Mode, Skip, SkipReason, ToolSet
 
 WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
@@ -103,6 +103,12 @@ class JournalSettings(_Section):
     max_days: int = Field(default=30, ge=1, le=3_650, description="older calls are deleted")
 
 
+class ServerSettings(_Section):
+    """Settings of the MCP server."""
+
+    tools: ToolSet = Field(default=ToolSet.ALL, description="tools to offer to agents: all or core")
+
+
 class SecretSettings(_Section):
     """Settings of secrets."""
 
@@ -118,6 +124,7 @@ class Settings(_Section):
     )
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()
+    mcp: ServerSettings = ServerSettings()
     journal: JournalSettings = JournalSettings()
     secrets: SecretSettings = SecretSettings()
 

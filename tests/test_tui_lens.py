@@ -6,7 +6,7 @@ from textual.pilot import Pilot
 
 from keyhole.core.clients import deliver, profiles
 from keyhole.core.service import Service
-from keyhole.core.types import Detail
+from keyhole.core.types import Detail, ToolSet
 from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.lens import lens, lens_text
 from keyhole.tui.search_state import SearchState
@@ -18,7 +18,7 @@ LONG = "return limit:50"
 
 @pytest.mark.parametrize("client", list(profiles()))
 def test_the_pane_shows_what_a_client_delivers(acme: Service, client: str) -> None:
-    expected = LocalTools().costs()
+    expected = LocalTools().costs(ToolSet.ALL)
 
     async def steps(pilot: Pilot[None]) -> None:
         screen = explore(pilot)

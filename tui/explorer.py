@@ -168,14 +168,14 @@ class Explorer(App[None]):
 
     def measure_tools(self) -> None:
         """Measure once what Keyhole's tool definitions cost each client."""
-        if self.tools and self.tool_costs is None and not self._is_measuring:
+        if self.tools and self.service and self.tool_costs is None and not self._is_measuring:
             self._is_measuring = True
-            self.run_worker(partial(self._measure_tools, self.tools), thread=True, name="measure")
+            self.run_worker(partial(self._measure_tools, self.tools, self.service), thread=True, name="measure")
 
-    def _measure_tools(self, tools: "Tools") -> None:
+    def _measure_tools(self, tools: "Tools", service: "Service") -> None:
         from keyhole.tui.messages import ToolCostsMeasured
 
-        self.post_message(ToolCostsMeasured(tools.costs()))
+        self.post_message(ToolCostsMeasured(tools.costs(service.settings.mcp.tools)))
 
     def on_tool_costs_measured(self, message: "ToolCostsMeasured") -> None:
         """Store the costs; screens watch them."""

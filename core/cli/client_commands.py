@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyhole.core.cli.options import SuggestingChoice, with_options
+from keyhole.core.cli.options import SuggestingChoice, tools_option, with_options
 from keyhole.core.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -28,12 +28,13 @@ _target_options = with_options(
 
 @click.command()
 @_target_options
+@tools_option
 @click.option("--print", "only_prints", is_flag=True, help="Print the configuration without changing any file.")
-def install(client: str, scope: str, root: Path, *, only_prints: bool) -> None:
+def install(client: str, scope: str, root: Path, *, tools: str | None, only_prints: bool) -> None:
     """Add keyhole to the configuration of an MCP client."""
     from keyhole.core.install.commands import install, snippet
 
-    config = _target(client, scope, root)
+    config = _target(client, scope, root, tools)
     if only_prints:
         say(f"configuration for {config.path}:")
         click.echo(snippet(config), nl=False)
@@ -67,14 +68,14 @@ def clients(*, as_json: bool) -> None:
         click.echo(clients_text({name: sum(tokens.values()) for name, tokens in costs.items()}), nl=False)
 
 
-def _target(client: str, scope: str, root: Path) -> "ConfigTarget":
+def _target(client: str, scope: str, root: Path, tools: str | None = None) -> "ConfigTarget":
     from keyhole.core.files.workspace import open_workspace
     from keyhole.core.install.commands import target
 
     is_project = scope == "project"
     # The user's configuration is the same for every workspace, so the folder need not be one.
     folder = open_workspace(root) if is_project else root
-    return target(client, folder, Path.home(), is_project=is_project)
+    return target(client, folder, Path.home(), is_project=is_project, tools=tools)
 
 
 COMMANDS = (install, uninstall, clients)

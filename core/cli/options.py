@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from keyhole.core.suggest import close_names, did_you_mean
-from keyhole.core.types import Detail, Format, Mode, Output
+from keyhole.core.types import Detail, Format, Mode, Output, ToolSet
 
 if TYPE_CHECKING:
     from keyhole.core.clients import Profile
@@ -35,6 +35,12 @@ root_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Allow the home folder and the root folder.")
+tools_option = click.option(
+    "--tools",
+    type=SuggestingChoice([*map(str, ToolSet)]),
+    help="Tools to offer: all, or core (search, map, read, tree, links) for fewer tokens; default: the setting "
+    "mcp.tools (all).",
+)
 detail_option = click.option(
     "--detail",
     "--detail-level",
