@@ -66,7 +66,7 @@ def build_server(
         version=version("keyhole"),
         auth=auth,
         # Recording comes first, so that it sees each answer as it is sent.
-        middleware=[*([Recording(journal)] if journal else []), errors, ClientBudget()],
+        middleware=[*([Recording(journal)] if journal else []), errors, ClientBudget(service.settings)],
         mask_error_details=True,
     )
     served = tool_texts.tool_names(tools)
@@ -179,13 +179,13 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
         tool_texts.FILE_ADDRESS, name="file", title="File", description="First page of a file in the workspace."
     )
     async def file(path: str, context: Context) -> str:
-        return await served(service.read_view, ReadRequest((path,), max_tokens=budget_of(context)))
+        return await served(service.read_view, ReadRequest((path,), max_tokens=budget_of(context, service.settings)))
 
     @server.resource(
         tool_texts.MAP_ADDRESS, name="map", title="File map", description="What a file defines, with line ranges."
     )
     async def map_(path: str, context: Context) -> str:
-        return await served(service.map_view, MapRequest(path, max_tokens=budget_of(context)))
+        return await served(service.map_view, MapRequest(path, max_tokens=budget_of(context, service.settings)))
 
     @server.resource(
         tool_texts.STATUS_ADDRESS, name="status", title="Index status", description="What the index holds."

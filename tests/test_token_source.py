@@ -15,6 +15,7 @@ from keyhole.core.cli.open_explorer import ExploreRequest, explore_request, star
 from keyhole.core.cli.token_source import given_token
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
+from keyhole.core.types import ToolSet
 from keyhole.mcp_server.http_processes import default_processes
 
 
@@ -79,13 +80,13 @@ def test_the_server_uses_it_and_does_not_print_it(
 
     def note(count: int, listener: socket.socket, serve: partial[None]) -> None:
         listener.close()
-        used.append((count, serve.args[2]))
+        used.append((count, serve.args[2], serve.args[1].mcp.tools))
 
     monkeypatch.setattr("keyhole.mcp_server.run_server.serve_from_processes", note)
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(token_file.parent / "cache"))
-    server = ["mcp", str(acme.root), "--http", "--port", "0"]
+    server = ["mcp", str(acme.root), "--http", "--port", "0", "--tools", "core"]
     assert run([*server, "--token-file", str(token_file)]) == 0
-    assert used == [(default_processes(), "from-file")]
+    assert used == [(default_processes(), "from-file", ToolSet.CORE)]
     shown = capsys.readouterr()
     assert "from-file" not in shown.out + shown.err
     assert "Bearer YOUR_TOKEN" in shown.out
@@ -117,6 +118,10 @@ def test_the_explorer_can_be_given_one(tmp_path: Path) -> None:
     assert isinstance(request, ExploreRequest)
     assert request.token_file == Path("t")
     assert explore_request([str(tmp_path), "--token", "t"], ()) == "--token needs --serve"
+    assert explore_request([str(tmp_path), "--tools", "core"], ()) == "--tools needs --serve"
+    with_tools = explore_request([str(tmp_path), "--serve", "--tools", "core"], ())
+    assert isinstance(with_tools, ExploreRequest)
+    assert with_tools.tools == "core"
     assert explore_request([str(tmp_path), "--token-file", "t"], ()) == "--token-file needs --serve"
 
 

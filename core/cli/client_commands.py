@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyhole.core.cli.options import SuggestingChoice, tools_option, with_options
+from keyhole.core.cli.options import SuggestingChoice, root_option, tools_option, with_options
 from keyhole.core.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -52,20 +52,28 @@ def uninstall(client: str, scope: str, root: Path) -> None:
 
 
 @click.command()
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of each figure.")
-def clients(*, as_json: bool) -> None:
-    """List known MCP clients and how they truncate answers. Also shows the token cost of keyhole's tools."""
+def clients(root: Path, *, as_json: bool) -> None:
+    """List known MCP clients: the budget of answers, the cost of keyhole's tools, and how they truncate answers."""
     from dataclasses import asdict
 
-    from keyhole.core.clients import clients_text, profiles
+    from keyhole.core.clients import clients_text, profile_budget, profiles
+    from keyhole.core.config import load_settings
     from keyhole.mcp_server.definitions import definition_cost, definitions
 
-    tools = definitions()
+    settings = load_settings(root)
+    tools = definitions(settings.mcp.tools)
     costs = {profile.id: definition_cost(tools, profile) for profile in profiles().values()}
     if as_json:
-        print_json([asdict(profile) | {"tool_tokens": costs[profile.id]} for profile in profiles().values()])
+        print_json(
+            [
+                asdict(profile) | {"budget": profile_budget(profile, settings), "tool_tokens": costs[profile.id]}
+                for profile in profiles().values()
+            ]
+        )
     else:
-        click.echo(clients_text({name: sum(tokens.values()) for name, tokens in costs.items()}), nl=False)
+        click.echo(clients_text({name: sum(tokens.values()) for name, tokens in costs.items()}, settings), nl=False)
 
 
 def _target(client: str, scope: str, root: Path, tools: str | None = None) -> "ConfigTarget":

@@ -53,7 +53,8 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
     """Show the imports and symbols of PATH, with line ranges."""
     from keyhole.core.service import Service
 
-    shape = answer_shape(options)
+    service = Service.open(root)
+    shape = answer_shape(options, service.settings)
     request = MapRequest(
         path,
         MapLevel(options["level"]),
@@ -63,7 +64,7 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
         shape.max_tokens,
         shape.format,
     )
-    print_answer(Service.open(root).map_view(request).text, shape.profile)
+    print_answer(service.map_view(request).text, shape.profile)
 
 
 @click.command()
@@ -82,7 +83,8 @@ def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) ->
     """Show lines of one or more files. Several files share the budget."""
     from keyhole.core.service import Service
 
-    shape = answer_shape(options)
+    service = Service.open(root)
+    shape = answer_shape(options, service.settings)
     request = ReadRequest(
         paths,
         options["start_line"],
@@ -91,7 +93,7 @@ def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) ->
         shape.max_tokens,
         shape.format,
     )
-    print_answer(Service.open(root).read_view(request).text, shape.profile)
+    print_answer(service.read_view(request).text, shape.profile)
 
 
 COMMANDS = (map_file, read)
