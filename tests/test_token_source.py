@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 import pytest
+from served import http_client
 
 from keyhole.core.cli.main import run
 from keyhole.core.cli.open_explorer import ExploreRequest, explore_request, start_server
@@ -17,6 +18,8 @@ from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 from keyhole.core.types import ToolSet
 from keyhole.mcp_server.http_processes import default_processes
+from keyhole.mcp_server.tool_texts import tool_names
+from keyhole.tui.run_explorer import _open_service
 
 
 @pytest.fixture
@@ -126,9 +129,15 @@ def test_the_explorer_can_be_given_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_the_explorers_server_takes_it(acme: Service) -> None:
-    server = await start_server(acme, 0, lambda _: None, token="known")  # made up
+async def test_the_explorers_server_takes_it_and_the_set_of_tools(
+    acme: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(acme.settings.cache_dir))
+    service = _open_service(acme.root, {"mcp.tools": "core", "index.model": "none"}, force=False)
+    server = await start_server(service, 0, lambda _: None, token="known")  # made up
     try:
         assert server.token == "known"
+        async with http_client(server.address, "Bearer known") as client:
+            assert [tool.name for tool in await client.list_tools()] == tool_names(ToolSet.CORE)
     finally:
         await server.stop()
