@@ -35,6 +35,7 @@ _REPEATED = {
     "detail_level": "minimal for an overview; compact adds purpose, return value and key methods; rich adds the "
     "source; auto shows the best three rich and the rest minimal",
 }
+_LINE_NUMBERS = "number each line of source, or put the source into a fence"
 _EXPLAINED = {
     "search_code": {
         "mode": "auto picks a mode from the query",
@@ -43,6 +44,7 @@ _EXPLAINED = {
         "include_tests": "include test files",
         "context_lines": "lines around each match of a regular expression",
         "output": "for a regular expression: lines, files with counts, or counts by folder",
+        "line_numbers": _LINE_NUMBERS,
     },
     "map_file": {
         "path": "file, relative to the workspace",
@@ -57,6 +59,7 @@ _EXPLAINED = {
         "start_line": "first line to show",
         "start_column": "first column of that line, if it is very long",
         "max_lines": "lines per file",
+        "line_numbers": _LINE_NUMBERS,
     },
     "get_tree": {
         "path": "folder or file, relative to the workspace",
@@ -64,6 +67,8 @@ _EXPLAINED = {
         "relation": "parents are listed nearest first, descendants indented by depth",
         "max_depth": "levels of descendants; symbols count as levels below their file",
         "symbols": "include the symbols of files among the descendants of a folder",
+        "pattern": "list the files at any depth that match this glob instead, such as **/*_test.go",
+        "sort": "files by path, or by their last change, newest first",
     },
     "get_links": {
         "path": "file, relative to the workspace",
@@ -81,6 +86,7 @@ _EXPLAINED = {
         "path": "file with the reference code",
         "line": "line of the reference code",
         "symbol": "symbol to use as the reference code, in path or in any file",
+        "line_numbers": _LINE_NUMBERS,
     },
 }
 
