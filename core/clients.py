@@ -11,9 +11,10 @@ from functools import cache
 from importlib.resources import files
 from typing import NotRequired, TypedDict
 
+from keyhole.core.config import Settings
 from keyhole.core.errors import AssetError, QueryError
 from keyhole.core.suggest import suggest_name
-from keyhole.core.view.budget.limits import CHARACTER_LIMIT
+from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS
 from keyhole.core.view.budget.tokens import TOKENIZERS, estimate_tokens
 from keyhole.core.view.text import human_size
 
@@ -171,10 +172,26 @@ def profile_for(client: str) -> Profile:
     return max(known, key=lambda pair: len(pair[0]))[1] if known else profiles()[RAW]
 
 
-def default_budget(client: str) -> int | None:
-    """Return the default budget of a client, or None for the usual one."""
-    budget = profile_for(client).max_tokens
-    return budget.value if budget else None
+def budget_for(client: str, settings: Settings) -> int:
+    """Return the budget of an answer to a client that asks for none; `client` is the name that it sends.
+
+    The setting of the client goes first, then the setting for all, then what is known of the client.
+    """
+    known = profile_for(client).max_tokens
+    return _own_budget(client, settings) or settings.view.max_tokens or (known.value if known else DEFAULT_TOKENS)
+
+
+def profile_budget(profile: Profile, settings: Settings) -> int:
+    """Return the budget of an answer to a known client that asks for none."""
+    return budget_for(profile.names[0] if profile.names else profile.id, settings)
+
+
+def _own_budget(client: str, settings: Settings) -> int | None:
+    """Return what is set for a client, by the longest name that fits; our short name and title of it fit too."""
+    profile = profile_for(client)
+    names = (client.casefold(), profile.id, profile.title.casefold())
+    matching = [own for own in settings.clients if any(name.startswith(own.casefold()) for name in names)]
+    return settings.clients[max(matching, key=len)].max_tokens if matching else None
 
 
 def deliver(answer: str, profile: Profile, *, declared_chars: int = CHARACTER_LIMIT) -> Delivery:
@@ -275,18 +292,13 @@ def _figure(facts: _FigureFacts | None) -> SourcedFigure | None:
     return SourcedFigure(**facts) if facts else None
 
 
-def clients_text(costs: Mapping[str, int]) -> str:
+def clients_text(costs: Mapping[str, int], settings: Settings) -> str:
     """Return a table of the clients: budget, tokens of our tool definitions, and how they truncate answers."""
     lines = [f"{'client':<9}{'title':<13}{'budget':>8}{'tools':>7}  answers"]
-    lines += [
-        f"{profile.id:<9}{profile.title:<13}{_budget_text(profile):>8}{costs[profile.id]:>7,}  {_rule_text(profile)}"
-        for profile in profiles().values()
-    ]
+    for profile in profiles().values():
+        budget, cost = profile_budget(profile, settings), costs[profile.id]
+        lines.append(f"{profile.id:<9}{profile.title:<13}{budget:>8,}{cost:>7,}  {_rule_text(profile)}")
     return "\n".join(lines) + "\n"
-
-
-def _budget_text(profile: Profile) -> str:
-    return f"{profile.max_tokens.value:,}" if profile.max_tokens else "-"
 
 
 def _rule_text(profile: Profile) -> str:

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +16,17 @@ from pydantic.fields import FieldInfo
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
-from keyhole.core.types import TOKEN_VARIABLE, Mode, Skip, SkipReason
+from keyhole.core.types import TOKEN_VARIABLE, Mode, Skip, SkipReason, ToolSet
+from keyhole.core.view.budget.limits import MAX_TOKENS, MIN_TOKENS
 
 WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
+_CLIENT_VARIABLE = re.compile(rf"{_PREFIX}CLIENTS_(\w+)_MAX_TOKENS")
 ENVIRONMENT = "environment"
+# In the keys of settings that each client may have, this stands for the name of the client.
+_ANY_CLIENT = "NAME"
 # A workspace is untrusted: it may not choose where Keyhole writes, what it loads, whether calls are recorded, or which
 # secrets are served.
 _USER_ONLY = frozenset(
@@ -103,6 +109,28 @@ class JournalSettings(_Section):
     max_days: int = Field(default=30, ge=1, le=3_650, description="older calls are deleted")
 
 
+class ViewSettings(_Section):
+    """Settings of answers."""
+
+    max_tokens: int | None = Field(
+        default=None, ge=MIN_TOKENS, le=MAX_TOKENS, description="token budget of an answer if a call gives none"
+    )
+
+
+class ClientSettings(_Section):
+    """Settings of one MCP client."""
+
+    max_tokens: int | None = Field(
+        default=None, ge=MIN_TOKENS, le=MAX_TOKENS, description="token budget of an answer to this client"
+    )
+
+
+class ServerSettings(_Section):
+    """Settings of the MCP server."""
+
+    tools: ToolSet = Field(default=ToolSet.ALL, description="tools to offer to agents: all or core")
+
+
 class SecretSettings(_Section):
     """Settings of secrets."""
 
@@ -118,6 +146,9 @@ class Settings(_Section):
     )
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()
+    view: ViewSettings = ViewSettings()
+    clients: dict[str, ClientSettings] = {}
+    mcp: ServerSettings = ServerSettings()
     journal: JournalSettings = JournalSettings()
     secrets: SecretSettings = SecretSettings()
 
@@ -132,7 +163,7 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
                 merged[key] = (source, value)
     tree: dict[str, object] = {}
     for key, (_, value) in merged.items():
-        *sections, name = key.split(".")
+        *sections, name = _parts(key)
         place = tree
         for section in sections:
             inside = place.setdefault(section, {})
@@ -144,20 +175,32 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in problem["loc"])
-        source = merged[key][0] if key in merged else "settings"
-        name = _variable(key) if source == ENVIRONMENT else key
-        expected = _range_text(key) or problem["msg"].removeprefix("Value error, ")
-        text = f"{source}: {name} = {_shown(problem['input'])}: {expected}"
-        # The search mode is the only setting with a list of values.
-        suggestion = did_you_mean(close_names(str(problem["input"]), Mode)) if problem["type"] == "enum" else ""
-        raise ConfigError(text, suggestion=suggestion) from None
+        raise _invalid(error, merged) from None
+
+
+def _invalid(error: ValidationError, merged: Mapping[str, tuple[str, object]]) -> ConfigError:
+    """Return an error for the first invalid value: where it was set, and what it must be."""
+    problem = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in problem["loc"])
+    source = merged[key][0] if key in merged else "settings"
+    name = _variable(key) if source == ENVIRONMENT else key
+    expected = _range_text(key) or problem["msg"].removeprefix("Value error, ")
+    if problem["type"] in ("model_type", "dict_type"):
+        expected = f"must be a table, [{key}]"
+    suggestion = did_you_mean(close_names(str(problem["input"]), _choices(key)))
+    return ConfigError(f"{source}: {name} = {_shown(problem['input'])}: {expected}", suggestion=suggestion)
+
+
+def _choices(key: str) -> list[str]:
+    """Return the values that a setting accepts, if it is one of a few."""
+    field = dict(_fields(Settings, "")).get(_generic(key))
+    kind = field.annotation if field else None
+    return [*kind] if isinstance(kind, type) and issubclass(kind, StrEnum) else []
 
 
 def _range_text(key: str) -> str:
     """Return which numbers a setting accepts; empty if it is not a number."""
-    limits = setting_ranges().get(key)
+    limits = setting_ranges().get(_generic(key))
     return f"must be a whole number from {limits[0]:,} to {limits[1]:,}" if limits else ""
 
 
@@ -181,6 +224,8 @@ def _fields(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInf
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from _fields(kind, f"{prefix}{name}.")
+        elif kind == dict[str, ClientSettings]:
+            yield from _fields(ClientSettings, f"{prefix}{name}.{_ANY_CLIENT}.")
         else:
             yield f"{prefix}{name}", field
 
@@ -229,10 +274,29 @@ def _parse_toml(content: bytes, source: str) -> dict[str, object]:
 def _read_environment() -> dict[str, object]:
     by_variable = {_variable(key): key for key in setting_keys()}
     return {
-        by_variable.get(name, name): value
+        _client_key(name) or by_variable.get(name, name): value
         for name, value in os.environ.items()
         if name.startswith(_PREFIX) and name != TOKEN_VARIABLE and value  # by convention, an empty one is not set
     }
+
+
+def _client_key(variable: str) -> str:
+    """Return the key for a variable such as KEYHOLE_CLIENTS_CLAUDE_CODE_MAX_TOKENS; empty if it is not a client's."""
+    found = _CLIENT_VARIABLE.fullmatch(variable)
+    return f"clients.{found[1].lower().replace('_', '-')}.max_tokens" if found else ""
+
+
+def _parts(key: str) -> list[str]:
+    """Split a dotted key; the name of a client may contain dots."""
+    section, _, rest = key.partition(".")
+    client, _, name = rest.rpartition(".")
+    return [section, client, name] if section == "clients" and client else key.split(".")
+
+
+def _generic(key: str) -> str:
+    """Return a key as the list of keys has it, with `NAME` for the name of a client."""
+    section, *inside = _parts(key)
+    return ".".join([section, _ANY_CLIENT, *inside[1:]]) if section == "clients" and inside else key
 
 
 def _flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
@@ -246,8 +310,8 @@ def _flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, object]
 
 
 def _check_key(key: str, source: str, *, is_variable: bool) -> None:
-    known = setting_keys()
-    if key in known or any(name.startswith(f"{key}.") for name in known):
+    known, generic = setting_keys(), _generic(key)
+    if generic in known or any(name.startswith(f"{generic}.") for name in known):
         return
     sections = dict.fromkeys(name.partition(".")[0] for name in known if "." in name)
     names = [_variable(name) for name in known] if is_variable else [*known, *sections]
@@ -260,4 +324,4 @@ def _shown(value: object) -> str:
 
 
 def _variable(key: str) -> str:
-    return _PREFIX + key.upper().replace(".", "_")
+    return _PREFIX + key.upper().replace(".", "_").replace("-", "_")

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PathError, StoreError, UnwritableStoreError
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from keyhole.core.view.writing import View
 
 _SAMPLE_BYTES = 5_000
+AnyRequest = TypeVar("AnyRequest", bound="SearchRequest | MapRequest | ReadRequest | RelationRequest")
 
 
 class Service:
@@ -107,6 +108,7 @@ class Service:
         from keyhole.core.view.lists.search_view import parse_search_request, search_view
 
         started = time.perf_counter()
+        request = self._with_budget(request)
         query, shown = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         parameters = (query.text, query.mode, query.path, query.language, query.kind, query.include_tests, query.output)
         key = request_key("search_code", self.folder.name, *parameters)
@@ -143,7 +145,7 @@ class Service:
         from keyhole.core.syntax.parser_process import shared_parser
         from keyhole.core.view.maps.map_view import map_view, parse_map_request
 
-        shown = parse_map_request(request)
+        shown = parse_map_request(self._with_budget(request))
         source = self.read(request.path)
         view = map_view(source, shared_parser().outline_of(source), shown, request.symbol)
         self.metrics.record("map_file", source.path, view)
@@ -154,7 +156,7 @@ class Service:
         from keyhole.core.syntax.parser_process import shared_parser
         from keyhole.core.view.reads.read_view import parse_read_request, read_view
 
-        shown = parse_read_request(request)
+        shown = parse_read_request(self._with_budget(request))
         paths = tuple(dict.fromkeys(request.paths))
         files = (self._paths.read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
         view = read_view(files, shown, shared_parser().outline_of)
@@ -175,7 +177,9 @@ class Service:
         )
 
         started = time.perf_counter()
-        query = parse_relation_request(request, partial(self.relative, must_exist=False), self.folder.name)
+        query = parse_relation_request(
+            self._with_budget(request), partial(self.relative, must_exist=False), self.folder.name
+        )
 
         def attempt(engine: "Engine") -> "tuple[tuple[RelationResults, AnswerContext], set[str], set[str]]":
             with engine.gaps_explained():
@@ -298,6 +302,11 @@ class Service:
     def close(self) -> None:
         """Close the index, if it is open."""
         self.engines.close()
+
+    def _with_budget(self, request: AnyRequest) -> AnyRequest:
+        """Return a request with the budget of the settings, if it has none."""
+        budget = self.settings.view.max_tokens
+        return replace(request, max_tokens=budget) if request.max_tokens is None and budget else request
 
     def _is_indexed(self, path: str) -> bool:
         """Return whether there is an index and it contains the file."""

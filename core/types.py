@@ -329,6 +329,13 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class ToolSet(StrEnum):
+    """Which tools a server offers to agents: all, or those that most tasks need, for fewer tokens."""
+
+    ALL = "all"
+    CORE = "core"
+
+
 class Output(StrEnum):
     """What a search by pattern lists: matching lines, files with their number of lines, or folders with theirs."""
 

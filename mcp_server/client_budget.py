@@ -5,8 +5,8 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import ToolResult
 from mcp.types import CallToolRequestParams
 
-from keyhole.core.clients import default_budget
-from keyhole.core.view.budget.limits import DEFAULT_TOKENS
+from keyhole.core.clients import budget_for
+from keyhole.core.config import Settings
 from keyhole.mcp_server.recording import client_of
 from keyhole.mcp_server.tool_texts import TOOLS
 
@@ -14,7 +14,10 @@ _PARAMETER = "max_tokens"
 
 
 class ClientBudget(Middleware):
-    """Fills in `max_tokens` from the name of the client."""
+    """Fills in `max_tokens` from the settings and the name of the client."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
     async def on_call_tool(
         self,
@@ -23,13 +26,13 @@ class ClientBudget(Middleware):
     ) -> ToolResult:
         """Run a tool with the budget filled in."""
         tool, arguments = TOOLS.get(context.message.name), context.message.arguments or {}
-        if tool and _PARAMETER in tool.parameters and _PARAMETER not in arguments:
-            budget = budget_of(context.fastmcp_context)
+        if tool and _PARAMETER in tool.parameters and arguments.get(_PARAMETER) is None:
+            budget = budget_of(context.fastmcp_context, self._settings)
             filled = context.message.model_copy(update={"arguments": {**arguments, _PARAMETER: budget}})
             context = context.copy(message=filled)
         return await call_next(context)
 
 
-def budget_of(context: Context | None) -> int:
+def budget_of(context: Context | None, settings: Settings) -> int:
     """Return the default budget for the calling client."""
-    return default_budget(client_of(context)[0]) or DEFAULT_TOKENS
+    return budget_for(client_of(context)[0], settings)

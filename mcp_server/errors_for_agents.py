@@ -1,6 +1,7 @@
 """The next step for an agent, by kind of error: call a tool, change a parameter, or ask the user."""
 
 from keyhole.core.errors import ErrorKind, NextSteps
+from keyhole.core.types import ToolSet
 
 AGENT_STEPS: NextSteps = {
     ErrorKind.TOO_WIDE: "ask the user to name a project folder",
@@ -32,3 +33,15 @@ AGENT_STEPS: NextSteps = {
     ErrorKind.TAKEN_PORT: "ask the user for another port",
     ErrorKind.NO_TOKEN: "ask the user for a token",
 }
+
+# Without the tool index_status.
+_CORE_STEPS: NextSteps = {
+    ErrorKind.NOT_INDEXED: "get_tree lists what is indexed",
+    ErrorKind.NO_INDEX: "try again in a few seconds",
+    ErrorKind.BUILDING: "try again in a few seconds",
+}
+
+
+def agent_steps(tools: ToolSet) -> NextSteps:
+    """Return the next steps for an agent that has these tools."""
+    return AGENT_STEPS if tools == ToolSet.ALL else {**AGENT_STEPS, **_CORE_STEPS}

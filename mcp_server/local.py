@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Mapping
 
 from keyhole.core.service import Service
+from keyhole.core.types import ToolSet
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 
 
@@ -18,13 +19,13 @@ class LocalTools:
         import_fastmcp()
         return asyncio.run(_call(service, client, tool, arguments))
 
-    def costs(self) -> dict[str, int]:
-        """Return the tokens that the definitions of all tools cost each client."""
+    def costs(self, tools: ToolSet) -> dict[str, int]:
+        """Return the tokens that the definitions of these tools cost each client."""
         from keyhole.core.clients import profiles
         from keyhole.mcp_server.definitions import definition_cost, definitions
 
-        tools = definitions()
-        return {profile.id: sum(definition_cost(tools, profile).values()) for profile in profiles().values()}
+        listed = definitions(tools)
+        return {profile.id: sum(definition_cost(listed, profile).values()) for profile in profiles().values()}
 
 
 async def _call(service: Service, client: str, tool: str, arguments: Mapping[str, object]) -> str:
@@ -35,6 +36,7 @@ async def _call(service: Service, client: str, tool: str, arguments: Mapping[str
 
     # The client's name sets the budget if the call has none.
     client_info = Implementation(name=client, version="replay")
-    async with Client(build_server(service), client_info=client_info) as connection:
+    # A recorded call may be of any tool, whichever the settings select now.
+    async with Client(build_server(service, tools=ToolSet.ALL), client_info=client_info) as connection:
         result = await connection.call_tool_mcp(tool, dict(arguments))
     return "".join(getattr(block, "text", "") for block in result.content)

@@ -7,7 +7,6 @@ from typing import Literal, TypedDict, TypeVar
 from fastmcp import Context
 
 from keyhole.core.types import Format
-from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 
 FormatName = Literal["text", "json"]
 DetailName = Literal["minimal", "compact", "rich", "auto"]
@@ -20,7 +19,7 @@ class Paging(TypedDict):
     limit: int | None
     offset: int
     cursor: str
-    max_tokens: int
+    max_tokens: int | None
     format: Format
 
 
@@ -45,7 +44,7 @@ def _paging(limit: int | None) -> list[Parameter]:
         _parameter("limit", int if limit else int | None, limit),
         _parameter("offset", int, 0),
         _parameter("cursor", str, ""),
-        _parameter("max_tokens", int, DEFAULT_TOKENS),
+        _parameter("max_tokens", int | None, None),
         _parameter("format", FormatName, "text"),
     ]
 

@@ -9,8 +9,6 @@ from typing import Annotated, Literal, TypeVar, Unpack
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ResourceError
 from fastmcp.server.auth import AuthProvider
-from fastmcp.tools import Tool
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from keyhole.core.errors import KeyholeError
@@ -18,14 +16,26 @@ from keyhole.core.journal.writer import Journal
 from keyhole.core.links.requests import RelationRequest
 from keyhole.core.masking import mask_text
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, Output, Progress, ReadRequest, SearchRequest
-from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS, LIMITS
+from keyhole.core.types import (
+    Detail,
+    Format,
+    MapLevel,
+    MapRequest,
+    Mode,
+    Output,
+    Progress,
+    ReadRequest,
+    SearchRequest,
+    ToolSet,
+)
+from keyhole.core.view.budget.limits import LIMITS
 from keyhole.core.view.status_text import status_facts, status_text
 from keyhole.core.view.text import json_text
 from keyhole.core.view.writing import View
 from keyhole.mcp_server import tool_texts
 from keyhole.mcp_server.client_budget import ClientBudget, budget_of
 from keyhole.mcp_server.freshness import Freshness
+from keyhole.mcp_server.lean_tool import described
 from keyhole.mcp_server.paged import DetailName, FormatName, Paging, paged
 from keyhole.mcp_server.recording import Recording
 from keyhole.mcp_server.relation_tools import relation_tools
@@ -38,22 +48,33 @@ LevelName = Literal["auto", "full", "compact", "minimal", "outline", "truncated"
 Request = TypeVar("Request")
 
 
-def build_server(service: Service, auth: AuthProvider | None = None, journal: Journal | None = None) -> FastMCP:
-    """Make the server of one workspace; it records calls in the journal, if there is one."""
-    errors = ReadableErrors(service)
+def build_server(
+    service: Service,
+    auth: AuthProvider | None = None,
+    journal: Journal | None = None,
+    tools: ToolSet | None = None,
+) -> FastMCP:
+    """Make the server of one workspace; it records calls in the journal, if there is one.
+
+    Without `tools`, the setting says which to serve.
+    """
+    tools = tools or service.settings.mcp.tools
+    errors = ReadableErrors(service, tools)
     server: FastMCP = FastMCP(
         "keyhole",
-        instructions=tool_texts.INSTRUCTIONS,
+        instructions=tool_texts.instructions(tools),
         version=version("keyhole"),
         auth=auth,
         # Recording comes first, so that it sees each answer as it is sent.
-        middleware=[*([Recording(journal)] if journal else []), errors, ClientBudget()],
+        middleware=[*([Recording(journal)] if journal else []), errors, ClientBudget(service.settings)],
         mask_error_details=True,
     )
-    for tool in _tools(service, Freshness(service)):
-        server.add_tool(_described(tool))
+    served = tool_texts.tool_names(tools)
+    for function in _tools(service, Freshness(service)):
+        if function.__name__ in served:
+            server.add_tool(described(function))
     _add_resources(server, service, errors)
-    _add_prompt(server)
+    _add_prompt(server, tools)
     return server
 
 
@@ -94,7 +115,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         symbol: str = "",
         symbols_each: int = 50,
         offset: int = 0,
-        max_tokens: int = DEFAULT_TOKENS,
+        max_tokens: int | None = None,
         format: FormatName = "text",
     ) -> str:
         request = MapRequest(path, MapLevel(level), symbol, symbols_each, offset, max_tokens, Format(format))
@@ -107,7 +128,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         start_column: int = 1,
         max_lines: int = LIMITS["read_file"].default,
         line_numbers: bool = True,
-        max_tokens: int = DEFAULT_TOKENS,
+        max_tokens: int | None = None,
         format: FormatName = "text",
     ) -> str:
         several = (path, *paths) if path else tuple(paths)
@@ -130,24 +151,6 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
     # No default limit: there are more lines than results on a page.
     searching = paged(search_code, None, search)
     return [searching, map_file, read_file, *relation_tools(relate), index_status]
-
-
-def _described(function: Callable[..., Awaitable[str]]) -> Tool:
-    text = tool_texts.TOOLS[function.__name__]
-    tool = Tool.from_function(
-        function,
-        title=text.title,
-        description=text.description,
-        annotations=ToolAnnotations(
-            title=text.title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        ),
-        # With structured output there would be two copies, and clients differ in which one the model sees.
-        output_schema=None,
-        meta={"anthropic/maxResultSizeChars": CHARACTER_LIMIT},
-    )
-    for name, description in text.parameters.items():
-        tool.parameters["properties"][name]["description"] = description
-    return tool
 
 
 def _status_text(service: Service, form: Format) -> str:
@@ -180,13 +183,13 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
         tool_texts.FILE_ADDRESS, name="file", title="File", description="First page of a file in the workspace."
     )
     async def file(path: str, context: Context) -> str:
-        return await served(service.read_view, ReadRequest((path,), max_tokens=budget_of(context)))
+        return await served(service.read_view, ReadRequest((path,), max_tokens=budget_of(context, service.settings)))
 
     @server.resource(
         tool_texts.MAP_ADDRESS, name="map", title="File map", description="What a file defines, with line ranges."
     )
     async def map_(path: str, context: Context) -> str:
-        return await served(service.map_view, MapRequest(path, max_tokens=budget_of(context)))
+        return await served(service.map_view, MapRequest(path, max_tokens=budget_of(context, service.settings)))
 
     @server.resource(
         tool_texts.STATUS_ADDRESS, name="status", title="Index status", description="What the index holds."
@@ -195,7 +198,7 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
         return await served(partial(_status_text, service), Format.TEXT)
 
 
-def _add_prompt(server: FastMCP) -> None:
+def _add_prompt(server: FastMCP, tools: ToolSet) -> None:
     @server.prompt(tool_texts.PROMPT_NAME, title=tool_texts.PROMPT_TITLE, description=tool_texts.PROMPT_DESCRIPTION)
     def explore(question: Annotated[str, Field(description=tool_texts.PROMPT_QUESTION)]) -> str:
-        return tool_texts.PROMPT.format(question=mask_text(question))
+        return tool_texts.prompt(mask_text(question), tools)

@@ -15,10 +15,11 @@ from pydantic import ValidationError as PydanticValidationError
 from keyhole.core.errors import KeyholeError
 from keyhole.core.masking import mask_text
 from keyhole.core.suggest import suggest_name
+from keyhole.core.types import ToolSet
 from keyhole.core.untrusted_text import error_text
 from keyhole.core.view.text import count_of, name_text
-from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
-from keyhole.mcp_server.tool_texts import ADDRESSES, TOOLS
+from keyhole.mcp_server.errors_for_agents import agent_steps
+from keyhole.mcp_server.tool_texts import ADDRESSES, TOOLS, tool_names
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -36,8 +37,9 @@ _LONGEST_ADDRESS = 200
 class ReadableErrors(Middleware):
     """Turns every error of a call into a text that says what to do next."""
 
-    def __init__(self, service: "Service") -> None:
+    def __init__(self, service: "Service", tools: ToolSet = ToolSet.ALL) -> None:
         self._service = service
+        self._tools = tools
 
     async def on_call_tool(
         self,
@@ -49,7 +51,7 @@ class ReadableErrors(Middleware):
         try:
             return await call_next(context)
         except NotFoundError:
-            raise ToolError(f"unknown tool {_quoted(name)}. {suggest_name(name, TOOLS)}") from None
+            raise ToolError(self._unknown_tool(name)) from None
         except ValidationError as error:
             raise ToolError(_invalid_arguments(name, error.__cause__)) from None
         except ToolError as error:
@@ -72,6 +74,11 @@ class ReadableErrors(Middleware):
             text = f"unknown resource {shown!r}. Choose from: {', '.join(ADDRESSES)}"
             raise MCPError(INVALID_PARAMS, text, {"uri": shown}) from None
 
+    def _unknown_tool(self, name: str) -> str:
+        if name in TOOLS:
+            return f"{name} is not served here; the user can start keyhole with all tools (mcp.tools)"
+        return f"unknown tool {_quoted(name)}. {suggest_name(name, tool_names(self._tools))}"
+
     def _as_tool_error(self, name: str, cause: BaseException) -> str:
         if isinstance(cause, KeyholeError):
             return self.readable(cause)
@@ -80,7 +87,7 @@ class ReadableErrors(Middleware):
 
     def readable(self, error: KeyholeError) -> str:
         """Return the text of an error, without absolute paths of the workspace and the index."""
-        message = error.worded(AGENT_STEPS)
+        message = error.worded(agent_steps(self._tools))
         for folder in (self._service.folder, self._service.root):
             message = message.replace(f"{folder}/", "").replace(str(folder), folder.name)
         return error_text(message)

@@ -29,6 +29,7 @@ from keyhole.core.clients import (
 )
 from keyhole.core.config import load_settings
 from keyhole.core.errors import QueryError
+from keyhole.core.links.requests import BacklinksRequest
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, MAX_TOKENS, MIN_TOKENS
@@ -209,6 +210,54 @@ async def test_the_budget_follows_the_client(acme: Service, name: str, budget: i
     assert json.loads(asked.content[0].text)["truncation_info"]["limit_tokens"] == 3_000
 
 
+@pytest.mark.parametrize(
+    ("settings", "name", "budget"),
+    [
+        ({"view.max_tokens": 9_000}, "claude-code", 9_000),
+        ({"view.max_tokens": 9_000}, "Visual Studio Code", 9_000),
+        ({"view.max_tokens": 9_000, "clients.claude.max_tokens": 7_000}, "claude-code", 7_000),
+        ({"view.max_tokens": 9_000, "clients.claude.max_tokens": 7_000}, "codex-mcp-client", 9_000),
+        ({"clients.claude.max_tokens": 7_000}, "codex-mcp-client", 10_000),
+        ({"clients.claude.max_tokens": 7_000, "clients.claude-code.max_tokens": 6_000}, "claude-code", 6_000),
+        ({"clients.VS Code.max_tokens": 2_500}, "Visual Studio Code", 2_500),
+        ({"clients.zed.max_tokens": 5_000}, "Zed", 5_000),
+        ({"clients.zed.max_tokens": 5_000}, "x", 20_000),
+    ],
+)
+async def test_the_settings_go_before_what_is_known_of_the_client(
+    acme: Service, settings: dict[str, object], name: str, budget: int
+) -> None:
+    service = _with_settings(acme, settings)
+    async with Client(build_server(service), client_info=Implementation(name=name, version="1")) as client:
+        arguments = {"query": "retry", "format": "json"}
+        answers = [
+            await client.call_tool_mcp("search_code", {**arguments, **more})
+            for more in ({}, {"max_tokens": None}, {"max_tokens": 3_000})
+        ]
+    limits = [json.loads(answer.content[0].text)["truncation_info"]["limit_tokens"] for answer in answers]
+    assert limits == [budget, budget, 3_000]
+
+
+def _with_settings(service: Service, settings: dict[str, object]) -> Service:
+    given = {"cache_dir": service.settings.cache_dir, "index.model": service.settings.index.model, **settings}
+    return Service(service.root, load_settings(service.root, given))
+
+
+def test_the_setting_is_the_budget_of_every_view_without_a_client(acme: Service) -> None:
+    service = _with_settings(acme, {"view.max_tokens": 9_000, "clients.claude.max_tokens": 7_000})
+    path = next(path.relative_to(acme.root).as_posix() for path in sorted(acme.root.rglob("*.py")))
+    views = [
+        service.search_view(SearchRequest("retry")),
+        service.map_view(MapRequest(path)),
+        service.read_view(ReadRequest((path,))),
+        service.relation_view(BacklinksRequest(path)),
+    ]
+    assert {view.truncation.limit_tokens for view in views} == {9_000}
+    assert service.search_view(SearchRequest("retry", max_tokens=2_000)).truncation.limit_tokens == 2_000
+    with pytest.raises(QueryError, match="max_tokens must be from 1,000 to 25,000, not 0"):
+        service.search_view(SearchRequest("retry", max_tokens=0))
+
+
 @pytest.mark.parametrize(("name", "budget"), [("Visual Studio Code", 1_600), ("codex-mcp-client", 10_000)])
 async def test_resources_keep_the_budget_of_the_client(tmp_path: Path, name: str, budget: int) -> None:
     """A resource has no parameters, so only the client's name limits its size."""
@@ -226,7 +275,9 @@ async def test_resources_keep_the_budget_of_the_client(tmp_path: Path, name: str
 async def test_tools_declare_how_much_they_may_return(acme: Service) -> None:
     async with Client(build_server(acme)) as client:
         for tool in await client.list_tools():
-            assert (tool.meta or {})["anthropic/maxResultSizeChars"] == CHARACTER_LIMIT
+            # The status is always short.
+            declared = None if tool.name == "index_status" else {"anthropic/maxResultSizeChars": CHARACTER_LIMIT}
+            assert tool.meta == declared
 
 
 def test_what_our_tools_cost() -> None:
@@ -245,5 +296,10 @@ def test_the_list_of_clients(check_golden: Callable[[str, str], None]) -> None:
     # The cost of our tools changes with every word of their descriptions.
     check_golden("clients.txt", re.sub(r"(?m)^(.{30}) *[\d,]+  ", r"\1     N  ", listed.output))
     facts = json.loads(CliRunner().invoke(clients, ["--json"]).output)
+    assert [client["budget"] for client in facts] == [20_000, 10_000, 20_000, 1_600, 2_000, 20_000]
+    core = {"KEYHOLE_CLIENTS_CODEX_MAX_TOKENS": "3000", "KEYHOLE_VIEW_MAX_TOKENS": "4000", "KEYHOLE_MCP_TOOLS": "core"}
+    changed = json.loads(CliRunner().invoke(clients, ["--json"], env=core).output)
+    assert [client["budget"] for client in changed] == [4_000, 3_000, 4_000, 4_000, 4_000, 4_000]
+    assert len(changed[0]["tool_tokens"]) < len(facts[0]["tool_tokens"])
     assert facts[0]["answer"]["limit"]["date"] == "2026-10-05"
     assert sum(facts[0]["tool_tokens"].values()) > 500

@@ -226,6 +226,18 @@ def test_comments_inside_the_entry_are_never_lost_silently(home: Path, capsys: p
     assert path.read_text() == text
 
 
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_set_of_tools_is_written_and_taken_back(home: Path, client: str) -> None:
+    path = path_of(home, client)
+    assert keyhole("install", client, "--tools", "core")[0] == 0
+    assert entry(client, path)["args"][-2:] == ["--tools", "core"]
+    assert keyhole("uninstall", client)[0] == 0
+    assert list(path.parent.iterdir()) == []
+    assert keyhole("install", client, "--tools", "core")[0] == 0
+    assert keyhole("install", client)[0] == 0
+    assert "--tools" not in entry(client, path)["args"]
+
+
 def test_print_changes_nothing(home: Path) -> None:
     for client in CLIENTS:
         code, output = keyhole("install", client, "--print")

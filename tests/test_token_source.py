@@ -9,13 +9,17 @@ from typing import NoReturn
 
 import click
 import pytest
+from served import http_client
 
 from keyhole.core.cli.main import run
 from keyhole.core.cli.open_explorer import ExploreRequest, explore_request, start_server
 from keyhole.core.cli.token_source import given_token
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
+from keyhole.core.types import ToolSet
 from keyhole.mcp_server.http_processes import default_processes
+from keyhole.mcp_server.tool_texts import tool_names
+from keyhole.tui.run_explorer import _open_service
 
 
 @pytest.fixture
@@ -79,13 +83,13 @@ def test_the_server_uses_it_and_does_not_print_it(
 
     def note(count: int, listener: socket.socket, serve: partial[None]) -> None:
         listener.close()
-        used.append((count, serve.args[2]))
+        used.append((count, serve.args[2], serve.args[1].mcp.tools))
 
     monkeypatch.setattr("keyhole.mcp_server.run_server.serve_from_processes", note)
     monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(token_file.parent / "cache"))
-    server = ["mcp", str(acme.root), "--http", "--port", "0"]
+    server = ["mcp", str(acme.root), "--http", "--port", "0", "--tools", "core"]
     assert run([*server, "--token-file", str(token_file)]) == 0
-    assert used == [(default_processes(), "from-file")]
+    assert used == [(default_processes(), "from-file", ToolSet.CORE)]
     shown = capsys.readouterr()
     assert "from-file" not in shown.out + shown.err
     assert "Bearer YOUR_TOKEN" in shown.out
@@ -117,13 +121,23 @@ def test_the_explorer_can_be_given_one(tmp_path: Path) -> None:
     assert isinstance(request, ExploreRequest)
     assert request.token_file == Path("t")
     assert explore_request([str(tmp_path), "--token", "t"], ()) == "--token needs --serve"
+    assert explore_request([str(tmp_path), "--tools", "core"], ()) == "--tools needs --serve"
+    with_tools = explore_request([str(tmp_path), "--serve", "--tools", "core"], ())
+    assert isinstance(with_tools, ExploreRequest)
+    assert with_tools.tools == "core"
     assert explore_request([str(tmp_path), "--token-file", "t"], ()) == "--token-file needs --serve"
 
 
 @pytest.mark.anyio
-async def test_the_explorers_server_takes_it(acme: Service) -> None:
-    server = await start_server(acme, 0, lambda _: None, token="known")  # made up
+async def test_the_explorers_server_takes_it_and_the_set_of_tools(
+    acme: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYHOLE_CACHE_DIR", str(acme.settings.cache_dir))
+    service = _open_service(acme.root, {"mcp.tools": "core", "index.model": "none"}, force=False)
+    server = await start_server(service, 0, lambda _: None, token="known")  # made up
     try:
         assert server.token == "known"
+        async with http_client(server.address, "Bearer known") as client:
+            assert [tool.name for tool in await client.list_tools()] == tool_names(ToolSet.CORE)
     finally:
         await server.stop()

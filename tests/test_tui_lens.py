@@ -1,16 +1,21 @@
 """The client lens: an answer as a client delivers it to its model."""
 
+from pathlib import Path
+
 import pytest
 from driving import ask, drive, explore, explorer, make_app, press, settle
 from textual.pilot import Pilot
 
 from keyhole.core.clients import deliver, profiles
+from keyhole.core.config import load_settings
 from keyhole.core.service import Service
-from keyhole.core.types import Detail
+from keyhole.core.types import Detail, ToolSet
 from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.lens import lens, lens_text
+from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.answer_view import AnswerView
+from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
 
 LONG = "return limit:50"
@@ -18,7 +23,7 @@ LONG = "return limit:50"
 
 @pytest.mark.parametrize("client", list(profiles()))
 def test_the_pane_shows_what_a_client_delivers(acme: Service, client: str) -> None:
-    expected = LocalTools().costs()
+    expected = LocalTools().costs(ToolSet.ALL)
 
     async def steps(pilot: Pilot[None]) -> None:
         screen = explore(pilot)
@@ -37,12 +42,31 @@ def test_the_pane_shows_what_a_client_delivers(acme: Service, client: str) -> No
         if client != "raw":
             costs = explorer(pilot).tool_costs
             assert costs == expected
-            assert str(line.render()) == lens_text(lens(client), seen, costs)
+            assert str(line.render()) == lens_text(lens(client), seen, costs, lens(client).budget(acme.settings))
         # The copied text is the one that was sent.
         await press(pilot, "y")
         assert pilot.app.clipboard == answer.view.text
 
     drive(make_app(acme), steps)
+
+
+def test_the_budgets_of_the_settings_are_used(acme: Service, tmp_path: Path) -> None:
+    flags = {"cache_dir": tmp_path, "index.model": "none", "view.max_tokens": 1_500, "clients.claude.max_tokens": 1_200}
+    service = Service(acme.root, load_settings(acme.root, flags))
+    service.index()
+
+    async def steps(pilot: Pilot[None]) -> None:
+        screen = explore(pilot)
+        await ask(pilot, LONG, "enter", "a")
+        assert screen.answer
+        assert screen.answer.view.truncation.limit_tokens == screen.search_state.max_tokens == 1_500
+        assert " 1,500 " in str(screen.query_one(Gauge).border_title)
+        assert "· default budget: 1,200" in str(screen.query_one(LensLine).render())
+        await press(pilot, "2")
+        assert isinstance(pilot.app.screen, FilesScreen)
+        assert pilot.app.screen.max_tokens == 1_500
+
+    drive(make_app(service), steps)
 
 
 def test_json_is_seen_through_the_lens_too(acme: Service) -> None:
@@ -60,9 +84,9 @@ def test_json_is_seen_through_the_lens_too(acme: Service) -> None:
 
 
 def test_every_client_is_told_apart() -> None:
-    said = {name: lens_text(lens(name), lens(name).see("x" * 60_000), {name: 7}) for name in profiles()}
+    said = {name: lens_text(lens(name), lens(name).see("x" * 60_000), {name: 7}, 9_000) for name in profiles()}
     assert "▲ VS Code saves answers over 8,192 characters to a file" in said["vscode"]
     assert "▲ Codex removes the middle of" in said["codex"]
     assert "● Claude Code delivers the full answer" in said["claude"]
     assert "publishes no limit" in said["cursor"]
-    assert all(text.endswith("tool definitions: 7 tokens") for text in said.values())
+    assert all(text.endswith(" · default budget: 9,000 · tool definitions: 7 tokens") for text in said.values())

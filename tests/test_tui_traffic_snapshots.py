@@ -52,7 +52,7 @@ def _fixed(monkeypatch: pytest.MonkeyPatch, in_greenwich: None) -> None:  # noqa
     monkeypatch.setattr(explore_module, "DEBOUNCE_SECONDS", 0.001)
     monkeypatch.delenv("NO_COLOR", raising=False)
     # The cost of tools changes with every word about them; test_tui_lens.py checks the real figures.
-    monkeypatch.setattr(LocalTools, "costs", lambda _: dict.fromkeys(profiles(), 1_500))
+    monkeypatch.setattr(LocalTools, "costs", lambda *_: dict.fromkeys(profiles(), 1_500))
     # A pending call must have started just now.
     monkeypatch.setattr(reader, "time", SimpleNamespace(time=lambda: NOON + 300))
 

@@ -18,6 +18,7 @@ from textual.reactive import reactive
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.types import DEFAULT_PORT, Inventory
+from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
@@ -62,6 +63,8 @@ class Explorer(App[None]):
     index_state: reactive[IndexState] = reactive(IndexState())
     inventory: reactive[Inventory] = reactive(Inventory())
     server_state: reactive[ServerState] = reactive(ServerState())
+    # The budget that answers start with, from the settings of the workspace.
+    usual_budget: reactive[int] = reactive(DEFAULT_TOKENS)
     # What Keyhole's tool definitions cost each client, in tokens; None until measured.
     tool_costs: "reactive[Mapping[str, int] | None]" = reactive(None)
     # Increases whenever `calls` changes, so that screens can watch it.
@@ -125,6 +128,7 @@ class Explorer(App[None]):
         from keyhole.tui.journal_follower import JournalFollower
 
         self.service = message.service
+        self.usual_budget = message.service.settings.view.max_tokens or DEFAULT_TOKENS
         # If the folder of the index can't be read, the index run says so.
         with suppress(StoreError):
             self.index_state = replace(self.index_state, is_first_run=not message.service.has_index())
@@ -168,14 +172,14 @@ class Explorer(App[None]):
 
     def measure_tools(self) -> None:
         """Measure once what Keyhole's tool definitions cost each client."""
-        if self.tools and self.tool_costs is None and not self._is_measuring:
+        if self.tools and self.service and self.tool_costs is None and not self._is_measuring:
             self._is_measuring = True
-            self.run_worker(partial(self._measure_tools, self.tools), thread=True, name="measure")
+            self.run_worker(partial(self._measure_tools, self.tools, self.service), thread=True, name="measure")
 
-    def _measure_tools(self, tools: "Tools") -> None:
+    def _measure_tools(self, tools: "Tools", service: "Service") -> None:
         from keyhole.tui.messages import ToolCostsMeasured
 
-        self.post_message(ToolCostsMeasured(tools.costs()))
+        self.post_message(ToolCostsMeasured(tools.costs(service.settings.mcp.tools)))
 
     def on_tool_costs_measured(self, message: "ToolCostsMeasured") -> None:
         """Store the costs; screens watch them."""

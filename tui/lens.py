@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keyhole.core.clients import RAW, Delivery, Profile, deliver, profiles
+from keyhole.core.clients import RAW, Delivery, Profile, deliver, profile_budget, profiles
+from keyhole.core.config import Settings
 from keyhole.core.view.text import count_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ class Lens:
         all_ids = list(profiles())
         return lens(all_ids[(all_ids.index(self.profile.id) + step) % len(all_ids)])
 
+    def budget(self, settings: Settings) -> int:
+        """Return the budget of an answer to the client if it asks for none."""
+        return profile_budget(self.profile, settings)
+
     def see(self, text: str) -> Delivery:
         """Return a text as the client delivers it."""
         return deliver(text, self.profile)
@@ -36,8 +41,8 @@ def lens(name: str = RAW) -> Lens:
     return Lens(profiles()[name])
 
 
-def lens_text(lens: Lens, delivery: Delivery, costs: "Mapping[str, int] | None") -> str:
-    """Return the line on what a client delivers of an answer, and what Keyhole's tool definitions cost it."""
+def lens_text(lens: Lens, delivery: Delivery, costs: "Mapping[str, int] | None", budget: int) -> str:
+    """Return the line on what a client delivers of an answer, its budget, and what Keyhole's tools cost it."""
     title = lens.profile.title
     if delivery.overflow:
         what = f"▲ {delivery.note}"
@@ -46,4 +51,4 @@ def lens_text(lens: Lens, delivery: Delivery, costs: "Mapping[str, int] | None")
     else:
         what = f"● {title} delivers the full answer: {count_of(delivery.tokens, 'token')}"
     cost = f" · tool definitions: {count_of(costs[lens.profile.id], 'token')}" if costs else ""
-    return what + cost
+    return f"{what} · default budget: {budget:,}{cost}"

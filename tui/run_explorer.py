@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sys
+from collections.abc import Mapping
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +25,18 @@ EXIT_ERROR = 2
 _LOG_BYTES = 1_000_000
 
 
-def run_explorer(folder: Path, server_side: "ServerSide", *, force: bool = False, port: int | None = None) -> int:
-    """Run the explorer on a folder and return the exit code; with a port, serve agents from the start."""
+def run_explorer(
+    folder: Path,
+    server_side: "ServerSide",
+    *,
+    force: bool = False,
+    port: int | None = None,
+    flags: Mapping[str, object] | None = None,
+) -> int:
+    """Run the explorer on a folder and return the exit code; with a port, serve agents from the start.
+
+    The flags go before the settings of the workspace.
+    """
     try:
         root = open_workspace(folder, force=force)
     except KeyholeError as error:
@@ -33,7 +44,7 @@ def run_explorer(folder: Path, server_side: "ServerSide", *, force: bool = False
     from keyhole.tui.app import KeyholeApp
 
     log_path = _log_to_file()
-    app = KeyholeApp(root, lambda: _open_service(root, force=force), server_side=server_side, port=port)
+    app = KeyholeApp(root, lambda: _open_service(root, flags, force=force), server_side=server_side, port=port)
     app.terminal_guard = TerminalGuard.start()
     try:
         asyncio.run(_explore(app))
@@ -59,10 +70,10 @@ async def _explore(app: "KeyholeApp") -> None:
             await app.serving.stop()
 
 
-def _open_service(root: Path, *, force: bool) -> "Service":
+def _open_service(root: Path, flags: Mapping[str, object] | None, *, force: bool) -> "Service":
     from keyhole.core.service import Service
 
-    return Service.open(root, force=force)
+    return Service.open(root, force=force, flags=flags)
 
 
 def _log_to_file() -> Path:

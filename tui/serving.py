@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from keyhole.core.errors import ErrorKind, KeyholeError, PortError
+from keyhole.core.types import ToolSet
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -40,8 +41,8 @@ class Tools(Protocol):
     def call(self, service: "Service", client: str, tool: str, arguments: Mapping[str, object]) -> str:
         """Call a tool and return the text that a client of this name gets."""
 
-    def costs(self) -> Mapping[str, int]:
-        """Return what the definitions of all tools cost each client, in tokens."""
+    def costs(self, tools: ToolSet) -> Mapping[str, int]:
+        """Return what the definitions of these tools cost each client, in tokens."""
 
 
 # Starts a server for a workspace on a port (0: any free one); the last argument is called with the reason for each

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyhole.core.cli.options import SuggestingChoice, with_options
+from keyhole.core.cli.options import SuggestingChoice, root_option, tools_option, with_options
 from keyhole.core.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -28,12 +28,13 @@ _target_options = with_options(
 
 @click.command()
 @_target_options
+@tools_option
 @click.option("--print", "only_prints", is_flag=True, help="Print the configuration without changing any file.")
-def install(client: str, scope: str, root: Path, *, only_prints: bool) -> None:
+def install(client: str, scope: str, root: Path, *, tools: str | None, only_prints: bool) -> None:
     """Add keyhole to the configuration of an MCP client."""
     from keyhole.core.install.commands import install, snippet
 
-    config = _target(client, scope, root)
+    config = _target(client, scope, root, tools)
     if only_prints:
         say(f"configuration for {config.path}:")
         click.echo(snippet(config), nl=False)
@@ -51,30 +52,38 @@ def uninstall(client: str, scope: str, root: Path) -> None:
 
 
 @click.command()
+@root_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the source of each figure.")
-def clients(*, as_json: bool) -> None:
-    """List known MCP clients and how they truncate answers. Also shows the token cost of keyhole's tools."""
+def clients(root: Path, *, as_json: bool) -> None:
+    """List known MCP clients: the budget of answers, the cost of keyhole's tools, and how they truncate answers."""
     from dataclasses import asdict
 
-    from keyhole.core.clients import clients_text, profiles
+    from keyhole.core.clients import clients_text, profile_budget, profiles
+    from keyhole.core.config import load_settings
     from keyhole.mcp_server.definitions import definition_cost, definitions
 
-    tools = definitions()
+    settings = load_settings(root)
+    tools = definitions(settings.mcp.tools)
     costs = {profile.id: definition_cost(tools, profile) for profile in profiles().values()}
     if as_json:
-        print_json([asdict(profile) | {"tool_tokens": costs[profile.id]} for profile in profiles().values()])
+        print_json(
+            [
+                asdict(profile) | {"budget": profile_budget(profile, settings), "tool_tokens": costs[profile.id]}
+                for profile in profiles().values()
+            ]
+        )
     else:
-        click.echo(clients_text({name: sum(tokens.values()) for name, tokens in costs.items()}), nl=False)
+        click.echo(clients_text({name: sum(tokens.values()) for name, tokens in costs.items()}, settings), nl=False)
 
 
-def _target(client: str, scope: str, root: Path) -> "ConfigTarget":
+def _target(client: str, scope: str, root: Path, tools: str | None = None) -> "ConfigTarget":
     from keyhole.core.files.workspace import open_workspace
     from keyhole.core.install.commands import target
 
     is_project = scope == "project"
     # The user's configuration is the same for every workspace, so the folder need not be one.
     folder = open_workspace(root) if is_project else root
-    return target(client, folder, Path.home(), is_project=is_project)
+    return target(client, folder, Path.home(), is_project=is_project, tools=tools)
 
 
 COMMANDS = (install, uninstall, clients)

@@ -55,7 +55,8 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
     """Show the imports and symbols of PATH, with line ranges."""
     from keyhole.core.service import Service
 
-    shape = answer_shape(options)
+    service = Service.open(root)
+    shape = answer_shape(options, service.settings)
     request = MapRequest(
         path,
         MapLevel(options["level"]),
@@ -65,7 +66,7 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
         shape.max_tokens,
         shape.format,
     )
-    print_answer(Service.open(root).map_view(request).text, shape.profile)
+    print_answer(service.map_view(request).text, shape.profile)
 
 
 @click.command()
@@ -84,7 +85,8 @@ def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) ->
     """Show lines of one or more files. Several files share the budget."""
     from keyhole.core.service import Service
 
-    shape = answer_shape(options)
+    service = Service.open(root)
+    shape = answer_shape(options, service.settings)
     request = ReadRequest(
         paths,
         options["start_line"],
@@ -94,7 +96,7 @@ def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) ->
         shape.format,
         options["line_numbers"],
     )
-    print_answer(Service.open(root).read_view(request).text, shape.profile)
+    print_answer(service.read_view(request).text, shape.profile)
 
 
 COMMANDS = (map_file, read)

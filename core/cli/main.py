@@ -30,8 +30,8 @@ from keyhole.core.errors import KeyholeError
 def cli() -> None:
     """See your codebase the way your agent does.
 
-    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] [--token-file PATH] to also serve
-    agents over HTTP.
+    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] [--token-file PATH]
+    [--tools all|core] to also serve agents over HTTP.
     """
     if click.get_current_context().invoked_subcommand != server_command.mcp.name:
         forget_token()

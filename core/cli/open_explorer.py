@@ -1,4 +1,4 @@
-"""Opens the explorer from the command line: `keyhole [PATH] [--serve [--port N] [--token-file PATH]]`."""
+"""Opens the explorer from the command line: `keyhole [PATH] [--serve [--port N] [--tools SET] …]`."""
 
 import os
 import sys
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from keyhole.core.cli.options import SuggestingChoice
 from keyhole.core.cli.output import fail
 from keyhole.core.cli.token_source import given_token
-from keyhole.core.types import DEFAULT_PORT
+from keyhole.core.types import DEFAULT_PORT, ToolSet
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -28,6 +29,7 @@ class ExploreRequest:
     port: int | None
     token: str | None = None
     token_file: Path | None = None
+    tools: str | None = None
 
 
 def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRequest | str | None:
@@ -41,6 +43,7 @@ def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRe
             click.Option(["--port"], type=click.IntRange(0, 65_535)),
             click.Option(["--token"]),
             click.Option(["--token-file"], type=click.Path(path_type=Path)),
+            click.Option(["--tools"], type=SuggestingChoice([*map(str, ToolSet)])),
         ],
         add_help_option=False,
     )
@@ -51,12 +54,12 @@ def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRe
     folder, port = given["folder"], given["port"]
     if (folder in commands and arguments[0] == folder) or not os.path.isdir(folder):  # noqa: PTH112
         return None
-    for option in ("port", "token", "token_file"):
+    for option in ("port", "token", "token_file", "tools"):
         if given[option] is not None and not given["serve"]:
             return f"--{option.replace('_', '-')} needs --serve"
     if given["serve"]:
         port = DEFAULT_PORT if port is None else port
-    return ExploreRequest(Path(folder), given["force"], port, given["token"], given["token_file"])
+    return ExploreRequest(Path(folder), given["force"], port, given["token"], given["token_file"], given["tools"])
 
 
 def is_at_terminal() -> bool:
@@ -75,7 +78,9 @@ def explore(request: ExploreRequest) -> int:
     except click.UsageError as error:
         return fail(error.message)
     server_side = ServerSide(partial(start_server, token=token), LocalTools())
-    return run_explorer(request.folder, server_side, force=request.force, port=request.port)
+    return run_explorer(
+        request.folder, server_side, force=request.force, port=request.port, flags={"mcp.tools": request.tools}
+    )
 
 
 async def start_server(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from keyhole.core.suggest import close_names, did_you_mean
-from keyhole.core.types import Detail, Format, Mode, Output
+from keyhole.core.types import Detail, Format, Mode, Output, ToolSet
 
 if TYPE_CHECKING:
     from keyhole.core.clients import Profile
+    from keyhole.core.config import Settings
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
@@ -35,6 +36,12 @@ root_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Allow the home folder and the root folder.")
+tools_option = click.option(
+    "--tools",
+    type=SuggestingChoice([*map(str, ToolSet)]),
+    help="Tools to offer: all, or core (search, map, read, tree, links) for fewer tokens; default: the setting "
+    "mcp.tools (all).",
+)
 detail_option = click.option(
     "--detail",
     "--detail-level",
@@ -76,7 +83,11 @@ PAGE_OPTIONS: tuple[Option, ...] = (
 )
 ANSWER_OPTIONS: tuple[Option, ...] = (
     click.option(
-        "--budget", "--max-tokens", "max_tokens", type=int, help="Token budget of the answer; default: 20,000."
+        "--budget",
+        "--max-tokens",
+        "max_tokens",
+        type=int,
+        help="Token budget of the answer; default: the setting view.max_tokens (20,000).",
     ),
     click.option(
         "--format", type=SuggestingChoice([*map(str, Format)]), default="text", show_default=True, help="Output format."
@@ -159,12 +170,12 @@ def with_options(*options: Option) -> Option:
     return decorate
 
 
-def answer_shape(options: AnswerOptions) -> AnswerShape:
+def answer_shape(options: AnswerOptions, settings: "Settings") -> AnswerShape:
     """Parse the options of an answer; without `--budget`, the client of `--as` sets the budget."""
-    from keyhole.core.clients import profile_named
+    from keyhole.core.clients import profile_budget, profile_named
 
     profile = profile_named(options["client"]) if options["client"] else None
     max_tokens = options["max_tokens"]
-    if profile and profile.max_tokens and max_tokens is None:
-        max_tokens = profile.max_tokens.value
+    if profile and max_tokens is None:
+        max_tokens = profile_budget(profile, settings)
     return AnswerShape(max_tokens, Format.JSON if options["as_json"] else Format(options["format"]), profile)

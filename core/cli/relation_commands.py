@@ -152,8 +152,8 @@ def related(
 def _answer(root: Path, request: "RelationRequest", options: PageOptions) -> None:
     from keyhole.core.service import Service
 
-    shape = answer_shape(options)
     service = Service.open(root)
+    shape = answer_shape(options, service.settings)
     refresh_index(service)
     paged = replace(
         request,

@@ -51,7 +51,7 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
     from keyhole.core.service import Service
 
     service = Service.open(root)
-    shape = answer_shape(options)
+    shape = answer_shape(options, service.settings)
     refresh_index(service)
     request = replace(
         _filtered(query, options),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from keyhole.core.cli.options import force_option, path_argument
+from keyhole.core.cli.options import force_option, path_argument, tools_option
 from keyhole.core.cli.token_source import TOKEN_FILE_HELP, TOKEN_HELP, forget_token, given_token
 from keyhole.core.types import DEFAULT_PORT
 
@@ -23,6 +23,7 @@ from keyhole.core.types import DEFAULT_PORT
 @click.option("--token", help=TOKEN_HELP)
 @click.option("--token-file", type=click.Path(path_type=Path), help=TOKEN_FILE_HELP)
 @click.option("--no-token", is_flag=True, help="Disable authentication (loopback only).")
+@tools_option
 @click.option("--no-journal", is_flag=True, help="Do not record calls.")
 @force_option
 def mcp(
@@ -35,6 +36,7 @@ def mcp(
     token: str | None,
     token_file: Path | None,
     no_token: bool,
+    tools: str | None,
     no_journal: bool,
     force: bool,
 ) -> None:
@@ -46,7 +48,8 @@ def mcp(
     given = given_token(token, token_file) if http else forget_token()
     if http and no_token and (token or token_file):
         raise click.UsageError(f"--no-token and {'--token' if token else '--token-file'} cannot be used together")
-    service = Service.open(path, force=force, flags={"journal.enabled": False if no_journal else None})
+    flags = {"journal.enabled": False if no_journal else None, "mcp.tools": tools}
+    service = Service.open(path, force=force, flags=flags)
     if not http:
         run_stdio(service)
         return

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from keyhole.core.errors import ConfigError
 from keyhole.core.install import json_text
 from keyhole.core.install.config_file import ConfigFile
 from keyhole.core.suggest import suggest_name
+from keyhole.core.types import ToolSet
 
 NAME = "keyhole"
 
@@ -55,17 +56,24 @@ def installable() -> list[str]:
     return [name for name, profile in profiles().items() if profile.config]
 
 
-def target(client: str, root: Path, home: Path, *, is_project: bool) -> ConfigTarget:
-    """Return the file and the entry of a client, for one workspace or for all workspaces of the user."""
+def target(client: str, root: Path, home: Path, *, is_project: bool, tools: str | None = None) -> ConfigTarget:
+    """Return the file and the entry of a client, for one workspace or for all workspaces of the user.
+
+    `tools` is the set of tools that the server is started with, if not the one of the settings.
+    """
     profile = profiles().get(client)
     if profile is None or profile.config is None:
         raise ConfigError(f"unknown client {client!r}", suggestion=suggest_name(client, installable()))
     place = profile.config
     # A configuration shared by a team must not contain a path of one machine; the user's own must not depend on PATH.
     command = NAME if is_project else _own_script()
-    entry: dict[str, object] = {**place.extra, "command": command, "args": list(place.arguments)}
+    entry: dict[str, object] = {**place.extra, "command": command, "args": _arguments(place, tools)}
     path = root / place.project if is_project else _user_file(place, home)
     return ConfigTarget(profile, place, path, entry, root if is_project else None)
+
+
+def _arguments(place: ConfigPlace, tools: str | None) -> list[str]:
+    return [*place.arguments, *(["--tools", tools] if tools else [])]
 
 
 def _user_file(place: ConfigPlace, home: Path) -> Path:
@@ -107,11 +115,17 @@ def uninstall(found: ConfigTarget) -> str:
     if new == file.text:
         return f"{found.profile.title} does not have keyhole ({found.path})\n"
     before = file.before()
-    if file.text == _edited(found, before or "", is_removal=False) and _has_none(found, before or ""):
+    if file.text in _texts_after_install(found, before or "") and _has_none(found, before or ""):
         file.restore()
         return f"Removed keyhole from {found.profile.title} (restored {found.path})\n"
     file.replace(new)
     return f"Removed keyhole from {found.profile.title} ({found.path}; backup: {file.backup})\n"
+
+
+def _texts_after_install(found: ConfigTarget, text: str) -> list[str]:
+    """Return what `install` makes of a text, with any of its options."""
+    entries = [{**found.entry, "args": _arguments(found.place, tools)} for tools in (None, *ToolSet)]
+    return [_edited(replace(found, entry=entry), text, is_removal=False) for entry in entries]
 
 
 def _has_none(found: ConfigTarget, text: str) -> bool:

@@ -1,5 +1,6 @@
 """The Explore screen: search as an agent does, and see exactly what it gets, what that costs and what is missing."""
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -93,6 +94,7 @@ class ExploreScreen(QueryScreen):
         self.query_one("#results").border_title = "Results"
         self.watch(self.app, "index_state", self._on_index_state)
         self.watch(self.app, "inventory", self._on_inventory, init=False)
+        self.watch(self.app, "usual_budget", self._on_usual_budget, init=False)
         self.watch(self.app, "tool_costs", self.query_one(LensLine).show_costs, init=False)
         self._show_controls()
         self.query_one(QueryLine).focus()
@@ -106,6 +108,10 @@ class ExploreScreen(QueryScreen):
             self.action_show_tab(TEXT)
             self.query_one(ResultList).focus()
             self._search()
+
+    def _on_usual_budget(self, budget: int) -> None:
+        self.search_state = replace(self.search_state, max_tokens=budget)
+        self._show_controls()
 
     @property
     def is_settled(self) -> bool:
@@ -238,7 +244,9 @@ class ExploreScreen(QueryScreen):
 
     def on_answer_view_seen(self, message: AnswerView.Seen) -> None:
         """Show what the client delivers of the shown text, and the note on JSON."""
-        self.query_one(LensLine).show(self.lens, message.delivery, message.note)
+        service = self.explorer.service
+        budget = self.lens.budget(service.settings) if self.lens and service else 0
+        self.query_one(LensLine).show(self.lens, message.delivery, message.note, budget)
 
     def _variant(self) -> Variant:
         variants = self.search_state.variants()

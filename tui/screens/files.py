@@ -98,6 +98,7 @@ class FilesScreen(LinkNavigationScreen):
         self.view.show(Document(_WELCOME))
         self._show_frame("")
         self.watch(self.app, "inventory", self._tree.show)
+        self.watch(self.app, "usual_budget", self._on_usual_budget)
         self._tree.focus()
 
     def on_screen_resume(self) -> None:
@@ -109,6 +110,9 @@ class FilesScreen(LinkNavigationScreen):
             self._tree.reveal(path)
             self.open(path, range(line, line + 1))
             self.view.focus()
+
+    def _on_usual_budget(self, budget: int) -> None:
+        self.max_tokens = budget
 
     @property
     def is_settled(self) -> bool:

@@ -15,13 +15,13 @@ class LensLine(Static):
 
     def __init__(self) -> None:
         super().__init__(id="lens", markup=False)
-        self._seen: tuple[Lens, Delivery] | None = None
+        self._seen: tuple[Lens, Delivery, int] | None = None
         self._costs: Mapping[str, int] | None = None
         self._note = ""
 
-    def show(self, lens: "Lens | None", delivery: "Delivery | None", note: str = "") -> None:
-        """Show a note on a text, and what a client delivers of it."""
-        self._seen = (lens, delivery) if lens and delivery else None
+    def show(self, lens: "Lens | None", delivery: "Delivery | None", note: str = "", budget: int = 0) -> None:
+        """Show a note on a text, what a client delivers of it, and the budget of the client."""
+        self._seen = (lens, delivery, budget) if lens and delivery else None
         self._note = note
         self._write()
 
@@ -35,8 +35,8 @@ class LensLine(Static):
         if self._seen:
             from keyhole.tui.lens import lens_text
 
-            lens, delivery = self._seen
-            lines.append(lens_text(lens, delivery, self._costs))
+            lens, delivery, budget = self._seen
+            lines.append(lens_text(lens, delivery, self._costs, budget))
             self.set_class(bool(delivery.overflow), "-overflow")
         if lines:
             self.update("\n".join(lines))
