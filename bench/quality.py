@@ -25,6 +25,7 @@ from keyhole.core.index.model import open_embedder
 from keyhole.core.index.model_folder import BUILTIN
 from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
+from keyhole.core.search.candidate_pool import load_candidates
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.lexical import WordSearch
@@ -100,7 +101,8 @@ def load(split: str, model: str = BUILTIN) -> tuple[list[Label], dict[str, Engin
 def raw_bm25(engine: Engine, text: str) -> list[ChunkCandidate]:
     """Search with plain BM25: all words and columns have the same weight, and there is no ranking."""
     matches = WordSearch(engine.vocabulary, text, chunk_scope(engine.store, Query(text)), is_raw=True).pool(DEPTH)
-    found = {candidate.chunk_id: candidate for candidate in engine.candidates(match.chunk_id for match in matches)}
+    ids = [match.chunk_id for match in matches]
+    found = {candidate.chunk_id: candidate for candidate in load_candidates(engine.store, ids)}
     return [found[match.chunk_id] for match in matches]
 
 

@@ -30,7 +30,7 @@ _REPEATED = {
     "limit": "results per page",
     "offset": "results to skip; the first line of an answer gives the next offset",
     "cursor": "the cursor of a JSON answer to the same request; continues there",
-    "max_tokens": "token budget of the answer, at least 1,000; [the default](#running-the-server) depends on the client",
+    "max_tokens": "token budget, at least 1,000; [the default](#running-the-server) depends on the client",
     "format": "text (default), or JSON with the same facts",
     "detail_level": "minimal for an overview; compact adds purpose, return value and key methods; rich adds the "
     "source; auto shows the best three rich and the rest minimal",

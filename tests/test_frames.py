@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, Hit, Outline, Passage, ReadRequest, Refusal, SearchRequest, SourceFile
+from keyhole.core.types import (
+    Detail,
+    Format,
+    Hit,
+    Outline,
+    Passage,
+    ReadRequest,
+    Refusal,
+    SearchRequest,
+    SourceFile,
+    Stretch,
+)
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.lists.hit_text import hit_text
 from keyhole.core.view.reads.read_view import parse_read_request, read_view
@@ -160,11 +171,12 @@ def row(path: str, line: int, last: int) -> Hit:
 def test_no_source_can_fake_the_frame_of_a_search(line_numbers: bool, before: str, text: str, after: str) -> None:
     before, text = (f"{part}\n" if part else "" for part in (before, text))
     first = before.count("\n") + 1
-    passage = Passage(text, before, after, ())
-    written = hit_text(row("a.txt", first, first), passage, Detail.RICH, has_numbers=line_numbers)
+    stretch = Stretch(first, text)
+    hit = replace(row("a.txt", first, first), passage=Passage(text, before, after, (), (stretch,)))
+    written = hit_text(hit, Detail.RICH, has_numbers=line_numbers)
     found = READERS[line_numbers](written)
     assert found.frame[0].startswith(f"a.txt:{first}:[code] (1.00)")
-    assert found.frame[1].startswith(f"── lines {first}-{first}")
+    assert found.frame[1].startswith(f"── lines {first}-{stretch.end_line}")
     assert found.frame[2:] == [""]
     everything = lines_of(before + text + after)
     assert found.contents == ([(int(line_numbers), everything)] if everything else [])
