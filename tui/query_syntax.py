@@ -12,6 +12,7 @@ from keyhole.core.syntax.languages import language_named
 from keyhole.core.types import Inventory, Mode, SearchRequest
 
 _FILTER = re.compile(r"(?<!\S)(lang|path|kind|mode|tests|limit):(\S*)")
+_PATH_FILTER = re.compile(r"(?<!\S)path:\S*")
 _OTHER_WORD = re.compile(r"(?<!\S)([a-z]+):([^\s:/]\S*)")
 _TESTS = {"yes": True, "no": False}
 # Which values each filter accepts; those of the open ones depend on the index.
@@ -40,6 +41,14 @@ def read_query(line: str) -> SearchRequest:
         include_tests=_tests(given.get("tests", "yes")),
         limit=_limit(given["limit"]) if "limit" in given else None,
     )
+
+
+def with_path(line: str, path: str) -> str:
+    """Return a line that searches in one file only."""
+    others = " ".join(_PATH_FILTER.sub("", line).split())
+    # A filter ends at a space, and the wildcard matches one.
+    written = re.sub(r"\s", "?", path)
+    return f"{others} path:{written}"
 
 
 def _check_no_misspelled_filter(name: str, value: str) -> None:

@@ -144,7 +144,7 @@ class Engine:
         if mode == Mode.REGEX:
             return self._matching_lines(query, scope)
         ranking = self.ranking(query, mode, scope)
-        is_by_file = self._is_by_file(query, mode)
+        is_by_file = _is_by_file(query, mode, scope)
         page = self._page(query, mode, scope, ranking, is_by_file=is_by_file)
         labelled = self._labelled(page, ranking, is_by_file=is_by_file)
         total, index = ranking.files if is_by_file else ranking.total, self.index_version()
@@ -169,10 +169,6 @@ class Engine:
             found = chunks_containing(self.store, self.files, text, scope)
             scope = replace(scope, chunk_ids=found if scope.chunk_ids is None else found & scope.chunk_ids)
         return scope
-
-    def _is_by_file(self, query: Query, mode: Mode) -> bool:
-        """Return whether a result stands for a file: unless names are searched, or a single file."""
-        return mode != Mode.SYMBOL and self.store.file_id(query.path.strip().removeprefix("./")) is None
 
     def _page(
         self, query: Query, mode: Mode, scope: ChunkScope, ranking: Ranking, *, is_by_file: bool
@@ -272,7 +268,7 @@ class Engine:
             lines = self._lines(query, scope)
             found = lines.place(path, line)
             return (found[0], lines.total.lines, found[1]) if found else None
-        ranking, is_by_file = self.ranking(query, mode, scope), self._is_by_file(query, mode)
+        ranking, is_by_file = self.ranking(query, mode, scope), _is_by_file(query, mode, scope)
         results = grouped(ranking.candidates, by_file=is_by_file)
         if mode == Mode.KEYWORD and len(ranking.candidates) < ranking.total:
             results += self._beyond_pool(query, scope, ranking, ranking.total, is_by_file=is_by_file)
@@ -321,6 +317,12 @@ class Engine:
             # Two notes, because a long note is clipped.
             yield Note(NoteKind.WORDS_ONLY, f"searched by words only: {self._problem.reason}")
             yield Note(NoteKind.WORDS_ONLY, f"to search by meaning, {self._problem.remedy}")
+
+
+def _is_by_file(query: Query, mode: Mode, scope: ChunkScope) -> bool:
+    """Return whether a result stands for a file: unless names are searched, or the path is that of a single file."""
+    is_one_file = bool(query.path) and scope.file_ids is not None and len(scope.file_ids) == 1
+    return mode != Mode.SYMBOL and not is_one_file
 
 
 def _wanted(text: str) -> Wanted:

@@ -16,7 +16,7 @@ from keyhole.core.types import Inventory, SearchRequest, SearchResult
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
-from keyhole.tui.query_syntax import Words
+from keyhole.tui.query_syntax import Words, with_path
 from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, QueryScreen
 from keyhole.tui.search_state import SearchState, Variant
 from keyhole.tui.widgets.answer_banner import Banner
@@ -55,6 +55,7 @@ class ExploreScreen(QueryScreen):
         Binding("c", "toggle_left_out", "Show missing", tooltip="Show what was left out"),
         Binding("x", "why", "Explain", tooltip="Explain ranking"),
         Binding("m", "related", "Find similar", show=False, tooltip="Find similar code"),
+        Binding("f", "hits_of_file", "Hits of file", show=False, tooltip="List every hit in the file of the result"),
         Binding("o", "open", "Open file", show=False, tooltip="Open the file of the result in Files"),
         Binding("a", "lens(1)", "View as", tooltip="View the answer as the next client delivers it"),
         Binding("A", "lens(-1)", "View as", tooltip="View the answer as the previous client delivers it"),
@@ -361,6 +362,12 @@ class ExploreScreen(QueryScreen):
 
         if (row := self.row) and self.explorer.service:
             self.app.push_screen(RelatedScreen(self.explorer.service, Place(row.hit.path, row.hit.line)), go)
+
+    def action_hits_of_file(self) -> None:
+        """Search again, only in the file of the result under the cursor."""
+        if row := self.row:
+            line = self.query_one(QueryLine)
+            line.value = with_path(line.value, row.hit.path)
 
     def action_edit(self) -> None:
         """Open the result in the user's editor."""

@@ -81,6 +81,7 @@ def _place_line(row: "Row", width: int) -> Content:
         (f"{folder}/" if folder else "", "$text-muted"),
         (name, "$text-muted" if is_left_out else "bold"),
         (f":{hit.line}", "$text-muted"),
+        (f" +{hit.further_count:,}" if hit.further_count else "", "$secondary"),
     )
     return _fit(place, width - figures.cell_length) + figures
 
