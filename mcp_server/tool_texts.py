@@ -50,9 +50,8 @@ def _page_clause(limit: Limit, more: str = "") -> str:
 
 TOOLS = {
     "search_code": ToolText(
-        "Search code by name, words, meaning or regex. One result per file, best first: path:line:[kind] (score) "
-        "signature +N (more hits there: path=FILE). For exact text or a regex, every matching line (context_lines, "
-        "output). "
+        "Search code by name, words, meaning or regex. Best hit per file: path:line:[kind] (score) signature +N (more "
+        "hits: path=FILE); for exact text or regex, every matching line. "
         + _page_clause(_SEARCH, f" (minimal {_MINIMAL.maximum}); regex {_LINES.default}, max {_LINES.maximum}"),
         {
             "query": 'name, words, "exact text" or /regex/',
@@ -92,7 +91,7 @@ TOOLS = {
             "start_line": "",
             "start_column": "",
             "max_lines": "",
-            "line_numbers": "false: in a fence",
+            "line_numbers": "",
             **_ANSWER,
         },
         {"max_lines": _READ.maximum, **_ANSWER_MAXIMA},
@@ -107,7 +106,7 @@ TOOLS = {
             "relation": "",
             "max_depth": "",
             "symbols": "symbols of files too",
-            "pattern": "glob of files at any depth",
+            "pattern": "files by glob",
             "sort": "",
             **_PAGING,
         },

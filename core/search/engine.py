@@ -22,6 +22,7 @@ from keyhole.core.search.query import (
     check_query,
     choose_mode,
     is_identifier,
+    name_part,
     names_of,
     pattern_of,
     quoted_parts,
@@ -280,7 +281,8 @@ class Engine:
         return None
 
     def _by_symbol(self, query: Query, scope: ChunkScope) -> Ranking:
-        return Ranking(find_symbols(self.store, self._names, query.text, scope), _wanted(query.text))
+        text = name_part(query.text)
+        return Ranking(find_symbols(self.store, self._names, text, scope), _wanted(text))
 
     def _beyond_pool(
         self, query: Query, scope: ChunkScope, ranking: Ranking, count: int, *, is_by_file: bool

@@ -47,6 +47,11 @@ def quoted_parts(text: str) -> list[str]:
     return list(dict.fromkeys(_QUOTED.findall(text)))
 
 
+def name_part(text: str) -> str:
+    """Return what is not quoted in a query for a name, or what is quoted if that is all."""
+    return _QUOTED.sub("", text).strip() or " ".join(quoted_parts(text))
+
+
 def is_quoted(text: str) -> bool:
     """Return whether a whole query is one quoted text."""
     return _QUOTED.fullmatch(text.strip()) is not None
