@@ -8,7 +8,7 @@ AGENT_STEPS: NextSteps = {
     ErrorKind.NOT_A_FILE: "get_tree lists the files",
     ErrorKind.DELETED_FILE: "search again",
     ErrorKind.NOT_INDEXED: "index_status counts skipped files by reason",
-    ErrorKind.LINKS_OF_FOLDER: "get_backlinks path={path} lists the links to it",
+    ErrorKind.LINKS_OF_FOLDER: "get_links path={path} category=incoming lists the links to it",
     ErrorKind.SECRET_FILE: "continue without it; only the user can allow it, with secrets.readmit in their config.toml",
     ErrorKind.UNKNOWN_PATH: "get_tree lists what is indexed",
     ErrorKind.NO_VECTORS: "use mode=keyword",

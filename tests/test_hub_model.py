@@ -19,7 +19,7 @@ COMMIT = "0123456789012345678901234567890123456789"
 CODE = """import sys; from pathlib import Path
 from keyhole.core.service import Service; from keyhole.core.types import Query
 service = Service.open(Path(sys.argv[1]))
-print(service.index().model, *service.search(Query("retry")).notes, sep="\\n")"""
+print(service.index().model, (found := service.search(Query("retry"))).mode, *found.notes, sep="\\n")"""
 
 
 @pytest.fixture
@@ -70,10 +70,10 @@ def ask(tmp_path: Path, endpoint: str, **variables: str) -> list[str]:
 
 def test_a_hub_name_downloads_once_and_then_works_offline(hub: ThreadingHTTPServer, tmp_path: Path) -> None:
     endpoint = f"http://127.0.0.1:{hub.server_address[1]}"
-    model, *notes = ask(tmp_path, endpoint)
+    model, *mode_and_notes = ask(tmp_path, endpoint)
     assert model.startswith("someone/tiny-")
-    assert notes == ["mode=auto chose hybrid"]
-    assert ask(tmp_path, "http://127.0.0.1:1") == [model, *notes]
+    assert mode_and_notes == ["hybrid"]
+    assert ask(tmp_path, "http://127.0.0.1:1") == [model, *mode_and_notes]
 
 
 def test_a_hub_that_cannot_be_reached_leaves_words(tmp_path: Path) -> None:

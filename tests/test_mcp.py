@@ -70,7 +70,7 @@ async def test_the_prompt_teaches_the_way_from_search_to_read(server: FastMCP) -
 @pytest.mark.parametrize(
     ("tool", "arguments", "message"),
     [
-        ("search_code", {}, "query is missing: name, words or /regex/"),
+        ("search_code", {}, 'query is missing: name, words, "exact text" or /regex/'),
         ("search_code", {"query": "a", "limt": 3}, "unknown parameter 'limt'. Did you mean limit?"),
         ("search_code", {"query": "a", "limit": "many"}, "limit: Input should be a valid integer"),
         ("search_code", {"query": "a", "mode": "fast"}, "mode: unknown value 'fast'. Choose from: auto, hybrid"),

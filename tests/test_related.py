@@ -57,7 +57,7 @@ def test_related_code_says_that_there_is_more_than_it_looks_at(tmp_path: Path, m
 def test_notes_on_related_code_are_whole_whatever_the_path(tmp_path: Path) -> None:
     deep = "/".join(["a-folder-with-a-name"] * 5)
     put(tmp_path / "w", {f"{deep}/a.md": "# Words\n"})
-    (note,) = facts(open_service(tmp_path / "w"), RelatedRequest(f"{deep}/a.md"))["notes"]
+    note, *_ = facts(open_service(tmp_path / "w"), RelatedRequest(f"{deep}/a.md"))["notes"]
     assert note.startswith("code similar to a-folder-with-a-name")
     assert note.endswith("/a.md:1, found by shared words, since this index has no vectors")
 

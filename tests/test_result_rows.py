@@ -109,7 +109,10 @@ def test_a_result_is_a_file_and_counts_its_other_hits(shop: Service) -> None:
 
 def test_pages_hold_each_file_once(tmp_path: Path) -> None:
     for number in range(150):
-        body = "".join(f"def part_{part}():\n" + "    # granite, again and again, on a line of some length\n" * 30 for part in range(1 + number % 3))
+        body = "".join(
+            f"def part_{part}():\n" + "    # granite, again and again, on a line of some length\n" * 30
+            for part in range(1 + number % 3)
+        )
         (tmp_path / f"file_{number:03}.py").write_text(body)
     service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
     service.index()
@@ -193,9 +196,9 @@ def test_the_budget_takes_further_hits_first_and_then_context(tmp_path: Path) ->
     service.index()
     view = service.search_view(request("marble", limit=50, max_tokens=1_300))
     assert {level.partition(" ")[0] for level in view.plan.levels} <= {"compact", "minimal"}
-    assert "shortened to compact without further hits" in view.banner
+    assert "shortened to compact alone" in view.banner
     rich = service.search_view(request("marble", limit=10, max_tokens=2_500, detail_level=Detail.RICH))
-    assert set(rich.plan.levels) & {"rich without further hits", "rich without context"}
+    assert set(rich.plan.levels) & {"rich alone", "rich without context"}
 
 
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.SEMANTIC])
@@ -203,7 +206,7 @@ def test_what_is_only_similar_says_so_and_stays_below_one_half(shop: Service, mo
     result, view = shop.search_page(request("backoff", mode=mode))
     assert result.hits
     assert all(hit.is_similar and hit.score < 0.5 for hit in result.hits)
-    assert 'similar file: no file searched contains "backoff"' in view.banner
+    assert view.banner.endswith('No file searched contains "backoff": these are only similar.')
     assert view.text.split("\n")[1].partition(" +")[0].endswith(" · similar")
     assert json.loads(shop.search_view(request("backoff", mode=mode, format=Format.JSON)).text)["words_found"] is False
 

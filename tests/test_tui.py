@@ -257,7 +257,7 @@ def test_the_gauge_says_what_an_answer_lacks(acme: Service, monkeypatch: pytest.
         assert "✓ complete" in str(gauge.render())
         explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=1_500)
         await ask(pilot, WIDE_QUERY)
-        assert "◆ 98%  ▲ shortened" in str(gauge.render())
+        assert "◆ 96%  ▲ shortened" in str(gauge.render())
         explore(pilot).search_state = SearchState(max_tokens=200)
         await ask(pilot, "handle event")
         assert "▲ left out" in str(gauge.render())

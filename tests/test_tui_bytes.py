@@ -36,7 +36,7 @@ def test_the_text_tab_has_the_bytes_that_an_agent_gets(acme: Service, detail: De
         rows = [view.render_line(y).text.rstrip() for y in range(view.size.height)]
         width = view.scrollable_content_region.width
         lines = view.document.text.split("\n")
-        assert rows[:8] == [f" {line}".expandtabs(4)[:width].rstrip() for line in lines[:8]]
+        assert rows[:8] == [f" {line.expandtabs(4)}"[:width].rstrip() for line in lines[:8]]
 
     drive(make_app(acme), steps)
 

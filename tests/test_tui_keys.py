@@ -57,6 +57,7 @@ Row = Check | tuple[tuple[str, ...], Check]
 # What holds after each key, pressed on the first of ten results.
 EXPLORE: dict[str, Row] = {
     "slash": lambda pilot: isinstance(pilot.app.focused, QueryLine),
+    "f": lambda pilot: {hit.path for hit in answer_of(pilot).result.hits} == {answer_of(pilot).request.path},
     "y": lambda pilot: pilot.app.clipboard == answer_of(pilot).view.text,
     "Y": lambda pilot: json.loads(pilot.app.clipboard)["params"]["arguments"]["query"] == "handle event",
     "d": lambda pilot: answer_of(pilot).request.detail_level == Detail.RICH,

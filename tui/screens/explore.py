@@ -55,7 +55,7 @@ class ExploreScreen(QueryScreen):
         Binding("c", "toggle_left_out", "Show missing", tooltip="Show what was left out"),
         Binding("x", "why", "Explain", tooltip="Explain ranking"),
         Binding("m", "related", "Find similar", show=False, tooltip="Find similar code"),
-        Binding("f", "hits_of_file", "Hits of file", show=False, tooltip="List every hit in the file of the result"),
+        Binding("f", "hits_of_file", "Show hits", show=False, tooltip="Show every hit in the file of the result"),
         Binding("o", "open", "Open file", show=False, tooltip="Open the file of the result in Files"),
         Binding("a", "lens(1)", "View as", tooltip="View the answer as the next client delivers it"),
         Binding("A", "lens(-1)", "View as", tooltip="View the answer as the previous client delivers it"),

@@ -34,6 +34,8 @@ class ShownPage:
     sections: Sequence[Section] = ()
     # What follows the total: ` matching lines in 3 files`.
     unit: str = ""
+    # A sentence after the next steps, which must stand near the start.
+    aside: str = ""
 
     @property
     def shown(self) -> int:
@@ -98,7 +100,7 @@ def banner(page: ShownPage, budget: Budget, *, at_minimal: int = 0, too_large_st
     text = f"{noun} {page.numbers(0, page.shown)} of {page.page.total:,}{page.unit}."
     if page.plan.reason:
         text += f" {budget.limit_text(page.plan.reason)}: {', '.join(_missing(page))}."
-    return " ".join([text, *_steps(page, at_minimal, too_large_step)])
+    return " ".join([text, *_steps(page, at_minimal, too_large_step), *([page.aside] if page.aside else [])])
 
 
 def detail_applied(page: Page, plan: Plan) -> str:

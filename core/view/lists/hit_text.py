@@ -11,10 +11,11 @@ from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
 from keyhole.core.view.text import count_lines, declared_name, framed_source, name_text, one_line, qualified, shorten
 
-# The levels of a hit that are not details to ask for: those that leave something out to fit the budget.
-RICH_ALONE = "rich without further hits"
+# The levels of a hit that are not details to ask for: those that leave something out to fit the budget. Alone means
+# without the further hits of its file.
+RICH_ALONE = "rich alone"
 RICH_WITHOUT_CONTEXT = "rich without context"
-COMPACT_ALONE = "compact without further hits"
+COMPACT_ALONE = "compact alone"
 LOCATION = "location"
 _LADDERS: dict[Detail, Ladder] = {
     Detail.RICH: (str(Detail.RICH), RICH_ALONE, RICH_WITHOUT_CONTEXT, COMPACT_ALONE, str(Detail.MINIMAL), LOCATION),

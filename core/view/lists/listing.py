@@ -87,6 +87,8 @@ class Listing:
     sections: tuple[Section, ...] = ()
     # What the banner says after the total, if the results are not just results.
     unit: str = ""
+    # A sentence at the end of the banner.
+    aside: str = ""
     # What is masked in a result that is written as a text.
     masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
 
@@ -125,7 +127,14 @@ class _Writer:
 
     def shown_page(self, plan: Plan) -> ShownPage:
         """Return the page as a plan shows it."""
-        return ShownPage(self._listing.page, self._listing.count, plan, self._listing.sections, self._listing.unit)
+        return ShownPage(
+            self._listing.page,
+            self._listing.count,
+            plan,
+            self._listing.sections,
+            self._listing.unit,
+            self._listing.aside,
+        )
 
     def banner(self, plan: Plan) -> str:
         """Return the line at the top."""

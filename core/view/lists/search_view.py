@@ -71,7 +71,8 @@ def search_view(
             "index": result.index.for_json(),
             **_hit_counts(result),
         },
-        unit=_unit(result),
+        unit="" if result.total_hits is None else " file" if result.total == 1 else " files",
+        aside=_aside(result),
         latency_ms=latency_ms,
         masks_of=lambda n, level, _: hit_masks(hits[n], level, result.masks, is_json=shown.format == Format.JSON),
     )
@@ -82,16 +83,15 @@ def _hit_counts(result: SearchResult) -> dict[str, object]:
     return {} if result.total_hits is None else {"total_hits": result.total_hits, "words_found": result.has_words}
 
 
-def _unit(result: SearchResult) -> str:
-    """Return what the results are, if each stands for its file; and whether the words of the query are anywhere."""
-    if result.total_hits is None:
+def _aside(result: SearchResult) -> str:
+    """Return how many hits the files have, or that no file contains the words of the query."""
+    if result.total_hits is None or not result.total:
         return ""
-    noun = "file" if result.total == 1 else "files"
     if result.has_words:
-        return f" {noun}" + (f", {result.total_hits:,} hits" if result.total_hits != result.total else "")
+        return f"Hits in them: {result.total_hits:,}." if result.total_hits != result.total else ""
     words = words_of(result.query.text)
     named = f'"{name_text(words[0], _LONGEST_WORD)}"' if len(words) == 1 else "any of these words"
-    return f" similar {noun}: no file searched contains {named}"
+    return f"No file searched contains {named}: these are only similar."
 
 
 def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount, shown: Shown) -> Listing:
