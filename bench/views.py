@@ -23,7 +23,7 @@ from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import scan
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import detect_language
-from keyhole.core.types import Detail, Format, Query, SearchResult, SourceFile
+from keyhole.core.types import Detail, Format, Mode, Query, SearchResult, SourceFile
 from keyhole.core.view.budget.limits import LIMITS
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.budget.tokens import estimate_tokens
@@ -64,7 +64,7 @@ def main() -> None:
         service = Service(tree, load_settings(tree, {"cache_dir": Path(scratch)}))
         service.index()
         pages = [page(service, text, 50) for text in QUERIES]
-        longest = [page(service, text, 200) for text in QUERIES]
+        longest = [page(service, text, 200, Mode.KEYWORD) for text in QUERIES]
     figures = sizes([found for found in pages if len(found.hits) == 50])
     figures |= times([found for found in longest if len(found.hits) == 200], pages)
     figures |= numbers(tree)
@@ -88,9 +88,9 @@ def verdict(name: str, figure: float) -> str:
     return f"{relation} {target:g}  {'met' if is_met else 'MISSED'}"
 
 
-def page(service: Service, text: str, limit: int) -> SearchResult:
-    """Search, and load the source of every hit."""
-    return service.search(Query(text, limit=limit))
+def page(service: Service, text: str, limit: int, mode: Mode = Mode.AUTO) -> SearchResult:
+    """Search; only keyword mode has 200 results, because the others rank a pool of fewer files."""
+    return service.search(Query(text, mode, limit=limit))
 
 
 def sizes(pages: list[SearchResult]) -> dict[str, float]:
@@ -103,6 +103,12 @@ def sizes(pages: list[SearchResult]) -> dict[str, float]:
             texts = [search_view(found, Shown(detail, form, NO_LIMIT)).text for found in pages]
             tokens = statistics.median(map(estimate_tokens, texts))
             figures[f"tokens of 50 results, {detail} {form}"] = tokens
+            first = [
+                search_view(replace(found, hits=found.hits[:10]), Shown(detail, form, NO_LIMIT)) for found in pages
+            ]
+            figures[f"tokens of 10 results, {detail} {form}"] = statistics.median(
+                estimate_tokens(v.text) for v in first
+            )
             figures[f"saved by {detail} {'JSON' if form == Format.JSON else form}"] = 1 - tokens / baseline
     return figures
 

@@ -198,7 +198,7 @@ def test_the_budget_takes_further_hits_first_and_then_context(tmp_path: Path) ->
     assert {level.partition(" ")[0] for level in view.plan.levels} <= {"compact", "minimal"}
     assert "shortened to compact alone" in view.banner
     rich = service.search_view(request("marble", limit=10, max_tokens=2_500, detail_level=Detail.RICH))
-    assert set(rich.plan.levels) & {"rich alone", "rich without context"}
+    assert "rich without context" in rich.plan.levels
 
 
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.SEMANTIC])

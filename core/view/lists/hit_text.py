@@ -13,19 +13,18 @@ from keyhole.core.view.text import count_lines, declared_name, framed_source, na
 
 # The levels of a hit that are not details to ask for: those that leave something out to fit the budget. Alone means
 # without the further hits of its file.
-RICH_ALONE = "rich alone"
 RICH_WITHOUT_CONTEXT = "rich without context"
 COMPACT_ALONE = "compact alone"
 LOCATION = "location"
 _LADDERS: dict[Detail, Ladder] = {
-    Detail.RICH: (str(Detail.RICH), RICH_ALONE, RICH_WITHOUT_CONTEXT, COMPACT_ALONE, str(Detail.MINIMAL), LOCATION),
+    Detail.RICH: (str(Detail.RICH), RICH_WITHOUT_CONTEXT, COMPACT_ALONE, str(Detail.MINIMAL), LOCATION),
     Detail.COMPACT: (str(Detail.COMPACT), COMPACT_ALONE, str(Detail.MINIMAL), LOCATION),
     Detail.MINIMAL: (str(Detail.MINIMAL), LOCATION),
 }
-_WITH_SOURCE = frozenset([str(Detail.RICH), RICH_ALONE, RICH_WITHOUT_CONTEXT])
+_WITH_SOURCE = frozenset([str(Detail.RICH), RICH_WITHOUT_CONTEXT])
 _WITH_FURTHER = frozenset([str(Detail.RICH), str(Detail.COMPACT)])
 # What a level is called if no hit has further ones.
-_WITHOUT_FURTHER = {RICH_ALONE: str(Detail.RICH), COMPACT_ALONE: str(Detail.COMPACT)}
+_WITHOUT_FURTHER = {COMPACT_ALONE: str(Detail.COMPACT)}
 
 # Text describes only good results, so that an answer stays short: those with this share of the best score. A further
 # hit needs a larger one to get its own row.
