@@ -1,7 +1,7 @@
 """Everything in a file that belongs to one type: its definitions, and the members that stand outside of them."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 
 from keyhole.core.types import HOLDS_METHODS, Outline, Symbol
@@ -10,9 +10,12 @@ from keyhole.core.types import HOLDS_METHODS, Outline, Symbol
 _ADDS_TO_TYPES = frozenset(["extension", "impl"])
 _TYPES = (HOLDS_METHODS | {"module", "namespace", "package", "type"}) - _ADDS_TO_TYPES
 # What Rust writes before the name of a type: `impl Show for &'a mut Pool`.
-_BEFORE_NAME = re.compile(r"(?:[&*\s]|'\w+\s|(?:mut|const|dyn)\s)+")
+_BEFORE_NAME = re.compile(r"^(?:[&*\s]|'\w+\s|(?:mut|const|dyn)\s)+")
 # The arguments of a type, and the mark of one that may be null: `fun Box<T>?.close()` in Kotlin.
 _ARGUMENTS = re.compile(r"[<?].*", re.DOTALL)
+
+# How many names the end of a full name may have: code outside of `a::b::Pool` may call it `b::Pool`.
+_LONGEST_ENDING = 4
 
 
 class TypeParts:
@@ -40,12 +43,21 @@ class TypeParts:
         return {_full_name(symbol) for symbol in self._outline.walk() if symbol.kind in _TYPES}
 
     @cached_property
-    def _types_by_name(self) -> dict[str, list[str]]:
-        return _by_last_name(self._types)
+    def _types_by_ending(self) -> dict[str, set[str]]:
+        """The types whose full name ends with a name, or with a name and some of what is around it."""
+        found: dict[str, set[str]] = {}
+        for full_name in self._types:
+            names = full_name.rsplit(".", _LONGEST_ENDING)[1:]
+            for first in range(len(names)):
+                found.setdefault(".".join(names[first:]), set()).add(full_name)
+        return found
 
     @cached_property
     def _same_names(self) -> dict[str, list[str]]:
-        return _by_last_name(self._grouped[0])
+        found: dict[str, list[str]] = {}
+        for full_name in self._grouped[0]:
+            found.setdefault(full_name.rpartition(".")[2], []).append(full_name)
+        return found
 
     @cached_property
     def _grouped(self) -> tuple[dict[str, list[Symbol]], dict[int, str]]:
@@ -76,8 +88,8 @@ class TypeParts:
         nearest = _inside(around, name)
         while (full_name := _inside(around, name)) not in self._types:
             if not around:
-                same = [known for known in self._types_by_name.get(_last(name), []) if known.endswith(f".{name}")]
-                return same[0] if len(same) == 1 else nearest
+                same = self._types_by_ending.get(name, set())
+                return next(iter(same)) if len(same) == 1 else nearest
             around = around.rpartition(".")[0]
         return full_name
 
@@ -96,13 +108,6 @@ def _with_scopes(symbols: tuple[Symbol, ...], scope: str) -> Iterator[tuple[Symb
         yield from _with_scopes(symbol.children, _inside(scope, symbol.name))
 
 
-def _by_last_name(full_names: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for full_name in full_names:
-        found.setdefault(_last(full_name), []).append(full_name)
-    return found
-
-
 def _full_name(symbol: Symbol) -> str:
     return _dotted(_inside(symbol.parent, symbol.name))
 
@@ -118,8 +123,4 @@ def _dotted(name: str) -> str:
 
 def _bare(written: str) -> str:
     """Return a type without the marks of a reference before it and without arguments after it."""
-    return _ARGUMENTS.sub("", _BEFORE_NAME.sub("", written, count=1)).strip()
-
-
-def _last(full_name: str) -> str:
-    return full_name.rpartition(".")[2]
+    return _ARGUMENTS.sub("", _BEFORE_NAME.sub("", written)).strip()
