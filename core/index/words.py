@@ -6,6 +6,7 @@ plain words match, and the whole name, which is rare and therefore ranks high.
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import filterfalse
 
 # A longer word is data (a hash, base64), and only its start is kept.
@@ -82,6 +83,7 @@ _split_known = _Splits()
 # each word of a query expanded to all words with its Snowball stem, the tune half of bench/quality.py had an NDCG@10 of
 # 0.620 in keyword mode (0.621 with these endings, 0.614 without stemming) and 0.683 in hybrid mode (0.688, 0.672), and
 # a word took 57 us instead of 2 (snowballstemmer 3.1.1).
+@lru_cache(maxsize=_CACHE_LIMIT)
 def stem(word: str) -> str:
     """Return a word without its common English ending, so that `computed` matches `compute`."""
     for ending in _ENDINGS:

@@ -42,10 +42,14 @@ class ListRequest:
 
 @dataclass(frozen=True, slots=True)
 class LinksRequest(ListRequest):
-    """The links of a file; without a category, the first ones of each."""
+    """The links of a file; without a category, the first ones of each, and only a few of the incoming ones.
+
+    There may be hundreds of those, and who asks for the links of a file mostly wants to know what it uses.
+    """
 
     path: str
     category: Category | None = None
+    most_incoming: int = 5
 
 
 @dataclass(frozen=True, slots=True)

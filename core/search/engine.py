@@ -306,7 +306,8 @@ class Engine:
         return results[:count]
 
     def _notes(self, query: Query, mode: Mode, total: int, incomplete: str) -> Iterable[Note]:
-        if query.mode == Mode.AUTO and mode != Mode.HYBRID:
+        # The form of a query shows whether it is a pattern, but not that the index has no vectors.
+        if query.mode == Mode.AUTO and mode == Mode.KEYWORD:
             yield Note(NoteKind.MODE_CHOSEN, f"mode=auto chose {mode}")
         if mode == Mode.KEYWORD:
             yield from self.model_notes()

@@ -154,12 +154,13 @@ def find_stems(text: str, first: int, stems: frozenset[str]) -> dict[int, frozen
     """Return which stems of a query each line of a text contains; `first` is the number of its first line."""
     # Searching for the letters first is fast, and avoids splitting most lines into words.
     letters = text.lower().replace("_", "").split("\n")
-    found = {
-        first + number: stems_of(line) & stems
-        for number, line in enumerate(text.split("\n"))
-        if not line.isascii() or any(wanted in letters[number] for wanted in stems)
-    }
-    return {line: matched for line, matched in found.items() if matched}
+    starts, found = tuple(stems), dict[int, frozenset[str]]()
+    for number, line in enumerate(text.split("\n")):
+        if not line.isascii() or any(wanted in letters[number] for wanted in starts):
+            words = (word for word in split_words(line).split() if word.startswith(starts))
+            if matched := stems.intersection(map(stem, words)):
+                found[first + number] = matched
+    return found
 
 
 def stems_of(text: str) -> frozenset[str]:

@@ -6,13 +6,14 @@ from itertools import count
 
 from keyhole.core.search.bounded_cache import BoundedCache
 from keyhole.core.search.sign_cache import SignCache
+from keyhole.core.search.symbol_search import NameLetters
 
 
 @dataclass(frozen=True, slots=True)
 class SharedCaches:
     """The names with their letters, the number of chunks for each word, and the signs of all vectors."""
 
-    names: BoundedCache[dict[str, str]] = field(default_factory=BoundedCache)
+    names: BoundedCache[NameLetters] = field(default_factory=BoundedCache)
     word_counts: BoundedCache[dict[str, int]] = field(default_factory=BoundedCache)
     signs: SignCache = field(default_factory=SignCache)
     # Numbers the index files that this process has opened, because chunk ids are valid in only one file.

@@ -1,7 +1,8 @@
 """Search by name: exact matches first, then the start of a name, then parts of it, then typos."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from typing import NamedTuple
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope
@@ -34,25 +35,39 @@ _MAX_TYPOS = 2
 _SHORTEST_TYPO = 4
 
 
+class NameLetters(NamedTuple):
+    """The letters of each name, and the names with the same letters."""
+
+    letters: dict[str, str]
+    names: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "NameLetters":
+        """Spell out some names."""
+        letters, spellings = {name: letters_of(name) for name in names}, dict[str, list[str]]()
+        for name, its_letters in letters.items():
+            spellings.setdefault(its_letters, []).append(name)
+        return cls(letters, spellings)
+
+
 class Names:
     """Every name that the index defines, kept in memory until the index changes."""
 
-    def __init__(self, store: SearchStore, cached: BoundedCache[dict[str, str]]) -> None:
+    def __init__(self, store: SearchStore, cached: BoundedCache[NameLetters]) -> None:
         self._store = store
         self._cached = cached
 
     def letters(self) -> dict[str, str]:
         """Return each name with its letters."""
-        generation = self._store.facts().generation
-        letters = self._cached.get(generation)
-        if letters is None:
-            names = self._store.symbol_names()
-            letters = self._cached.put(generation, {name: letters_of(name) for name in names})
-        return letters
+        return self._known().letters
 
     def spelled(self, letters: str) -> list[str]:
         """Return the names with these letters."""
-        return [name for name, its_letters in self.letters().items() if its_letters == letters]
+        return self._known().names.get(letters, [])
+
+    def _known(self) -> NameLetters:
+        generation = self._store.facts().generation
+        return self._cached.get(generation) or self._cached.put(generation, NameLetters.of(self._store.symbol_names()))
 
     def matching(self, name: str) -> Iterator[tuple[str, NameMatch]]:
         """Yield the matching names, each once, with how they match."""

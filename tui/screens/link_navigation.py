@@ -5,6 +5,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from keyhole.core.links.requests import LinksRequest
+from keyhole.core.view.budget.limits import LIMITS
 from keyhole.tui.history import History, Place
 from keyhole.tui.screens.panes import PanesScreen
 from keyhole.tui.widgets.links_pane import LinksPane
@@ -43,7 +44,7 @@ class LinkNavigationScreen(PanesScreen):
         """Add the file to the history, and show its links if the pane is open."""
         self._history.visit(place)
         if self.links.display and self.links.path != place.path:
-            self._load_links(LinksRequest(place.path))
+            self._load_links(LinksRequest(place.path, most_incoming=LIMITS["get_links"].default))
 
     def _load_links(self, request: LinksRequest) -> None:
         if self.explorer.service is not None:
@@ -64,7 +65,7 @@ class LinkNavigationScreen(PanesScreen):
                 self.notify("Open a file first to see its links.", timeout=3)
             return
         self.links.display = True
-        self._load_links(LinksRequest(place.path))
+        self._load_links(LinksRequest(place.path, most_incoming=LIMITS["get_links"].default))
         self.links.focus()
 
     def action_history(self, step: int) -> None:

@@ -236,7 +236,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
 def _find_links(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("LinksRequest", query.request)
     if request.category is None:
-        return _every_category(engine, request.path, query.wanted)
+        return _every_category(engine, request, query.wanted)
     return _links(engine, request.path, request.category, query.wanted)
 
 
@@ -353,8 +353,11 @@ _FINDERS: dict[type[object], Callable[[Engine, RelationQuery], RelationResults]]
 }
 
 
-def _every_category(engine: Engine, path: str, wanted: Slice) -> RelationResults:
-    parts = [(category, links_of_file(engine.store, path, category, wanted)) for category in Category]
+def _every_category(engine: Engine, request: LinksRequest, wanted: Slice) -> RelationResults:
+    path = request.path
+    few = replace(wanted, limit=min(wanted.limit, request.most_incoming))
+    slices = {category: few if category == Category.INCOMING else wanted for category in Category}
+    parts = [(category, links_of_file(engine.store, path, category, slices[category])) for category in Category]
     links = [(category, link) for category, found in parts for link in found.items]
     firsts = {next((n for n, (c, _) in enumerate(links) if c == category), -1): category for category, _ in parts}
 
