@@ -467,6 +467,13 @@ def test_a_type_of_the_same_name_elsewhere_is_another_type(service: Service) -> 
     assert view.banner == "All 3 symbols of Row (lines 1-2)."
 
 
+def test_a_type_in_several_places_has_a_note_on_others_of_its_name(service: Service) -> None:
+    text = "namespace A {\npartial class Row {}\npartial class Row {}\n}\nnamespace B {\nclass Row {}\n}\n"
+    view = service.map_view(MapRequest(write(service, "rows.cs", text), symbol="Row"))
+    assert view.banner == "All 2 symbols of Row (lines 2-3)."
+    assert "Note: 1 other symbol of this name not shown. Use symbol=LINE: 6.\n" in view.text
+
+
 def test_functions_of_one_name_stay_apart(service: Service) -> None:
     path = write(service, "f.py", "def f(): ...\ndef g(): ...\ndef f(): ...\n")
     view = service.map_view(MapRequest(path, symbol="f"))

@@ -7,7 +7,7 @@ from keyhole.core.errors import ErrorKind, QueryError
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types import Outline, Symbol
 from keyhole.core.view.maps.type_parts import TypeParts
-from keyhole.core.view.text import name_text
+from keyhole.core.view.text import count_of, name_text
 
 _LONGEST_REFERENCE = 60
 _LINES_LISTED = 5
@@ -94,7 +94,7 @@ def _same_name(others: Sequence[Symbol], *, is_spread: bool) -> tuple[Note, ...]
         return ()
     lines = ", ".join(str(symbol.start_line) for symbol in others[:_LINES_LISTED])
     if is_spread:
-        text = f"{len(others):,} more of this name belong elsewhere. For them use symbol=LINE: {lines}"
+        text = f"{count_of(len(others), 'other symbol')} of this name not shown. Use symbol=LINE: {lines}"
     else:
         text = f"{len(others) + 1:,} symbols have this name; showing the first. For the others use symbol=LINE: {lines}"
     return (Note(NoteKind.SAME_NAME, text),)
