@@ -138,18 +138,20 @@ class MapWriter:
         if self.owner:
             own = self.style(MapLevel.FULL, sketch.style.width)
             yield from ("", *item_lines(Item(self.owner), own, "", self._gap_lines))
-        elif self._type:
-            pass
-        elif sketch.lists_imports and self._import_texts:
+        elif not self._type:
+            yield from self._imports(sketch)
+        if self.total:
+            title = f"Parts of {self._short(self._type)}" if self._type else "Inside" if self.owner else "Symbols"
+            yield from ("", title, *items_lines(sketch.items, sketch.style, "  ", self._gap_lines))
+        elif not self.owner and not self._outline.missed:
+            yield from ("", "No symbols found.")
+
+    def _imports(self, sketch: Sketch) -> Iterator[str]:
+        if sketch.lists_imports and self._import_texts:
             yield from ("", "Imports", *(f"  {text}" for text in self._import_texts))
         elif self._outline.imports:
             lines = [imported.line for imported in self._outline.imports]
             yield from ("", f"{count_of(len(lines), 'import')}: [{min(lines)}-{max(lines)}]")
-        if self.total:
-            title = "Inside" if self.owner else f"Parts of {self._short(self._type)}" if self._type else "Symbols"
-            yield from ("", title, *items_lines(sketch.items, sketch.style, "  ", self._gap_lines))
-        elif not self.owner and not self._outline.missed:
-            yield from ("", "No symbols found.")
 
     def _gap_lines(self, gap: Gap) -> tuple[str, str]:
         is_own = gap.owner is self.owner
