@@ -49,7 +49,7 @@ _EXPLAINED = {
     "map_file": {
         "path": "file, relative to the workspace",
         "level": "auto picks the fullest level that fits",
-        "symbol": "one symbol with everything inside it, such as Client or Client.send",
+        "symbol": "a type with all its parts in the file (Client), or one symbol (Client.send, or its first line)",
         "symbols_each": "symbols to show at each end of a truncated map",
         "offset": "symbols to skip in a truncated map",
     },

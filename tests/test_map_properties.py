@@ -2,11 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_maps import every
 
+from keyhole.core.errors import QueryError
 from keyhole.core.types import Format, Import, MapLevel, Outline, SourceFile, Symbol
 from keyhole.core.view.budget.sizes import Budget, measure
 from keyhole.core.view.maps.map_view import CAPS, map_view
@@ -78,9 +80,57 @@ def test_a_map_keeps_its_promises(outline: Outline, how: MapShown, path: str) ->
         assert told["truncated"] == (info.reason is not None) == (told["truncation_info"]["reason"] is not None)
 
 
-@given(outlines)
+type_names = st.sampled_from(["Pool", "Row", "a::Row", "&'a Pool<T>", "run", "🙂" * 300])
+kinds = st.sampled_from(["struct", "impl", "extension", "namespace", "method", "function"])
+parents = st.sampled_from(["", "", "Pool", "a.Row", "Row", "Pool<T>"])
+
+
+def make_part(name: str, kind: str, parent: str, start: int, children: tuple[Symbol, ...]) -> Symbol:
+    signature = f"{kind} {name}"
+    return Symbol(name, kind, signature, "", "", start, start + 3, start, parent, True, (), children)
+
+
+lone_parts = st.builds(make_part, type_names, kinds, parents, st.integers(1, 500), st.just(()))
+parts = st.recursive(
+    lone_parts,
+    lambda inner: st.builds(
+        make_part, type_names, kinds, parents, st.integers(1, 500), st.lists(inner, max_size=4).map(tuple)
+    ),
+    max_leaves=8,
+)
+types_outlines = st.builds(
+    lambda some, times: Outline("rust", tuple(some) * times),
+    st.lists(parts, min_size=1, max_size=8),
+    st.integers(1, 60),
+)
+
+
+@given(types_outlines, shown, st.sampled_from(["Pool", "Row", "run", "🙂" * 300]))
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_the_map_of_a_type_keeps_its_promises(outline: Outline, how: MapShown, name: str) -> None:
+    try:
+        found = SymbolNames(outline).find(name, "")
+    except QueryError:
+        return
+    view = map_view(SourceFile("a.rs", 9, 0, "", "utf-8", "x\n"), outline, replace(how, format=Format.JSON), name)
+    size, told = measure(view.text), json.loads(view.text)
+    assert how.budget.admits(size)
+    assert size.bytes <= CAPS[MapLevel(view.truncation.detail_applied)]
+    entries = found.parts if found.is_spread else found.parts[0].children
+    assert told["total_count"] == len(entries)
+    assert told["total_symbols"] == sum(1 for entry in entries for _ in entry.walk())
+    assert told["shown_symbols"] == sum(1 for _ in every(told["results"]))
+    if how.offset < len(entries):
+        assert told["shown_symbols"] > 0
+    assert len(view.banner.splitlines()) == 1
+
+
+@given(outlines | types_outlines)
 def test_every_reference_leads_to_its_symbol(outline: Outline) -> None:
     finder = SymbolNames(outline)
     for symbol in outline.walk():
         if reference := finder.reference(symbol):
-            assert finder.find(reference, "")[0] is symbol
+            assert any(part is symbol for part in finder.find(reference, "").parts)
+        if exact := finder.exact_reference(symbol):
+            (part,) = finder.find(exact, "").parts
+            assert part is symbol

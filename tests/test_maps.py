@@ -16,6 +16,7 @@ from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.syntax import plain_outline
 from keyhole.core.types import Format, MapLevel, MapRequest, ReadRequest
+from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.maps.map_view import CAPS
 from keyhole.core.view.maps.map_writer import FOOTER
 from keyhole.core.view.usage import observed
@@ -253,6 +254,271 @@ def test_past_the_end(service: Service) -> None:
     path = write(service, "few.py", functions(3))
     view = service.map_view(MapRequest(path, offset=7))
     assert view.banner == "No symbols at offset=7: there are 3. First page: offset=0."
+
+
+# A type whose parts stand in several places
+
+
+# By file name: a name, the lines of a source, and the names on each line that belong to the first name.
+SPREAD = {
+    "pool.rs": (
+        "Pool",
+        [
+            "pub(crate) struct Pool<T> { free: T }",
+            "fn other() {}",
+            "impl<T> Pool<T> {",
+            "    fn get(&self) {}",
+            "}",
+            "impl<T> Clone for Pool<T> { fn clone(&self) {} }",
+            "impl Show for &'a mut Pool<u8> { fn show(&self) {} }",
+            "impl From<Pool<u8>> for Other { fn from() {} }",
+            "mod tests { impl Check for super::Pool<u8> { fn check() {} } }",
+        ],
+        {1: "Pool", 3: "Pool", 4: "get", 6: "Pool clone", 7: "&'a mut Pool<u8> show", 9: "Pool check"},
+    ),
+    "nested.rs": (
+        "Deep",
+        [
+            "mod inner { pub struct Deep; }",
+            "struct Other;",
+            "impl inner::Deep { fn reach() {} }",
+        ],
+        {1: "Deep", 3: "Deep reach"},
+    ),
+    "sync.go": (
+        "Syncer",
+        [
+            "package sync",
+            "type Syncer struct { size int }",
+            "func other() {}",
+            "func (s *Syncer) Write(b []byte) {}",
+            "type List[T any] struct{}",
+            "func (s Syncer) Stop() {}",
+            "func (l *List[T]) Push(x T) {}",
+        ],
+        {2: "Syncer", 4: "Write", 6: "Stop"},
+    ),
+    "elsewhere.go": (
+        "Syncer",
+        [
+            "package sync",
+            "func (s *Syncer) Flush() {}",
+            "func other() {}",
+            "func (s *Syncer) Close() {}",
+        ],
+        {2: "Flush", 4: "Close"},
+    ),
+    "widget.cpp": (
+        "Widget",
+        [
+            "namespace ui {",
+            "class Widget {",
+            "  void draw();",
+            "};",
+            "}",
+            "void other() {}",
+            "void ui::Widget::draw() {}",
+            "using namespace ui;",
+            "Widget::Widget() {}",
+            "namespace ui { void Widget::hide() {} }",
+        ],
+        {2: "Widget", 3: "draw", 7: "draw", 9: "Widget", 10: "hide"},
+    ),
+    "only.cc": (
+        "Widget",
+        [
+            "Widget::Widget() {}",
+            "void other() {}",
+            "void Widget::hide() {}",
+        ],
+        {1: "Widget", 3: "hide"},
+    ),
+    "animal.swift": (
+        "Animal",
+        [
+            "class Animal { func speak() {} }",
+            "struct Other {}",
+            "extension Animal: Walker { func walk() {} }",
+        ],
+        {1: "Animal speak", 3: "Animal walk"},
+    ),
+    "animal.kt": (
+        "Box",
+        [
+            "class Box<T> { fun open() {} }",
+            "fun other() {}",
+            "fun <T> Box<T>.close() {}",
+            "val Box<Int>?.size: Int get() = 1",
+        ],
+        {1: "Box open", 3: "close", 4: "size"},
+    ),
+    "animal.cs": (
+        "Animal",
+        [
+            "namespace Zoo {",
+            "partial class Animal { void Speak() {} }",
+            "class Other {}",
+            "partial class Animal { void Walk() {} }",
+            "}",
+        ],
+        {2: "Animal Speak", 4: "Animal Walk"},
+    ),
+    "box.ts": (
+        "Box",
+        [
+            "interface Box { open(): void }",
+            "class Other {}",
+            "interface Box { close(): void }",
+            "namespace Box { export function make() {} }",
+        ],
+        {1: "Box open", 3: "Box close", 4: "Box make"},
+    ),
+    "animal.js": (
+        "Animal",
+        [
+            "function Animal() {}",
+            "function other() {}",
+            "Animal.prototype.walk = function () {};",
+            "Animal.make = () => { };",
+        ],
+        {1: "Animal", 3: "walk", 4: "make"},
+    ),
+    "animal.rb": (
+        "Animal",
+        [
+            "module Zoo",
+            "  class Animal",
+            "    def speak; end",
+            "  end",
+            "end",
+            "class Other; end",
+            "class Zoo::Animal",
+            "  def walk; end",
+            "end",
+        ],
+        {2: "Animal", 3: "speak", 7: "Zoo::Animal", 8: "walk"},
+    ),
+    "animal.scala": (
+        "Animal",
+        [
+            "class Animal { def speak = 1 }",
+            "class Other",
+            "object Animal { def make = 2 }",
+        ],
+        {1: "Animal speak", 3: "Animal make"},
+    ),
+    "account.lua": (
+        "Account",
+        [
+            "local Account = {}",
+            "function Account.new() end",
+            "function other() end",
+            "function Account:pay(sum) end",
+        ],
+        {2: "new", 4: "pay"},
+    ),
+}
+
+
+def write_spread(service: Service, name: str) -> str:
+    return write(service, name, "\n".join([*SPREAD[name][1], ""]))
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_a_type_comes_with_everything_that_belongs_to_it(service: Service, name: str) -> None:
+    symbol, _, expected = SPREAD[name]
+    write_spread(service, name)
+    told = json.loads(service.map_view(MapRequest(name, symbol=symbol, format=Format.JSON)).text)
+    found: dict[int, str] = {}
+    for one in every(told["results"]):
+        found[one["start_line"]] = f"{found.get(one['start_line'], '')} {one['name']}".strip()
+    assert found == expected
+    assert (told["notes"], told["symbol"]) == ([], {"name": symbol, "parts": len(told["results"])})
+    assert told["total_symbols"] == told["shown_symbols"] == sum(1 for _ in every(told["results"]))
+    lines = [int(line) for line in re.findall(r": \[(\d+)-", service.map_view(MapRequest(name, symbol=symbol)).text)]
+    assert (sorted(lines), sorted(set(lines))) == (lines, sorted(expected))
+    assert f" symbols of {symbol} (lines " in told["banner"]
+
+
+def test_the_map_of_a_type(service: Service, check_golden: Check) -> None:
+    path = write_spread(service, "pool.rs")
+    for form in Format:
+        check_golden(f"maps/type.{form}", service.map_view(MapRequest(path, symbol="Pool", format=form)).text)
+
+
+def test_a_line_or_a_dotted_name_means_one_part(service: Service) -> None:
+    path = write_spread(service, "pool.rs")
+    assert service.map_view(MapRequest(path, symbol="3")).banner == "The only symbol inside Pool."
+    path = write_spread(service, "widget.cpp")
+    assert service.map_view(MapRequest(path, symbol="ui.Widget")).banner == "The only symbol inside Widget."
+    one = service.map_view(MapRequest(path, symbol="ui.Widget.hide"))
+    assert one.banner == "Symbol hide. Read it: read_file start_line=10 max_lines=1."
+
+
+def test_a_type_of_the_same_name_elsewhere_is_another_type(service: Service) -> None:
+    text = "class A:\n    class Row:\n        def a(self): ...\nclass B:\n    class Row:\n        def b(self): ...\n"
+    view = service.map_view(MapRequest(write(service, "rows.py", text), symbol="Row"))
+    assert view.banner == "The only symbol inside Row."
+    assert "Note: 2 symbols have this name; showing the first. For the others use symbol=LINE: 5.\n" in view.text
+    path = write(
+        service, "outer.rs", "struct Row;\nimpl Row { fn a() {} }\nmod m { struct Row; impl Row { fn b() {} } }\n"
+    )
+    view = service.map_view(MapRequest(path, symbol="Row"))
+    assert view.banner == "All 3 symbols of Row (lines 1-2)."
+
+
+def test_a_type_in_several_places_has_a_note_on_others_of_its_name(service: Service) -> None:
+    text = "namespace A {\npartial class Row {}\npartial class Row {}\n}\nnamespace B {\nclass Row {}\n}\n"
+    view = service.map_view(MapRequest(write(service, "rows.cs", text), symbol="Row"))
+    assert view.banner == "All 2 symbols of Row (lines 2-3)."
+    assert "Note: 1 other symbol of this name not shown. Use symbol=LINE: 6.\n" in view.text
+
+
+def test_functions_of_one_name_stay_apart(service: Service) -> None:
+    path = write(service, "f.py", "def f(): ...\ndef g(): ...\ndef f(): ...\n")
+    view = service.map_view(MapRequest(path, symbol="f"))
+    assert "Note: 2 symbols have this name; showing the first. For the others use symbol=LINE: 3.\n" in view.text
+
+
+@pytest.mark.parametrize("form", list(Format))
+def test_a_type_with_very_many_parts_is_paged(service: Service, form: Format) -> None:
+    methods = "".join(f"func (s *Store) Method{number}() {{}}\n// Next.\n\n" for number in range(400))
+    path = write(service, "store.go", f"package a\n\ntype Store struct {{}}\n\n\nfunc other() {{}}\n\n\n{methods}")
+    request = MapRequest(path, symbol="Store", max_tokens=1_000, format=form)
+    view = service.map_view(request)
+    assert re.match(r"\d+ of 401 symbols of Store \(lines 3-3, 9-9, 12-12, 15-15 and 397 more\): ", view.banner)
+    assert measure(view.text).tokens <= 1_000
+    names: list[str] = []
+    request = replace(request, level=MapLevel.OUTLINE)
+    for _ in range(100):
+        view = service.map_view(request)
+        names += names_of(view) if form == Format.JSON else re.findall(r"\b(\w+): \[", view.text)
+        way = re.search(r"Next page: offset=(\d+)", view.banner)
+        if way is None:
+            break
+        request = replace(request, offset=int(way.group(1)))
+    assert names == ["Store", *(f"Method{number}" for number in range(400))]
+
+
+def test_a_part_with_very_many_members_is_expanded_by_its_line(service: Service) -> None:
+    methods = "".join(f"    fn method_{number}_with_a_long_name_to_fill_the_page() {{}}\n" for number in range(400))
+    path = write(service, "big.rs", f"struct Big;\n\n\n\nimpl Big {{\n{methods}}}\n")
+    for symbol in ("", "Big"):
+        view = service.map_view(MapRequest(path, symbol=symbol, symbols_each=20, max_tokens=2_000))
+        way = re.search(r"next page: symbol=(\d+) offset=(\d+)", view.text)
+        assert way
+        page = service.map_view(MapRequest(path, symbol=way.group(1), offset=int(way.group(2))))
+        assert f"fn method_{way.group(2)}_" in page.text.partition("Inside")[2].split("\n")[1]
+    assert "Expand one: symbol=Big." in service.map_view(MapRequest(path, MapLevel.OUTLINE)).banner
+    assert "Expand one: symbol=5." in service.map_view(MapRequest(path, MapLevel.OUTLINE, symbol="Big")).banner
+
+
+def test_a_visibility_of_rust_is_written_once(service: Service) -> None:
+    text = "pub(crate) fn a() {}\npub(in crate::b) fn c() {}\npub(super) struct D;\npub fn e() {}\n"
+    shown = service.map_view(MapRequest(write(service, "seen.rs", text))).text
+    assert re.findall(r"^  (.*): \[", shown, re.MULTILINE) == [
+        line.removesuffix(" {}").rstrip(";") for line in text.splitlines()
+    ]
 
 
 # Files that are not code, or are not served

@@ -41,7 +41,9 @@ class _ReadOptions(AnswerOptions):
     show_default=True,
     help="How much of each symbol to show; auto picks the fullest level that fits.",
 )
-@click.option("--symbol", default="", help="Show one symbol with its contents: its name, dotted name or first line.")
+@click.option(
+    "--symbol", default="", help="Show a type with all its parts by name, or one symbol by dotted name or first line."
+)
 @click.option(
     "--symbols-each",
     type=int,

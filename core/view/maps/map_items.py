@@ -1,18 +1,21 @@
 """The symbols of a map: which of them a level shows, as lines of text and as facts for JSON."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from keyhole.core.types import MapLevel, Symbol
 from keyhole.core.untrusted_text import middle_cut
 from keyhole.core.view.maps.base_classes import base_names, declaration
-from keyhole.core.view.text import name_text, shorten
+from keyhole.core.view.text import declared_name, name_text, shorten
 
 LONGEST_NAME = 200
 _LONGEST_DOC = 200
 _ALL_DEPTHS = 99
 # How many levels of children each level of a map shows.
 _DEPTHS = {MapLevel.FULL: _ALL_DEPTHS, MapLevel.COMPACT: _ALL_DEPTHS, MapLevel.MINIMAL: 1}
+# The visibility of Rust is several words in one: `pub(crate)`.
+_WORD = re.compile(r"\w+")
 _NAMES_ONLY = (MapLevel.MINIMAL, MapLevel.OUTLINE)
 
 
@@ -154,5 +157,5 @@ def _label(symbol: Symbol, style: Style) -> str:
     if style.level != MapLevel.FULL:
         return label
     # A section of a class, or an underscore, may say what the signature does not.
-    words = symbol.signature.split()
+    words = _WORD.findall(declared_name(symbol.signature, symbol.name))
     return " ".join([*(name_text(word, style.width) for word in symbol.modifiers if word not in words), label])

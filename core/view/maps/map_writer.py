@@ -1,6 +1,6 @@
 """One map written out: banner, header, symbols and footer, as text or as JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -8,6 +8,7 @@ from operator import attrgetter
 from keyhole.core.notes import Note
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Completeness, Format, MapLevel, Outline, SourceFile, Symbol
+from keyhole.core.untrusted_text import middle_cut
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
 from keyhole.core.view.maps.map_items import (
     LONGEST_NAME,
@@ -24,7 +25,7 @@ from keyhole.core.view.maps.map_items import (
     item_lines,
     items_lines,
 )
-from keyhole.core.view.maps.symbol_names import SymbolNames
+from keyhole.core.view.maps.symbol_names import Named, SymbolNames
 from keyhole.core.view.masked import MaskedPlace, masked_facts, masked_sentence, masks_in_text
 from keyhole.core.view.text import count_lines, count_of, human_size, json_line, name_text
 from keyhole.core.view.writing import Draft, Page, count_facts, head_text, json_answer, note_texts
@@ -32,6 +33,7 @@ from keyhole.core.view.writing import Draft, Page, count_facts, head_text, json_
 FOOTER = "Use read_file(path, start_line=LINE, max_lines=N) for targeted reads."
 _LONGEST_PATH_WHEN_NARROW = 100
 _LONGEST_NAME_IN_BANNER = 24
+_PLACES_IN_BANNER = 4
 _NAMED_IN_BANNER = (MapLevel.COMPACT, MapLevel.MINIMAL, MapLevel.OUTLINE)
 
 
@@ -75,6 +77,18 @@ def _texts_of(symbol: Symbol) -> tuple[str, ...]:
     return symbol.signature or symbol.name, symbol.doc, symbol.returns
 
 
+def _joined_ranges(symbols: Sequence[Symbol], text: str) -> list[tuple[int, int]]:
+    """Return the ranges of some symbols in a text; those with only blank lines in between are one range."""
+    lines = text.split("\n")
+    ranges: list[tuple[int, int]] = []
+    for symbol in symbols:
+        if ranges and not any(map(str.strip, lines[ranges[-1][1] : symbol.start_line - 1])):
+            ranges[-1] = ranges[-1][0], max(ranges[-1][1], symbol.end_line)
+        else:
+            ranges.append((symbol.start_line, symbol.end_line))
+    return ranges
+
+
 class MapWriter:
     """Writes the map of a file, or of one symbol in it, from a sketch."""
 
@@ -83,12 +97,12 @@ class MapWriter:
         self._outline = outline
         self._shown = shown
         self._names = SymbolNames(outline)
-        self.owner: Symbol | None = None
-        self._notes = note_texts(*shown.notes)
-        if symbol:
-            self.owner, notes = self._names.find(symbol, source.path)
-            self._notes += note_texts(*notes)
-        self.entries = self.owner.children if self.owner else outline.symbols
+        named = self._names.find(symbol, source.path) if symbol else Named(())
+        self._notes = note_texts(*shown.notes, *named.notes)
+        # The whole of a type that stands in several places is a list of its parts, without an owner around it.
+        self._type = symbol if named.is_spread else ""
+        self.owner = named.parts[0] if named.parts and not named.is_spread else None
+        self.entries = self.owner.children if self.owner else named.parts or outline.symbols
         self.total = count_inside(self.entries)
 
     def style(self, level: MapLevel, width: int) -> Style:
@@ -124,20 +138,24 @@ class MapWriter:
         if self.owner:
             own = self.style(MapLevel.FULL, sketch.style.width)
             yield from ("", *item_lines(Item(self.owner), own, "", self._gap_lines))
-        elif sketch.lists_imports and self._import_texts:
-            yield from ("", "Imports", *(f"  {text}" for text in self._import_texts))
-        elif self._outline.imports:
-            lines = [imported.line for imported in self._outline.imports]
-            yield from ("", f"{count_of(len(lines), 'import')}: [{min(lines)}-{max(lines)}]")
+        elif not self._type:
+            yield from self._imports(sketch)
         if self.total:
-            title = "Inside" if self.owner else "Symbols"
+            title = f"Parts of {self._short(self._type)}" if self._type else "Inside" if self.owner else "Symbols"
             yield from ("", title, *items_lines(sketch.items, sketch.style, "  ", self._gap_lines))
         elif not self.owner and not self._outline.missed:
             yield from ("", "No symbols found.")
 
+    def _imports(self, sketch: Sketch) -> Iterator[str]:
+        if sketch.lists_imports and self._import_texts:
+            yield from ("", "Imports", *(f"  {text}" for text in self._import_texts))
+        elif self._outline.imports:
+            lines = [imported.line for imported in self._outline.imports]
+            yield from ("", f"{count_of(len(lines), 'import')}: [{min(lines)}-{max(lines)}]")
+
     def _gap_lines(self, gap: Gap) -> tuple[str, str]:
         is_own = gap.owner is self.owner
-        reference = "" if is_own or gap.owner is None else self._names.reference(gap.owner)
+        reference = "" if is_own or gap.owner is None else self._names.exact_reference(gap.owner)
         way = f"symbol={reference} offset={gap.first}" if reference else f"offset={gap.first}"
         noun = "symbol" if gap.count == 1 else "symbols"
         step = f", next page: {way}" if is_own or reference else ""
@@ -156,9 +174,7 @@ class MapWriter:
             "bytes": self._source.size,
             "has_errors": self._outline.has_errors,
             "level": sketch.style.level,
-            "symbol": item_facts(Item(self.owner), self.style(MapLevel.FULL, sketch.style.width))
-            if self.owner
-            else None,
+            "symbol": self._owner_facts(sketch),
             "imports": self._import_texts if sketch.lists_imports else [],
             "total_imports": len(self._outline.imports),
             "total_symbols": self.total,
@@ -171,6 +187,11 @@ class MapWriter:
         return json_answer(
             self.banner(sketch), results, lambda info: {**count_facts(page, len(entries), info), **facts}
         )
+
+    def _owner_facts(self, sketch: Sketch) -> dict[str, object] | None:
+        if self._type:
+            return {"name": middle_cut(self._type, sketch.style.width), "parts": len(self.entries)}
+        return item_facts(Item(self.owner), self.style(MapLevel.FULL, sketch.style.width)) if self.owner else None
 
     def completeness(self, sketch: Sketch) -> Completeness:
         """Return what the map lacks; a lower level that `auto` chose lacks nothing that was asked for."""
@@ -195,7 +216,7 @@ class MapWriter:
         shown = [
             (" ".join(_texts_of(symbol)), symbol.start_line, symbol.end_line) for symbol in self._shown_symbols(sketch)
         ]
-        if sketch.lists_imports and not self.owner:
+        if sketch.lists_imports and not self.owner and not self._type:
             shown += [(found.text, found.line, found.line + found.text.count("\n")) for found in self._outline.imports]
         masks = [mask for text, first, last in shown for mask in masks_in_text(text, self._source.masked, first, last)]
         return [
@@ -215,7 +236,7 @@ class MapWriter:
     def _symbols_banner(self, sketch: Sketch) -> str:
         if not self.entries:
             return self._nothing_to_show()
-        inside = f" inside {self._name(self.owner)}" if self.owner else ""
+        inside = f" inside {self._short(self.owner.name)}" if self.owner else self._of_type
         if not sketch.items:
             there_are = f"there are {len(self.entries):,}" if len(self.entries) > 1 else "there is 1"
             return f"No symbols at offset={sketch.first}{inside}: {there_are}. First page: offset=0."
@@ -259,7 +280,7 @@ class MapWriter:
         if self.owner is None:
             return "No symbols. Read the file: read_file start_line=1."
         start, lines = self.owner.start_line, self.owner.end_line - self.owner.start_line + 1
-        return f"Symbol {self._name(self.owner)}. Read it: read_file start_line={start} max_lines={lines}."
+        return f"Symbol {self._short(self.owner.name)}. Read it: read_file start_line={start} max_lines={lines}."
 
     def _steps(self, sketch: Sketch) -> Iterator[str]:
         if following := self._next(sketch):
@@ -274,7 +295,8 @@ class MapWriter:
         """Return the reference of a symbol that has more to show: preferably one with members."""
         items = [item for item in sketch.items if isinstance(item, Item)]
         best = next((item for item in items if item.symbol.children), items[0])
-        return self._names.reference(best.symbol)
+        # The name of a type would show this same map again.
+        return self._names.exact_reference(best.symbol) if self._type else self._names.reference(best.symbol)
 
     def truncation(self, sketch: Sketch, size: Size) -> TruncationInfo:
         """Return what the budget did."""
@@ -312,8 +334,18 @@ class MapWriter:
         is_narrow = sketch.style.width < LONGEST_NAME
         return name_text(self._source.path, _LONGEST_PATH_WHEN_NARROW if is_narrow else LONGEST_NAME)
 
-    def _name(self, symbol: Symbol) -> str:
-        return name_text(symbol.name, _LONGEST_NAME_IN_BANNER)
+    def _short(self, name: str) -> str:
+        return name_text(name, _LONGEST_NAME_IN_BANNER)
+
+    @cached_property
+    def _of_type(self) -> str:
+        """Which type the map shows, and where its parts are."""
+        if not self._type:
+            return ""
+        places = _joined_ranges(self.entries, self._source.text)
+        listed = ", ".join(f"{start}-{end}" for start, end in places[:_PLACES_IN_BANNER])
+        more = len(places) - _PLACES_IN_BANNER
+        return f" of {self._short(self._type)} (lines {listed}{f' and {more:,} more' if more > 0 else ''})"
 
     @cached_property
     def _lines(self) -> int:
