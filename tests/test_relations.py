@@ -170,9 +170,9 @@ def test_pages_are_the_whole_list(vault: Service, request_: RelationRequest) -> 
 
 def test_a_hub_says_how_many_links_it_has(vault: Service) -> None:
     answer = facts(vault, LinksRequest("Hub.md"))
-    assert answer["categories"]["incoming"] == {"total": TO_HUB, "returned": 5}
+    assert answer["categories"]["incoming"] == {"total": TO_HUB, "returned": 3}
     assert answer["banner"].endswith(
-        "incoming 1-5 of 180, no internal, no external. Next page: category=incoming offset=5."
+        "incoming 1-3 of 180, no internal, no external. Next page: category=incoming offset=3."
     )
     files = facts(vault, LinkSearchRequest(has_links_to="Hub.md"))
     assert files["total_count"] == TO_HUB

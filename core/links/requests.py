@@ -49,7 +49,7 @@ class LinksRequest(ListRequest):
 
     path: str
     category: Category | None = None
-    most_incoming: int = 5
+    most_incoming: int = 3
 
 
 @dataclass(frozen=True, slots=True)

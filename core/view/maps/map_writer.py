@@ -120,7 +120,9 @@ class MapWriter:
         return f"{json_line(item_facts(item, style))},\n" if isinstance(item, Item) else ""
 
     def _text(self, sketch: Sketch) -> str:
-        body = "\n".join([*self._head(sketch), *self._body(sketch), "", FOOTER])
+        # Who asks for one symbol knows how to go on.
+        footer = () if self._type or self.owner else ("", FOOTER)
+        body = "\n".join([*self._head(sketch), *self._body(sketch), *footer])
         return f"{head_text(self.banner(sketch), self._notes)}{body}\n"
 
     def _head(self, sketch: Sketch) -> Iterator[str]:
