@@ -28,14 +28,14 @@ _WITHOUT_FURTHER = {COMPACT_ALONE: str(Detail.COMPACT)}
 
 # Text describes only good results, so that an answer stays short: those with this share of the best score. A further
 # hit needs a larger one to get its own row.
-_WORTH_DESCRIBING = 0.25
-_WORTH_A_ROW = 0.5
+_WORTH_DESCRIBING = 0.3
+_WORTH_A_ROW = 0.6
 # Between stretches of a file.
 _GAP = "…\n"
 _SIMILAR = " · similar"
 _LONGEST_PATH_ALONE = 100
 _LONGEST_SENTENCE = 120
-_LONGEST_SIGNATURE = 80
+_LONGEST_SIGNATURE = 70
 _LONGEST_RETURNS = 80
 _LONGEST_LINE = 70
 _LONGEST_LIST = 200

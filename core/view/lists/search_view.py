@@ -84,11 +84,9 @@ def _hit_counts(result: SearchResult) -> dict[str, object]:
 
 
 def _aside(result: SearchResult) -> str:
-    """Return how many hits the files have, or that no file contains the words of the query."""
-    if result.total_hits is None or not result.total:
+    """Return that no file contains the words of the query, if so."""
+    if result.total_hits is None or not result.total or result.has_words:
         return ""
-    if result.has_words:
-        return f"Hits in them: {result.total_hits:,}." if result.total_hits != result.total else ""
     words = words_of(result.query.text)
     named = f'"{name_text(words[0], _LONGEST_WORD)}"' if len(words) == 1 else "any of these words"
     return f"No file searched contains {named}: these are only similar."
