@@ -26,6 +26,8 @@ FUSION_K, VECTOR_K = 60, 10
 VECTOR_WEIGHT = 0.54
 NAME_VECTOR_WEIGHT = 0.22
 AS_WRITTEN = 0.3
+# The share of its score that a chunk keeps if it contains no word of the query, however similar it is.
+MOST_SIMILAR = 0.49
 
 WEIGHTS = {
     "defines the name": 2.5,
@@ -115,6 +117,10 @@ def rank(
         _reward_good_files(candidates)
     if "further chunk of file" not in without:
         _spread(_in_order(candidates))
+    for candidate in candidates:
+        if candidate.is_similar:
+            candidate.score *= MOST_SIMILAR
+            candidate.signals.append(("similar only", MOST_SIMILAR - 1, "contains no word of the query"))
     _put_members_first(candidates)
     return _in_order(candidates)
 

@@ -4,10 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from keyhole.core.search.rank import ChunkCandidate, Wanted
-
-# The highest score of what is only similar.
-_MOST_SIMILAR = 0.49
+from keyhole.core.search.rank import MOST_SIMILAR, ChunkCandidate, Wanted
 
 
 class Ranking:
@@ -19,7 +16,7 @@ class Ranking:
     def __init__(
         self, candidates: list[ChunkCandidate], wanted: Wanted, counts: Mapping[int, int] = MappingProxyType({})
     ) -> None:
-        _score_in_order(candidates)
+        _give_shares(candidates)
         self.candidates = candidates
         self.wanted = wanted
         self._counts = Counter(candidate.file_id for candidate in candidates) | Counter(counts)
@@ -54,15 +51,10 @@ def grouped(ordered: list[ChunkCandidate], *, by_file: bool) -> list[list[ChunkC
     return list(files.values())
 
 
-def _score_in_order(ordered: list[ChunkCandidate]) -> None:
-    """Give each candidate its score as a share of the best; none has a higher one than those before it.
-
-    What contains no word of the query stays below one half, however similar it is.
-    """
-    top, most = ordered[0].score if ordered else 0.0, 1.0
+def _give_shares(ordered: list[ChunkCandidate]) -> None:
+    """Give each candidate its score as a share of the best; what is only similar stays below one half."""
+    if not ordered or not ordered[0].score:
+        return
+    most = MOST_SIMILAR if ordered[0].is_similar else 1.0
     for candidate in ordered:
-        share = candidate.score / top if top else 0.0
-        if candidate.is_similar:
-            share *= _MOST_SIMILAR
-            candidate.signals.append(("similar only", _MOST_SIMILAR - 1, "contains no word of the query"))
-        most = candidate.relative_score = min(most, share)
+        candidate.relative_score = most * candidate.score / ordered[0].score
