@@ -459,6 +459,8 @@ class Passage:
     content: tuple[Stretch, ...]
     # The line with the most words of the query that the signature does not contain; None if there is none.
     best_line: Stretch | None = None
+    # Where the first match on that line starts, counted from 0.
+    best_column: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ _REPEATED = {
     "cursor": "the cursor of a JSON answer to the same request; continues there",
     "max_tokens": "token budget, at least 1,000; [the default](#running-the-server) depends on the client",
     "format": "text (default), or JSON with the same facts",
-    "detail_level": "minimal for an overview; compact adds purpose, return value and key methods; rich adds the "
+    "detail_level": "minimal for an overview; compact adds purpose, best line and key methods; rich adds the "
     "source; auto shows the best three rich and the rest minimal",
 }
 _LINE_NUMBERS = "number each line of source, or put the source into a fence"

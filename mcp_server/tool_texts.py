@@ -179,7 +179,7 @@ def instructions(tools: ToolSet) -> str:
     """Return what an agent reads about the server."""
     return (
         "Keyhole shows this codebase in answers that fit a token budget. Start narrow, then widen: search_code with "
-        "detail_level=minimal (a name, a few words, or /a regex/ for exact text), then map_file on the files that "
+        'detail_level=minimal (a name, a few words, "exact text" or /a regex/), then map_file on the files that '
         "matter, then read_file on the line ranges you need. "
         f"To go on from there: {_ways_on(tools)}. "
         "The first line of every answer says how much is shown, what is missing and why, and which parameters get the "
@@ -205,7 +205,7 @@ Answer this about the codebase: {question}
 
 Work from the overview to the details, and stop as soon as you know enough:
 1. search_code with detail_level=minimal and limit=20. Use a name if you have one, else a few words about what the \
-code does. If the first page doesn't help, try other words, or mode=regex for exact text.
+code does. If the first page doesn't help, try other words, or "exact text" in quotes.
 2. map_file on the one to three files that matter, to see what they define and on which lines.
 3. read_file with start_line and max_lines on only those ranges.
 4. For what is around them: get_tree (folders, files and symbols), {ways_on}.

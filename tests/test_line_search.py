@@ -79,7 +79,7 @@ def test_the_default_is_a_hundred_lines(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="context_lines must be 0 or more"):
         service.search_view(SearchRequest("/x/", context_lines=-1))
     words = service.search_view(SearchRequest("x", Mode.KEYWORD, output=Output.FILES)).text
-    assert "Note: context_lines and output only apply to a regular expression." in words
+    assert "Note: context_lines and output only apply to exact text and regular expressions." in words
 
 
 def test_a_long_line_is_clipped_around_the_match(tmp_path: Path) -> None:

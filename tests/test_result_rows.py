@@ -9,6 +9,7 @@ import pytest
 
 from keyhole.core.service import Service
 from keyhole.core.types import Detail, Format, Hit, Mode, SearchRequest
+from keyhole.tui.query_syntax import read_query, with_path
 
 Check = Callable[[str, str], None]
 
@@ -259,3 +260,84 @@ def test_quotes_are_exact_about_case_and_need_both_marks(shop: Service) -> None:
     assert ask(shop, 'customer "pays')
     # Quotes inside code are part of it.
     assert ask(shop, 'json.dumps("lines")')
+
+
+def test_a_quoted_text_decides_what_a_row_names(shop: Service) -> None:
+    hit = ask(shop, '"return json.dumps" lines', mode=Mode.KEYWORD)[0]
+    assert hit.qualified_name == "Order.invoice"
+    assert hit.passage
+    assert hit.passage.best_line
+    assert hit.passage.best_line.text.strip().startswith("return json.dumps")
+
+
+def test_two_quoted_texts_may_be_in_different_parts_of_a_file(shop: Service) -> None:
+    assert {hit.path for hit in ask(shop, '"class Order" "class Basket"')} == {"shop/orders.py"}
+    assert not ask(shop, '"class Order" "class Cart"')
+
+
+def test_quoted_text_that_is_nowhere_says_what_else_would_find_it(shop: Service) -> None:
+    text = shop.search_view(SearchRequest('"Customer Pays"')).text
+    assert text.startswith('Nothing found: no match for "Customer Pays" in ')
+    assert "without quotes: " in text
+    assert "ignoring case, with /(?i)Customer\\ Pays/: 1 result" in text
+
+
+def test_a_match_outside_of_definitions_is_called_by_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("from quartz import rotate\n\n\ndef unrelated():\n    return 1\n")
+    service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
+    service.index()
+    (hit,) = ask(service, "quartz rotate")
+    assert (hit.kind, hit.line, hit.signature) == ("code", 1, "")
+
+
+def test_the_source_of_a_long_definition_has_its_whole_signature(tmp_path: Path) -> None:
+    decorators = "".join(f"@decorated_{number}(\n    {number},\n)\n" for number in range(5))
+    body = "".join(f"    step_{number} = prepare({number})\n" for number in range(60))
+    source = f"{decorators}def handle(\n    first,\n    second,\n):\n{body}    paint(zebra)\n{body}"
+    (tmp_path / "a.py").write_text(source)
+    service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
+    service.index()
+    (hit,) = ask(service, "zebra")
+    assert hit.passage
+    start, around = hit.passage.content
+    assert start.text == "def handle(\n    first,\n    second,\n):\n"
+    assert "    paint(zebra)\n" in around.text
+
+
+def test_a_filter_on_a_path_with_brackets_or_spaces(tmp_path: Path) -> None:
+    path = tmp_path / "app/[id]/my page.ts"
+    path.parent.mkdir(parents=True)
+    path.write_text("export function dodo() {\n  return 1;\n}\n")
+    service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
+    service.index()
+    for filtered in ("app/[id]/my page.ts", "app/[id]", with_path("dodo", "app/[id]/my page.ts").partition("path:")[2]):
+        assert [hit.path for hit in ask(service, "dodo", path=filtered)] == ["app/[id]/my page.ts"]
+
+
+def test_what_is_only_similar_is_named_in_one_file_too(shop: Service) -> None:
+    view = shop.search_view(request("backoff", mode=Mode.HYBRID, path="shop/stock.py"))
+    assert view.banner.endswith("these are only similar.")
+
+
+def test_masks_in_further_rows_are_counted(tmp_path: Path) -> None:
+    token = "AKIA" + "Q3EGZT5WPLMXR7VN"
+    filling = "nothing to see on this line of text, nor on the next one\n" * 40
+    (tmp_path / "notes.txt").write_text("".join(f"{filling}heron {token}\n" for _ in range(3)))
+    service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
+    service.index()
+    view = service.search_view(request("heron"))
+    assert view.text.count("[secret:") == 3
+    assert view.banner.endswith("Masked 3 secrets: notes.txt:41, notes.txt:82, notes.txt:123.")
+
+
+def test_a_long_best_line_is_clipped_around_its_match(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("start\n" + "x y z " * 40 + "cormorant" + " q r s" * 40 + "\n")
+    service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
+    service.index()
+    assert "cormorant" in service.search_view(request("cormorant")).text
+
+
+def test_the_search_line_of_the_explorer_keeps_quoted_text() -> None:
+    assert read_query('"def  foo"  bar lang:py').query == '"def  foo" bar'
+    assert read_query('"see path:docs here" x').path == ""
+    assert with_path('"see path:docs here" x path:b.py', "a.py") == '"see path:docs here" x path:a.py'

@@ -11,7 +11,7 @@ from keyhole.tui.index_state import IndexState, Phase
 
 _MOST_LANGUAGES = 8
 
-HINTS = """Type a name, a few words, or /a regular expression/.
+HINTS = """Type a name, a few words, "exact text" or /a regular expression/.
 
 Add filters to the same line:
   lang:py        files in a language

@@ -12,6 +12,7 @@ from keyhole.core.syntax.languages import language_named
 from keyhole.core.types import Inventory, Mode, SearchRequest
 
 _FILTER = re.compile(r"(?<!\S)(lang|path|kind|mode|tests|limit):(\S*)")
+_QUOTED = re.compile(r'("[^"]+")')
 _PATH_FILTER = re.compile(r"(?<!\S)path:\S*")
 _OTHER_WORD = re.compile(r"(?<!\S)([a-z]+):([^\s:/]\S*)")
 _TESTS = {"yes": True, "no": False}
@@ -29,11 +30,12 @@ _OPEN = ("path", "kind")
 
 def read_query(line: str) -> SearchRequest:
     """Parse a line into words and filters; a filter without a value yet, such as `lang:`, is ignored."""
-    given: dict[str, str] = {name: value for name, value in _FILTER.findall(line) if value}
-    for name, value in _OTHER_WORD.findall(line):
+    plain = _QUOTED.sub(" ", line)
+    given: dict[str, str] = {name: value for name, value in _FILTER.findall(plain) if value}
+    for name, value in _OTHER_WORD.findall(plain):
         _check_no_misspelled_filter(name, value)
     return SearchRequest(
-        " ".join(_FILTER.sub("", line).split()),
+        _outside_quotes(_FILTER, line),
         mode=_mode(given["mode"]) if "mode" in given else None,
         path=given.get("path", ""),
         language=given.get("lang", ""),
@@ -43,11 +45,19 @@ def read_query(line: str) -> SearchRequest:
     )
 
 
+def _outside_quotes(unwanted: re.Pattern[str], line: str) -> str:
+    """Return a line without what a pattern matches and with single spaces, except in its quoted parts."""
+    parts = _QUOTED.split(line)
+    for number in range(0, len(parts), 2):
+        parts[number] = re.sub(r"\s+", " ", unwanted.sub("", parts[number]))
+    return "".join(parts).strip()
+
+
 def with_path(line: str, path: str) -> str:
     """Return a line that searches in one file only."""
-    others = " ".join(_PATH_FILTER.sub("", line).split())
-    # A filter ends at a space, and the wildcard matches one.
-    written = re.sub(r"\s", "?", path)
+    others = _outside_quotes(_PATH_FILTER, line)
+    # A filter ends at a space, and the wildcard matches any character.
+    written = re.sub(r"[\s*?\[\]{}]", "?", path)
     return f"{others} path:{written}"
 
 

@@ -45,7 +45,7 @@ class _SearchOptions(FilterOptions, AnswerOptions):
     root_option,
 )
 def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
-    """Search the workspace. QUERY is a name, a few words, or /a regular expression/."""
+    """Search the workspace. QUERY is a name, a few words, "exact text" or /a regular expression/."""
     from dataclasses import replace
 
     from keyhole.core.service import Service

@@ -164,12 +164,10 @@ class Engine:
     def _scope(self, query: Query, mode: Mode) -> ChunkScope:
         """Return which chunks the filters allow that contain the quoted parts of a query."""
         scope = chunk_scope(self.store, query)
-        if mode == Mode.REGEX:
+        texts = quoted_parts(query.text)
+        if mode == Mode.REGEX or not texts:
             return scope
-        for text in quoted_parts(query.text):
-            found = chunks_containing(self.store, self.files, text, scope)
-            scope = replace(scope, chunk_ids=found if scope.chunk_ids is None else found & scope.chunk_ids)
-        return scope
+        return replace(scope, chunk_ids=chunks_containing(self.store, self.files, texts, scope))
 
     def _page(
         self, query: Query, mode: Mode, scope: ChunkScope, ranking: Ranking, *, is_by_file: bool
@@ -334,5 +332,6 @@ def _wanted(text: str) -> Wanted:
         words=frozenset(words),
         stems=frozenset(map(stem, words)),
         names=frozenset(map(letters_of, names_of(text))),
+        texts=tuple(quoted_parts(text)),
         vector_weight=NAME_VECTOR_WEIGHT if is_identifier(text) else VECTOR_WEIGHT,
     )

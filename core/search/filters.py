@@ -78,7 +78,9 @@ def _path_test(pattern: str) -> PathTest:
     if not _GLOB.search(pattern):
         return lambda path: path == pattern or path.startswith(f"{pattern}/")
     # As in an ignore file, a glob without a slash matches file names in any folder.
-    return glob_test(pattern if "/" in pattern else f"**/{pattern}")
+    matches = glob_test(pattern if "/" in pattern else f"**/{pattern}")
+    # A path may contain brackets, as in `app/[id]/page.ts`.
+    return lambda path: matches(path) or path == pattern or path.startswith(f"{pattern}/")
 
 
 def _known_language(store: SearchStore, language: str) -> str:

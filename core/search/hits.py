@@ -1,17 +1,20 @@
 """Turns candidates into hits: each gets its source, and the label of the definition that fits the query best."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
-from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, find_stems, stems_of
+from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, count_quoted, find_stems, stems_of
 from keyhole.core.search.rank import ChunkCandidate, Wanted, letters_of
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import HOLDS_METHODS, Hit, Passage, Signal, SourceFile
 
 _MAX_KEY_METHODS = 3
+# A quoted text on a line of a definition says more than all words.
+_QUOTED_WORTH = 20
 # How comments start in most languages.
 _COMMENTS = ("#", "//", "/*", "*", "--", ";", "%")
 _CONTAINERS = HOLDS_METHODS | {"module", "namespace", "package"}
@@ -66,7 +69,9 @@ class _Labelling:
         self._symbols = symbols
         self._source = source
         self._wanted = wanted
-        self._found: FoundStems = find_stems(source.text, candidate.start_line, wanted.stems) if source else {}
+        self._found: FoundStems = (
+            find_stems(source.text, candidate.start_line, wanted.stems, wanted.texts) if source else {}
+        )
         self._label = self._choose()
         self._best_line = self._find_best_line()
 
@@ -102,10 +107,12 @@ class _Labelling:
             return None
         own = self._own_stems()
         best = max(self._symbols, key=lambda symbol: self._fit(symbol, own.get(symbol.symbol_id, frozenset())))
-        if any(self._fit(best, own.get(best.symbol_id, frozenset()))[:3]) or self._starts_here(best):
+        if any(self._fit(best, own.get(best.symbol_id, frozenset()))[:3]):
             return best
-        # Nothing in it matches by words: the innermost definition around its first line.
-        return self._innermost(self._candidate.start_line) or best
+        # The words are outside of all definitions: the line with the best match says more.
+        if self._found:
+            return None
+        return best if self._starts_here(best) else self._innermost(self._candidate.start_line)
 
     def _fit(self, symbol: SymbolLabel, own: frozenset[str]) -> tuple[bool, bool, float, float, bool]:
         stems, name, share = self._wanted.stems, frozenset[str](), 0.0
@@ -118,7 +125,7 @@ class _Labelling:
             symbol.symbol_id == self._candidate.symbol_id,
             starts_here and letters_of(symbol.name) in self._wanted.names,
             # A word in the name says more than one on a line.
-            len(name & stems) + len((own | around) - name) / 2,
+            len(name & stems) + len((own | around) - name) / 2 + _QUOTED_WORTH * count_quoted(own),
             share,
             starts_here,
         )
@@ -160,8 +167,12 @@ class _Labelling:
             missing = missing - stems_of(described)
             declared = range(label.start_line, label.name_line + 1)
             lines = {n: stems for n, stems in lines.items() if n not in declared and self._is_about(n, label)}
-        best = max(lines, key=lambda n: (len(lines[n] & missing), len(lines[n]), -n), default=0)
-        return best if best and lines[best] & missing else 0
+        best = max(lines, key=lambda n: self._worth(n, lines[n], missing), default=0)
+        return best if best and (lines[best] & missing or count_quoted(lines[best])) else 0
+
+    def _worth(self, line: int, found: frozenset[str], missing: frozenset[str]) -> tuple[int, int, bool, int, int]:
+        letters = sum(map(str.isalpha, self._source.file.line(line))) if self._source else 0
+        return count_quoted(found), len(found & missing), letters >= _FEWEST_LETTERS, len(found), -line
 
     def _is_about(self, line: int, label: SymbolLabel) -> bool:
         return label.start_line <= line <= label.end_line or self._owner_of(line) == label
@@ -190,7 +201,15 @@ class _Labelling:
         named_lines = (label.start_line, label.end_line) if label else (0, 0)
         best = self._best_line if label else self._line_to_show()
         name_line = label.name_line if label else 0
-        return self._source.file.passage(self._source.chunk, named_lines, name_line, self._found, best)
+        passage = self._source.file.passage(self._source.chunk, named_lines, name_line, self._found, best)
+        return replace(passage, best_column=self._column_of(best))
+
+    def _column_of(self, line: int) -> int:
+        """Return where the first match on a line starts, counted from 0."""
+        text = self._source.file.line(line) if self._source and line else ""
+        parts = [part[1:-1] if part.startswith('"') else part for part in self._found.get(line, ())]
+        places = [place for part in parts if (place := text.lower().find(part.lower())) >= 0]
+        return min(places, default=0)
 
 
 def _symbols_in(store: SearchStore, candidates: Iterable[ChunkCandidate]) -> dict[int, list[SymbolLabel]]:

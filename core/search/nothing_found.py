@@ -7,7 +7,7 @@ from typing import Any
 
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.search.filters import chunk_scope
-from keyhole.core.search.query import is_identifier, pattern_of
+from keyhole.core.search.query import is_identifier, is_quoted, pattern_of, quoted_parts
 from keyhole.core.search.symbol_search import Names
 from keyhole.core.types import Mode, NothingFound, Query
 
@@ -35,7 +35,6 @@ class SearchGap:
         scope = chunk_scope(self._store, query)
         filters = tuple((name, value) for name, value in _filters(query).items())
         without = results_without(list(_filters(query)), lambda names: self._count(_opened(query, names)))
-        everywhere = _opened(query, _OPEN)
         return NothingFound(
             looked_for=f"match for {_quoted(query.text, mode)}",
             files=self._store.count_files() if scope.file_ids is None else len(scope.file_ids),
@@ -43,7 +42,7 @@ class SearchGap:
             without=tuple(without),
             # If a filter is the reason, other names are not.
             closest=() if without else tuple(self._closest(query.text, mode)),
-            hints=() if without else tuple(self._hints(everywhere)),
+            hints=() if without else tuple(self._hints(query)),
         )
 
     def _closest(self, text: str, mode: Mode) -> Sequence[str]:
@@ -57,7 +56,7 @@ class SearchGap:
         others = list(_other_searches(query))
         found = [(text, count) for other, text in others if (count := self._count(other))]
         yield from (f"{text}: {count:,} {'result' if count == 1 else 'results'}" for text, count in found)
-        if not found and query.mode in _MODES_BY_WORDS:
+        if not found and query.mode in _MODES_BY_WORDS and not quoted_parts(query.text):
             yield "words match as a whole; mode=regex also finds parts of them"
 
 
@@ -84,11 +83,20 @@ def _opened(query: Query, names: Mapping[str, Any] | Sequence[str]) -> Query:
 
 
 def _quoted(text: str, mode: Mode) -> str:
+    if is_quoted(text):
+        return text.strip()
     return f"/{pattern_of(text)}/" if mode == Mode.REGEX else f"'{text.strip()}'"
 
 
 def _other_searches(query: Query) -> Iterator[tuple[Query, str]]:
     """Yield other searches for the same, each with what is different about it."""
+    if quoted_parts(query.text):
+        mode = Mode.KEYWORD if query.mode == Mode.REGEX else query.mode
+        yield replace(query, mode=mode, text=query.text.replace('"', " ")), "without quotes"
+        if is_quoted(query.text):
+            pattern = f"(?i){pattern_of(query.text)}"
+            yield replace(query, mode=Mode.REGEX, text=pattern), f"ignoring case, with /{pattern}/"
+        return
     if query.mode == Mode.REGEX:
         pattern = pattern_of(query.text)
         if "(?i" not in pattern:

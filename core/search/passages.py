@@ -1,9 +1,8 @@
 """Cuts the source of hits from the files as they are now, never from a copy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.types import Hit, Passage, Stretch
@@ -14,10 +13,11 @@ _MAX_CONTEXT = 2_000
 _MAX_MATCH_LINES = 8
 # A definition with more lines is not shown whole.
 _LONG_DEFINITION = 40
-# Of a long definition, this much of its start is shown, and around each match.
-_START_LINES = 5
+# Of a long definition, so many lines are shown around each match, and gaps of so few lines too.
 _AROUND_MATCH = 3
-# If what a hit names is longer, its chunk is shown instead.
+_SMALL_GAP = 2
+_MAX_SIGNATURE_LINES = 20
+# If what would be shown is longer, less of it is.
 _MAX_CONTENT = 6_000
 
 # The stems of the query that each line contains, by line number.
@@ -92,7 +92,7 @@ class FileLines:
         self, chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, found: FoundStems, best: int
     ) -> Passage:
         """Return what a hit names, with the lines around it; `found` are the matches in its chunk."""
-        content = self._content(chunk, named_lines, name_line, found)
+        content = self._content(chunk, named_lines, name_line, found, best)
         return Passage(
             text=self.text[chunk.start : chunk.end],
             before=self.before(content[0].start_line),
@@ -103,42 +103,62 @@ class FileLines:
         )
 
     def _content(
-        self, chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, found: FoundStems
+        self, chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, found: FoundStems, best: int
     ) -> tuple[Stretch, ...]:
-        whole = (Stretch(chunk.start_line, self.text[chunk.start : chunk.end]),)
+        """Return what a hit names: all of it, its start and what is around the matches, or its part in the chunk."""
+        whole_chunk = (Stretch(chunk.start_line, self.text[chunk.start : chunk.end]),)
         if named_lines == (0, 0):
-            return whole
-        content = tuple(self.stretch(*lines) for lines in _shown_lines(chunk, named_lines, name_line, found))
-        is_short = sum(len(stretch.text) for stretch in content) <= _MAX_CONTENT
-        return content if content and is_short else whole
+            return whole_chunk
+        first, last = named_lines
+        # The best line may be in the comment above a definition.
+        first = min(first, best) if best and first - best < _LONG_DEFINITION else first
+        around = self._lines_around(first, last, name_line, found, chunk)
+        part = (max(first, chunk.start_line), min(last, chunk.end_line))
+        ways = [[(first, last)] if last - first < _LONG_DEFINITION else around, around, [part]]
+        for way in ways:
+            content = tuple(self.stretch(*lines) for lines in way)
+            if sum(len(stretch.text) for stretch in content) <= _MAX_CONTENT:
+                return content
+        return whole_chunk
 
+    def _lines_around(
+        self, first: int, last: int, name_line: int, found: FoundStems, chunk: ChunkLines
+    ) -> list[tuple[int, int]]:
+        """Return the stretches that show a long definition: its signature, and what is around the matches."""
+        numbers = set(range(name_line, self._end_of_signature(name_line, last) + 1))
+        matches = [line for line in _best_matches(found) if first <= line <= last]
+        for line in matches:
+            numbers |= set(range(max(first, line - _AROUND_MATCH), min(last, line + _AROUND_MATCH) + 1))
+        if not matches:
+            numbers |= set(range(max(first, chunk.start_line), min(last, chunk.end_line) + 1))
+        return list(_runs(sorted(numbers)))
 
-def _shown_lines(
-    chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, found: FoundStems
-) -> list[tuple[int, int]]:
-    """Return the first and last lines of the stretches that show a definition."""
-    first, last = named_lines
-    if last - first < _LONG_DEFINITION:
-        return [named_lines]
-    numbers = set(range(first, min(name_line, first + _START_LINES) + 1))
-    matches = [line for line in _best_matches(found) if first <= line <= last]
-    for line in matches:
-        numbers |= set(range(max(first, line - _AROUND_MATCH), min(last, line + _AROUND_MATCH) + 1))
-    if not matches:
-        numbers |= set(range(max(first, chunk.start_line), min(last, chunk.end_line) + 1))
-    return list(_runs(sorted(numbers)))
+    def _end_of_signature(self, line: int, last: int) -> int:
+        """Return the line where all brackets are closed that a signature opens."""
+        opened = 0
+        for number in range(line, min(last, line + _MAX_SIGNATURE_LINES) + 1):
+            text = self.line(number)
+            opened += sum(map(text.count, "([")) - sum(map(text.count, ")]"))
+            if opened <= 0:
+                return number
+        return line
 
 
 def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last of each run of consecutive numbers."""
-    for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
-        run = [number for _, number in group]
-        yield run[0], run[-1]
+    """Yield the first and last of each run of numbers, across gaps that are not worth a mark."""
+    start = end = numbers[0]
+    for number in numbers[1:]:
+        if number - end > _SMALL_GAP + 1:
+            yield start, end
+            start = number
+        end = number
+    yield start, end
 
 
 def _best_matches(found: FoundStems) -> list[int]:
     """Return the lines with the most words of the query, in the order of the file."""
-    return sorted(sorted(found, key=lambda line: (-len(found[line]), line))[:_MAX_MATCH_LINES])
+    best = sorted(found, key=lambda line: (-count_quoted(found[line]), -len(found[line]), line))
+    return sorted(best[:_MAX_MATCH_LINES])
 
 
 def _not_too_long(lines: Iterator[str]) -> Iterator[str]:
@@ -150,8 +170,11 @@ def _not_too_long(lines: Iterator[str]) -> Iterator[str]:
         yield line
 
 
-def find_stems(text: str, first: int, stems: frozenset[str]) -> dict[int, frozenset[str]]:
-    """Return which stems of a query each line of a text contains; `first` is the number of its first line."""
+def find_stems(text: str, first: int, stems: frozenset[str], quoted: Sequence[str]) -> dict[int, frozenset[str]]:
+    """Return what of a query each line of a text contains; `first` is the number of its first line.
+
+    A quoted text is found as written, and has its quotes in the answer.
+    """
     # Searching for the letters first is fast, and avoids splitting most lines into words.
     letters = text.lower().replace("_", "").split("\n")
     starts, found = tuple(stems), dict[int, frozenset[str]]()
@@ -160,7 +183,14 @@ def find_stems(text: str, first: int, stems: frozenset[str]) -> dict[int, frozen
             words = (word for word in split_words(line).split() if word.startswith(starts))
             if matched := stems.intersection(map(stem, words)):
                 found[first + number] = matched
+        if as_written := frozenset(f'"{part}"' for part in quoted if part in line):
+            found[first + number] = found.get(first + number, frozenset()) | as_written
     return found
+
+
+def count_quoted(found: frozenset[str]) -> int:
+    """Return how many quoted texts are among what was found."""
+    return sum(part.startswith('"') for part in found)
 
 
 def stems_of(text: str) -> frozenset[str]:

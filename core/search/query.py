@@ -26,7 +26,7 @@ _STOP_WORDS = frozenset(
 def check_query(query: Query) -> None:
     """Raise QueryError for a query that cannot be searched for."""
     if not query.text.strip():
-        raise QueryError("the query is empty; use a name, a few words, or /a regular expression/")
+        raise QueryError('the query is empty; use a name, a few words, "exact text" or /a regular expression/')
     if len(query.text) > MAX_QUERY_LENGTH:
         raise QueryError(f"the query has {len(query.text):,} characters; the limit is {MAX_QUERY_LENGTH:,}")
     if query.limit < 1:

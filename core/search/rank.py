@@ -90,6 +90,8 @@ class Wanted:
     words: frozenset[str]
     stems: frozenset[str]
     names: frozenset[str]
+    # Parts of the query in quotes.
+    texts: tuple[str, ...] = ()
     lexical_weight: float = 1.0
     vector_weight: float = 1.0
 

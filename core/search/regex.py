@@ -3,7 +3,8 @@
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parser  # type: ignore[attr-defined]
@@ -92,13 +93,20 @@ def find_matches(store: SearchStore, files: SourceReader, pattern: str, scope: C
                 yield FileMatches(file_id, path, digest, lines)
 
 
-def chunks_containing(store: SearchStore, files: SourceReader, text: str, scope: ChunkScope) -> frozenset[int]:
-    """Return the chunks with a line that contains a text as written."""
-    found: set[int] = set()
-    for match in find_matches(store, files, re.escape(text), scope):
-        chunks = store.chunks_of_file(match.file_id)
-        found |= {chunk_of(chunks, line).chunk_id for line in match.lines}
-    return frozenset(found)
+def chunks_containing(
+    store: SearchStore, files: SourceReader, texts: Sequence[str], scope: ChunkScope
+) -> frozenset[int]:
+    """Return the chunks with a line that contains one of several texts as written, of files that contain all."""
+    found: dict[int, set[int]] = {}
+    for number, text in enumerate(texts):
+        within = scope if not number else replace(scope, file_ids=frozenset(found))
+        matches = {match.file_id: match.lines for match in find_matches(store, files, re.escape(text), within)}
+        known = {file_id: store.chunks_of_file(file_id) for file_id in matches}
+        found = {
+            file_id: found.get(file_id, set()) | {chunk_of(known[file_id], line).chunk_id for line in lines}
+            for file_id, lines in matches.items()
+        }
+    return frozenset().union(*found.values())
 
 
 def _for_lines(pattern: str) -> Pattern:

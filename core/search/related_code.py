@@ -24,7 +24,7 @@ _MOST_WORDS = 10
 # A word in at most this many chunks is never too common, even in a small index.
 _FEW = 20
 # There is no query, so each hit gets the label of its first definition.
-_UNLABELLED = Wanted(frozenset(), frozenset(), frozenset(), 1.0)
+_UNLABELLED = Wanted(frozenset(), frozenset(), frozenset())
 
 
 class FoundBy(StrEnum):

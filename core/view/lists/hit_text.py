@@ -179,9 +179,12 @@ def _described_parts(hit: Hit, level: str, *, is_json: bool) -> Iterator[tuple[s
         yield f"{hit.signature} {hit.doc} {hit.returns if is_json else ''}", first, last
     best = hit.passage.best_line if hit.passage else None
     if best and not is_json and (level != Detail.MINIMAL or not hit.signature):
-        yield _clipped(best.text), best.start_line, best.start_line
-    for further in hit.further if level in _WITH_FURTHER else ():
-        yield _declared_name(further), further.start_line, further.end_line
+        yield _best_line_text(hit), best.start_line, best.start_line
+    for further in hit.further if level in _WITH_FURTHER and is_json else ():
+        yield further.qualified_name, further.start_line, further.end_line
+    for further in _rows_worth_showing(hit) if level in _WITH_FURTHER and not is_json else ():
+        line = further.line if not further.signature else further.start_line
+        yield _further_row(further), line, further.line if not further.signature else further.end_line
     if is_json:
         yield preview_text(hit), *_content_lines(hit)
         yield hit.definitions, hit.start_line, hit.end_line
@@ -232,8 +235,19 @@ def _with_owner(hit: Hit, signature: str) -> str:
 
 def named_by_line(hit: Hit) -> str:
     """Return the line that a hit without a signature is called by."""
-    line = hit.passage.best_line if hit.passage else None
-    return _clipped(line.text) if line else ""
+    return _best_line_text(hit)
+
+
+def _best_line_text(hit: Hit) -> str:
+    """Return the best line, clipped around its first match if it is long."""
+    passage = hit.passage
+    if passage is None or passage.best_line is None:
+        return ""
+    text = passage.best_line.text
+    start = max(0, passage.best_column - _LONGEST_LINE // 2)
+    if len(text.strip()) <= _LONGEST_LINE or not start:
+        return _clipped(text)
+    return _clipped(f"…{text[after_mask(text, start) :].lstrip()}")
 
 
 def _clipped(line: str, longest: int = _LONGEST_LINE) -> str:
@@ -247,7 +261,7 @@ def _what_it_is(hit: Hit) -> Iterator[str]:
         yield f"  → Purpose: {shorten(hit.doc, _LONGEST_SENTENCE)}"
     best_line = hit.passage.best_line if hit.passage and hit.signature else None
     if best_line:
-        yield f"  → {best_line.start_line}: {_clipped(best_line.text)}"
+        yield f"  → {best_line.start_line}: {_best_line_text(hit)}"
     if hit.key_methods and not best_line:
         yield f"  → Key methods: {', '.join(name_text(name) for name in hit.key_methods)}"
 
@@ -281,7 +295,9 @@ def _joined(before: str, content: Sequence[Stretch], after: str) -> list[Stretch
     """Return stretches with the lines before the first and after the last as part of them."""
     first, *rest = content
     *between, last = [Stretch(first.start_line - before.count("\n"), before + first.text), *rest]
-    return [*between, Stretch(last.start_line, last.text + after)]
+    # A chunk may end inside a very long line.
+    end = "…\n" if after and not last.text.endswith("\n") else ""
+    return [*between, Stretch(last.start_line, last.text + end + after)]
 
 
 def _lines_text(first: int, last: int) -> str:

@@ -43,7 +43,7 @@ def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> t
     )
     notes = (*limit_notes, *token_notes, *context_notes)
     if not is_pattern and (request.context_lines or request.output != Output.LINES):
-        text = "context_lines and output only apply to a regular expression"
+        text = "context_lines and output only apply to exact text and regular expressions"
         notes = (*notes, Note(NoteKind.ONLY_FOR_PATTERNS, text))
     return query, Shown(request.detail_level, request.format, Budget(tokens), notes, context, request.line_numbers)
 
@@ -80,12 +80,15 @@ def search_view(
 
 
 def _hit_counts(result: SearchResult) -> dict[str, object]:
-    return {} if result.total_hits is None else {"total_hits": result.total_hits, "words_found": result.has_words}
+    if result.matches or result.mode == Mode.SYMBOL:
+        return {}
+    hits = {} if result.total_hits is None else {"total_hits": result.total_hits}
+    return {**hits, "words_found": result.has_words}
 
 
 def _aside(result: SearchResult) -> str:
     """Return that no file contains the words of the query, if so."""
-    if result.total_hits is None or not result.total or result.has_words:
+    if not result.total or result.has_words:
         return ""
     words = words_of(result.query.text)
     named = f'"{name_text(words[0], _LONGEST_WORD)}"' if len(words) == 1 else "any of these words"
