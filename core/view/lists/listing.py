@@ -89,7 +89,8 @@ class Listing:
     unit: str = ""
     # A sentence at the end of the banner.
     aside: str = ""
-    # What is masked in a result that is written as a text.
+    # Whether anything may be masked, and what is masked in a result that is written as a text.
+    has_masks: bool = True
     masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
 
 
@@ -184,6 +185,9 @@ class _Writer:
 
     def _masked(self, plan: Plan) -> list[MaskedPlace]:
         """Return what is masked in the results that are shown."""
+        # Most answers are about files without any, and looking for them would write every result.
+        if not self._listing.has_masks:
+            return []
         found = (self._masked_in(number, level) for number, level in enumerate(plan.levels))
         return list(dict.fromkeys(place for places in found for place in places))
 

@@ -73,6 +73,7 @@ def search_view(
         },
         unit="" if result.total_hits is None else " file" if result.total == 1 else " files",
         aside=_aside(result),
+        has_masks=any(result.masks.values()),
         latency_ms=latency_ms,
         masks_of=lambda n, level, _: hit_masks(hits[n], level, result.masks, is_json=shown.format == Format.JSON),
     )
