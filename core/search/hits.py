@@ -167,12 +167,16 @@ class _Labelling:
             missing = missing - stems_of(described)
             declared = range(label.start_line, label.name_line + 1)
             lines = {n: stems for n, stems in lines.items() if n not in declared and self._is_about(n, label)}
-        best = max(lines, key=lambda n: self._worth(n, lines[n], missing), default=0)
-        return best if best and (lines[best] & missing or count_quoted(lines[best])) else 0
+        worth = {n: (count_quoted(found), len(found & missing)) for n, found in lines.items()}
+        most = max(worth.values(), default=(0, 0))
+        if most == (0, 0):
+            return 0
+        best = [n for n in lines if worth[n] == most]
+        return max(best, key=lambda n: (self._is_telling(n), len(lines[n]), -n))
 
-    def _worth(self, line: int, found: frozenset[str], missing: frozenset[str]) -> tuple[int, int, bool, int, int]:
-        letters = sum(map(str.isalpha, self._source.file.line(line))) if self._source else 0
-        return count_quoted(found), len(found & missing), letters >= _FEWEST_LETTERS, len(found), -line
+    def _is_telling(self, line: int) -> bool:
+        text = self._source.file.line(line) if self._source else ""
+        return sum(map(str.isalpha, text)) >= _FEWEST_LETTERS
 
     def _is_about(self, line: int, label: SymbolLabel) -> bool:
         return label.start_line <= line <= label.end_line or self._owner_of(line) == label
