@@ -220,6 +220,17 @@ def test_scores_fall_with_the_rank_and_words_count(shop: Service) -> None:
     assert all(hit.score < 0.5 for hit in hits if hit.is_similar)
 
 
+def test_the_class_counts_more_than_a_file_of_its_name(tmp_path: Path) -> None:
+    classes = (
+        "class AsyncClient:\n    def send(self, client):\n        return client.send(client)\n",
+        "class Client:\n",
+    )
+    (tmp_path / "client.py").write_text("\n\n".join(classes) + "    def send(self):\n        pass\n")
+    service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
+    service.index()
+    assert ask(service, "client send")[0].qualified_name == "Client.send"
+
+
 @pytest.mark.parametrize(
     ("query", "place"),
     [

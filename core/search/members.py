@@ -20,11 +20,16 @@ def named_members(store: SearchStore, names: Names, text: str, scope: ChunkScope
     """Return the chunks that define a member as the query names it, each with the id of its symbol."""
     found: dict[int, int] = {}
     for owner, name in _owner_and_name(text):
-        for symbol in store.symbols_named(names.spelled(name)):
-            is_asked_for = owner in _owners(symbol) and role_of(symbol.chunk.path) == "source"
-            if is_asked_for and scope.admits_chunk(symbol.chunk):
-                found.setdefault(symbol.chunk.chunk_id, symbol.symbol_id)
+        symbols = [symbol for symbol in store.symbols_named(names.spelled(name)) if _is_source_in(scope, symbol)]
+        of_class = [symbol for symbol in symbols if letters_of(symbol.parent.rpartition(".")[2]) == owner]
+        # In client.py, `client send` means Client.send, not AsyncClient.send.
+        for symbol in of_class or [symbol for symbol in symbols if owner in _modules(symbol)]:
+            found.setdefault(symbol.chunk.chunk_id, symbol.symbol_id)
     return found
+
+
+def _is_source_in(scope: ChunkScope, symbol: NamedSymbol) -> bool:
+    return role_of(symbol.chunk.path) == "source" and scope.admits_chunk(symbol.chunk)
 
 
 def _owner_and_name(text: str) -> Iterator[tuple[str, str]]:
@@ -36,10 +41,7 @@ def _owner_and_name(text: str) -> Iterator[tuple[str, str]]:
         yield letters_of("".join(words[:number])), letters_of("".join(words[number:]))
 
 
-def _owners(symbol: NamedSymbol) -> set[str]:
-    """Return what a symbol may be said to belong to: its class, or else its file or package."""
+def _modules(symbol: NamedSymbol) -> set[str]:
+    """Return the names of the file or package that a symbol is in."""
     path = PurePosixPath(symbol.chunk.path)
-    owners = {letters_of(symbol.parent.rpartition(".")[2]), letters_of(path.stem)}
-    if path.stem in _FOLDER_FILES:
-        owners.add(letters_of(path.parent.name))
-    return owners
+    return {letters_of(path.stem)} | ({letters_of(path.parent.name)} if path.stem in _FOLDER_FILES else set())
