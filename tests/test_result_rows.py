@@ -207,7 +207,7 @@ def test_what_is_only_similar_says_so_and_stays_below_one_half(shop: Service, mo
     result, view = shop.search_page(request("backoff", mode=mode))
     assert result.hits
     assert all(hit.is_similar and hit.score < 0.5 for hit in result.hits)
-    assert view.banner.endswith('No file searched contains "backoff": these are only similar.')
+    assert view.banner.endswith('No file searched contains "backoff"; this is similar code.')
     assert view.text.split("\n")[1].partition(" +")[0].endswith(" · similar")
     assert json.loads(shop.search_view(request("backoff", mode=mode, format=Format.JSON)).text)["words_found"] is False
 
@@ -327,7 +327,7 @@ def test_a_filter_on_a_path_with_brackets_or_spaces(tmp_path: Path) -> None:
 
 def test_what_is_only_similar_is_named_in_one_file_too(shop: Service) -> None:
     view = shop.search_view(request("backoff", mode=Mode.HYBRID, path="shop/stock.py"))
-    assert view.banner.endswith("these are only similar.")
+    assert view.banner.endswith("this is similar code.")
 
 
 def test_masks_in_further_rows_are_counted(tmp_path: Path) -> None:

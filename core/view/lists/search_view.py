@@ -93,7 +93,7 @@ def _aside(result: SearchResult) -> str:
         return ""
     words = words_of(result.query.text)
     named = f'"{name_text(words[0], _LONGEST_WORD)}"' if len(words) == 1 else "any of these words"
-    return f"No file searched contains {named}: these are only similar."
+    return f"No file searched contains {named}; this is similar code."
 
 
 def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount, shown: Shown) -> Listing:
