@@ -29,7 +29,8 @@ from keyhole.core.search.candidate_pool import load_candidates
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.lexical import WordSearch
-from keyhole.core.search.rank import WEIGHTS, ChunkCandidate
+from keyhole.core.search.features import FEATURES as WEIGHTS
+from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.service import Service
 from keyhole.core.types import Mode, Query, SearchRequest
 from keyhole.core.view.budget.tokens import estimate_tokens

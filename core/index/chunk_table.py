@@ -14,7 +14,7 @@ class ChunkTable(Database):
         """Return the positions of these chunks, in no particular order."""
         return self.rows(
             ChunkPlace,
-            """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions
+            """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions, lines
                 FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id""",
             json_ids(chunk_ids),
         )

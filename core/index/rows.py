@@ -237,6 +237,7 @@ class ChunkPlace(NamedTuple):
     start_line: int
     end_line: int
     definitions: str
+    file_lines: int
 
 
 class ChunkSpan(NamedTuple):
@@ -261,10 +262,14 @@ class ChunkSource(NamedTuple):
 
 
 class WordRow(NamedTuple):
-    """A chunk that contains some of the words; `matched` has 1 or 0 for each rare word, common word and phrase."""
+    """A chunk that contains some of the words.
+
+    `matched` has 1 or 0 for each rare word, common word and phrase; the larger `bm25`, the better.
+    """
 
     chunk_id: int
     matched: str
+    bm25: float
 
 
 class ChunkSigns(NamedTuple):

@@ -67,7 +67,7 @@ class WordTable(Database):
             for rank, chunk_id, matched in rows:
                 if len(best) >= count and rank != best[-1][0]:
                     break
-                best.append((rank, WordRow(chunk_id, matched)))
+                best.append((rank, WordRow(chunk_id, matched, -rank)))
         return best
 
     def _place_numbers(self, chunk_ids: Iterable[int]) -> dict[int, int]:

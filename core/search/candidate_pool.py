@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from keyhole.core.index.protocols import SearchStore
+from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.lexical import WordMatch, WordSearch
-from keyhole.core.search.rank import POOL_SIZE, ChunkCandidate
-
-# The rank by words of a chunk that was not found by words. It is last, so that what found it raises it, not its rank.
-_LAST_RANK = POOL_SIZE + 1
+from keyhole.core.search.meaning import Meaning
+from keyhole.core.search.rank import POOL_SIZE
 
 
 class CandidatePool:
@@ -51,28 +50,34 @@ class CandidatePool:
         """Add chunks that match, but not by their words."""
         self._weak |= set(chunk_ids)
 
-    def load(self, search: WordSearch) -> list[ChunkCandidate]:
+    def load(self, search: WordSearch, meaning: Meaning | None) -> list[ChunkCandidate]:
         """Return the candidates; those that contain no word of the search are marked as similar only."""
         candidates = load_candidates(self._store, {*self._words, *self._vector_ranks, *self._weak})
+        # A definition beyond the best by words is measured like every other chunk.
+        beyond = {match.chunk_id: match for match in search.matches_of(self._weak.difference(self._words))}
         for candidate in candidates:
-            self._describe(candidate)
-        unsure = [candidate for candidate in candidates if candidate.lexical_rank is None]
-        with_words = search.contained_in(candidate.chunk_id for candidate in unsure)
-        for candidate in unsure:
-            candidate.is_similar = candidate.chunk_id not in with_words
+            self._describe(candidate, beyond)
+        self._mark_similar(candidates, search)
+        if meaning:
+            meaning.describe(self._store, candidates)
         return candidates
 
-    def _describe(self, candidate: ChunkCandidate) -> None:
+    def _describe(self, candidate: ChunkCandidate, beyond: Mapping[int, WordMatch]) -> None:
         chunk_id = candidate.chunk_id
         candidate.vector_rank = self._vector_ranks.get(chunk_id)
         candidate.in_owner = self._defining.get(chunk_id, False)
-        if chunk_id in self._words:
-            candidate.lexical_rank, match = self._words[chunk_id]
+        candidate.lexical_rank, match = self._words.get(chunk_id, (None, beyond.get(chunk_id)))
+        if match:
+            candidate.bm25, candidate.matched = match.bm25, match.words
             candidate.coverage, candidate.closeness = match.coverage, match.closeness
-        elif chunk_id in self._weak:
-            candidate.lexical_rank = _LAST_RANK
         if chunk_id in self._members:
             candidate.is_named_member, candidate.symbol_id = True, self._members[chunk_id]
+
+    def _mark_similar(self, candidates: Iterable[ChunkCandidate], search: WordSearch) -> None:
+        unsure = [one for one in candidates if not one.matched and one.chunk_id not in self._weak]
+        with_words = search.contained_in(candidate.chunk_id for candidate in unsure)
+        for candidate in unsure:
+            candidate.is_similar = candidate.chunk_id not in with_words
 
 
 def load_candidates(store: SearchStore, chunk_ids: Iterable[int]) -> list[ChunkCandidate]:

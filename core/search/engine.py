@@ -9,13 +9,14 @@ from keyhole.core.files.read import SourceReader
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
-from keyhole.core.index.words import stem
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.candidate_pool import CandidatePool, load_candidates
+from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.hits import LabelledHits, label_hits
 from keyhole.core.search.lexical import Vocabulary, WordSearch
 from keyhole.core.search.line_search import LineSearch
+from keyhole.core.search.meaning import Meaning
 from keyhole.core.search.members import named_members
 from keyhole.core.search.nothing_found import SearchGap
 from keyhole.core.search.query import (
@@ -23,20 +24,13 @@ from keyhole.core.search.query import (
     choose_mode,
     is_identifier,
     name_part,
-    names_of,
     pattern_of,
     quoted_parts,
-    words_of,
 )
 from keyhole.core.search.rank import (
     HYBRID_VECTORS,
-    NAME_VECTOR_WEIGHT,
     POOL_SIZE,
     SEMANTIC_VECTORS,
-    VECTOR_WEIGHT,
-    ChunkCandidate,
-    Wanted,
-    letters_of,
     rank,
 )
 from keyhole.core.search.ranking import Ranking, grouped
@@ -44,6 +38,7 @@ from keyhole.core.search.regex import chunks_containing
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
+from keyhole.core.search.wanted import understand
 from keyhole.core.types import Hit, IndexVersion, Mode, Output, Query, SearchResult
 
 # How many further hits of a file are shown with its best.
@@ -227,17 +222,17 @@ class Engine:
             pool.add_words(search.pool(POOL_SIZE))
             pool.add_defining(self._defining_chunks(query.text, scope))
             pool.add_members(named_members(self.store, self._names, query.text, scope))
-        if mode != Mode.KEYWORD:
-            pool.add_nearest(self._nearest(query, mode, scope))
+        meaning = None if mode == Mode.KEYWORD else self._add_nearest(pool, query, mode, scope)
         # Every chunk with a quoted text is a match, also one that is not among the best by words or meaning.
         pool.add_weak(scope.chunk_ids or ())
-        candidates, wanted = pool.load(search), _wanted(query.text)
+        candidates, wanted = pool.load(search, meaning), understand(query.text, search.worths())
         # Every chunk is similar to some degree, so in the modes with vectors only the pool can be counted.
         counts = search.counts() if mode == Mode.KEYWORD and pool.is_full else {}
-        return Ranking(rank(candidates, wanted, without=without), wanted, counts)
+        ordered = rank(candidates, wanted, has_vectors=meaning is not None, without=without)
+        return Ranking(ordered, wanted, counts)
 
-    def _nearest(self, query: Query, mode: Mode, scope: ChunkScope) -> list[int]:
-        """Return the chunks nearest in meaning, in order."""
+    def _add_nearest(self, pool: CandidatePool, query: Query, mode: Mode, scope: ChunkScope) -> Meaning:
+        """Add the chunks nearest in meaning; return the meaning of the query."""
         embedder = self._embedder
         if embedder is None:
             reason, suggestion = "this index has none", ""
@@ -246,7 +241,8 @@ class Engine:
             raise QueryError(f"mode={mode} needs vectors, but {reason}", ErrorKind.NO_VECTORS, suggestion=suggestion)
         limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
         vector = embedder.encode([query.text])[0]
-        return nearest_chunks(self.store, vector, scope, self.signs, limit=limit)
+        pool.add_nearest(nearest_chunks(self.store, vector, scope, self.signs, limit=limit))
+        return Meaning(vector)
 
     def _defining_chunks(self, text: str, scope: ChunkScope) -> dict[int, bool]:
         """Return the chunks that define a name, and whether each is in the owner that the text names."""
@@ -280,7 +276,7 @@ class Engine:
 
     def _by_symbol(self, query: Query, scope: ChunkScope) -> Ranking:
         text = name_part(query.text)
-        return Ranking(find_symbols(self.store, self._names, text, scope), _wanted(text))
+        return Ranking(find_symbols(self.store, self._names, text, scope), understand(text))
 
     def _beyond_pool(
         self, query: Query, scope: ChunkScope, ranking: Ranking, count: int, *, is_by_file: bool
@@ -325,13 +321,3 @@ def _is_by_file(query: Query, mode: Mode, scope: ChunkScope) -> bool:
     is_one_file = bool(query.path) and scope.file_ids is not None and len(scope.file_ids) == 1
     return mode != Mode.SYMBOL and not is_one_file
 
-
-def _wanted(text: str) -> Wanted:
-    words = words_of(text)
-    return Wanted(
-        words=frozenset(words),
-        stems=frozenset(map(stem, words)),
-        names=frozenset(map(letters_of, names_of(text))),
-        texts=tuple(quoted_parts(text)),
-        vector_weight=NAME_VECTOR_WEIGHT if is_identifier(text) else VECTOR_WEIGHT,
-    )

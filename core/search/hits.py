@@ -8,7 +8,9 @@ from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
 from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, count_quoted, find_stems, stems_of
-from keyhole.core.search.rank import ChunkCandidate, Wanted, letters_of
+from keyhole.core.search.features import ChunkCandidate
+from keyhole.core.search.query import letters_of
+from keyhole.core.search.wanted import Wanted
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import HOLDS_METHODS, Hit, Passage, Signal, SourceFile
 

@@ -26,11 +26,14 @@ _MOST_CACHED = 100_000
 class WordMatch:
     """A chunk that contains some of the words.
 
-    `coverage` is the share of the words it contains, weighted by rarity; `closeness` is 1 if it contains the query as
-    a phrase, and less if it contains only pairs of neighbouring words.
+    `words` has a bit for each word it contains, in the order of `WordSearch.worths`; `coverage` is their share of all
+    words, weighted by rarity; `closeness` is 1 if it contains the query as a phrase, and less if it contains only
+    pairs of neighbouring words.
     """
 
     chunk_id: int
+    bm25: float
+    words: int
     coverage: float
     closeness: float
 
@@ -42,6 +45,11 @@ class _Term:
     word: str
     variants: tuple[str, ...]
     chunks: int
+
+    @property
+    def worth(self) -> float:
+        """How much the word counts: a rare one says more, but with the plain inverse nothing else would count."""
+        return 1 / (1 + self.chunks) ** 0.25
 
 
 class Vocabulary:
@@ -90,12 +98,24 @@ class WordSearch:
 
     def pool(self, limit: int, offset: int = 0) -> list[WordMatch]:
         """Return the best matches, in order."""
+        return self._matches(self._scope, limit, offset)
+
+    def matches_of(self, chunk_ids: Iterable[int]) -> list[WordMatch]:
+        """Return how these chunks match; those that contain none of the words are left out."""
+        ids = frozenset(chunk_ids)
+        return self._matches(ChunkScope(chunk_ids=ids), len(ids)) if ids else []
+
+    def _matches(self, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordMatch]:
         if not self._terms:
             return []
-        rows = self._store.word_matches(self._query, self._scope, limit, offset)
+        rows = self._store.word_matches(self._query, scope, limit, offset)
         # A few words give only a few patterns, so many rows share one.
         judge = cache(self._judge)
-        return [WordMatch(chunk_id, *judge(matched)) for chunk_id, matched in rows]
+        return [WordMatch(chunk_id, bm25, *judge(matched)) for chunk_id, matched, bm25 in rows]
+
+    def worths(self) -> dict[str, float]:
+        """Return how much each word that the index contains counts."""
+        return {term.word: term.worth for term in self._terms}
 
     def counts(self) -> dict[int, int]:
         """Return the number of chunks in each file that contain at least one of the words, by the id of the file."""
@@ -105,20 +125,20 @@ class WordSearch:
         """Return which of these chunks contain at least one of the words."""
         return self._store.chunks_with_words(_variants(self._terms), chunk_ids) if self._terms else set()
 
-    def _judge(self, matched: str) -> tuple[float, float]:
-        """Turn the pattern of matched phrases of a row into its coverage and closeness."""
-        position, found, total = 0, 0.0, 0.0
-        for term in self._terms:
-            # A rare word says more than a common one, but with the plain inverse nothing else would count.
-            worth = 1 / (1 + term.chunks) ** 0.25
-            total += worth
+    def _judge(self, matched: str) -> tuple[int, float, float]:
+        """Turn the pattern of matched phrases of a row into its words, coverage and closeness."""
+        position, words, found = 0, 0, 0.0
+        for number, term in enumerate(self._terms):
             end = position + len(term.variants)
-            found += worth if "1" in matched[position:end] else 0.0
+            if "1" in matched[position:end]:
+                words |= 1 << number
+                found += term.worth
             position = end
+        total = sum(term.worth for term in self._terms)
         phrases = matched[position:]
         # The first phrase is the whole query; pairs of neighbouring words count at most half as much.
         closeness = 1.0 if phrases[:1] == "1" else phrases.count("1") / (2 * max(1, len(phrases) - 1))
-        return found / total, closeness
+        return words, found / total, closeness
 
     def _terms_of(self, forms: dict[str, list[str]]) -> Iterator[_Term]:
         """Yield each word with its forms that the index contains: the word itself first, then the most common."""

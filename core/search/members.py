@@ -6,8 +6,7 @@ from pathlib import PurePosixPath
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, NamedSymbol
 from keyhole.core.search.filters import role_of
-from keyhole.core.search.query import is_identifier
-from keyhole.core.search.rank import letters_of
+from keyhole.core.search.query import is_identifier, letters_of
 from keyhole.core.search.symbol_search import Names
 
 # A longer query is a sentence.

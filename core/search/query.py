@@ -83,3 +83,8 @@ def names_of(text: str) -> list[str]:
     if is_identifier(text):
         return [names[-1]] if names else []
     return [name for name in names if "_" in name.strip("_") or not (name.islower() or name.istitle())]
+
+
+def letters_of(name: str) -> str:
+    """Return a name in lower case without underscores, so that all its spellings are equal."""
+    return name.replace("_", "").lower()

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from keyhole.core.search.rank import MOST_SIMILAR, ChunkCandidate, Wanted
+from keyhole.core.search.features import ChunkCandidate
+from keyhole.core.search.wanted import Wanted
 
 
 class Ranking:
@@ -16,7 +17,6 @@ class Ranking:
     def __init__(
         self, candidates: list[ChunkCandidate], wanted: Wanted, counts: Mapping[int, int] = MappingProxyType({})
     ) -> None:
-        _give_shares(candidates)
         self.candidates = candidates
         self.wanted = wanted
         self._counts = Counter(candidate.file_id for candidate in candidates) | Counter(counts)
@@ -50,11 +50,3 @@ def grouped(ordered: list[ChunkCandidate], *, by_file: bool) -> list[list[ChunkC
         files.setdefault(candidate.file_id, []).append(candidate)
     return list(files.values())
 
-
-def _give_shares(ordered: list[ChunkCandidate]) -> None:
-    """Give each candidate its score as a share of the best; what is only similar stays below one half."""
-    if not ordered or not ordered[0].score:
-        return
-    most = MOST_SIMILAR if ordered[0].is_similar else 1.0
-    for candidate in ordered:
-        candidate.relative_score = most * candidate.score / ordered[0].score

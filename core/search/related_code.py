@@ -12,7 +12,8 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import chunk_scope, path_suggestion
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
-from keyhole.core.search.rank import ChunkCandidate, Wanted
+from keyhole.core.search.features import ChunkCandidate
+from keyhole.core.search.wanted import Wanted
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.types import Hit, Mode, Query, SourceFile
 

@@ -5,6 +5,7 @@ needed, and the numbers decide: of the ten nearest by numbers, 98% are among the
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from keyhole.core.index.embedder import quantise
@@ -37,21 +38,31 @@ def nearest_to(
     """Return the ids of the chunks nearest to a vector, each with its similarity, at most 1."""
     import numpy as np
 
-    length = float(np.linalg.norm(query))
-    if not length:
+    if not query.any():
         return []
     ((signs, _),) = quantise(query[None])
     rows = store.vectors_of(cache.nearest(store, signs, scope, max(_COMPARED, 2 * limit)))
     if not rows:
         return []
-    vectors: NDArray[np.int8] = np.frombuffer(b"".join(row.numbers for row in rows), np.int8).reshape(len(rows), -1)
-    # Summed row by row: a product of matrices rounds a row differently at another place in the matrix, and the place
-    # depends on the order in which files were written.
-    closeness = np.round((vectors * query.astype(np.float64)).sum(axis=1) / (127 * length), 6)
+    closeness = np.array(similarities([row.numbers for row in rows], query))
     # Chunks as near as the last one are kept too, until path and line decide between them.
     least = np.partition(closeness, -limit)[-limit] if len(rows) > limit else -1.0
-    near = {rows[number].chunk_id: min(1.0, float(closeness[number])) for number in np.flatnonzero(closeness >= least)}
+    near = {rows[number].chunk_id: float(closeness[number]) for number in np.flatnonzero(closeness >= least)}
     return [(chunk_id, near[chunk_id]) for chunk_id in _in_order(store, near)[:limit]]
+
+
+def similarities(numbers: Sequence[bytes], query: "NDArray[np.float32]") -> list[float]:
+    """Return how similar stored vectors are to a query, at most 1."""
+    import numpy as np
+
+    length = float(np.linalg.norm(query))
+    if not numbers or not length:
+        return [0.0] * len(numbers)
+    vectors: NDArray[np.int8] = np.frombuffer(b"".join(numbers), np.int8).reshape(len(numbers), -1)
+    # Summed row by row: a product of matrices rounds a row differently at another place in the matrix, and the place
+    # depends on the order in which files were written.
+    found = np.round((vectors * query.astype(np.float64)).sum(axis=1) / (127 * length), 6)
+    return [min(1.0, value) for value in found.tolist()]
 
 
 def _in_order(store: SearchStore, near: dict[int, float]) -> list[int]:

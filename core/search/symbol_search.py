@@ -8,7 +8,8 @@ from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.search.bounded_cache import BoundedCache
 from keyhole.core.search.filters import role_of
-from keyhole.core.search.rank import ChunkCandidate, letters_of
+from keyhole.core.search.features import ChunkCandidate
+from keyhole.core.search.query import letters_of
 
 
 class NameMatch(StrEnum):
@@ -119,6 +120,8 @@ def find_symbols(store: SearchStore, names: Names, text: str, scope: ChunkScope)
             _judge(candidate, ways[symbol.name], is_owned=is_owned, is_exported=symbol.exported)
             found[symbol.symbol_id] = candidate, symbol.name_line
     ordered = sorted(found.values(), key=lambda pair: (-pair[0].score, pair[0].path, pair[1], pair[0].symbol_id))
+    for candidate, _ in ordered:
+        candidate.relative_score = candidate.score / ordered[0][0].score
     return [candidate for candidate, _ in ordered]
 
 
