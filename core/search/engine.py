@@ -31,6 +31,7 @@ from keyhole.core.search.rank import (
     HYBRID_VECTORS,
     POOL_SIZE,
     SEMANTIC_VECTORS,
+    as_exact_text,
     rank,
 )
 from keyhole.core.search.ranking import Ranking, grouped
@@ -225,7 +226,8 @@ class Engine:
         meaning = None if mode == Mode.KEYWORD else self._add_nearest(pool, query, mode, scope)
         # Every chunk with a quoted text is a match, also one that is not among the best by words or meaning.
         pool.add_weak(scope.chunk_ids or ())
-        candidates, wanted = pool.load(search, meaning), understand(query.text, search.worths())
+        candidates = pool.load(search, meaning)
+        wanted = as_exact_text(understand(query.text, search.worths()), candidates)
         # Every chunk is similar to some degree, so in the modes with vectors only the pool can be counted.
         counts = search.counts() if mode == Mode.KEYWORD and pool.is_full else {}
         ordered = rank(candidates, wanted, has_vectors=meaning is not None, without=without)
@@ -320,4 +322,3 @@ def _is_by_file(query: Query, mode: Mode, scope: ChunkScope) -> bool:
     """Return whether a result stands for a file: unless names are searched, or the path is that of a single file."""
     is_one_file = bool(query.path) and scope.file_ids is not None and len(scope.file_ids) == 1
     return mode != Mode.SYMBOL and not is_one_file
-

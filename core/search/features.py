@@ -60,6 +60,7 @@ class ChunkCandidate:
     symbol_id: int = 0
     # The symbol has the name in the query, ignoring case and underscores.
     has_the_name: bool = False
+    features: list[float] = field(default_factory=list)
     score: float = 0.0
     # The score as a share of the best one's, as it is shown.
     relative_score: float = 0.0
@@ -101,6 +102,15 @@ FEATURES = (
     *DEFINITION_FEATURES,
     *OTHER_FEATURES,
     *ROLES,
+)
+
+
+# What a search by words alone knows nothing of.
+MEANING_FEATURES = (
+    "fits by meaning",
+    "rank by meaning",
+    "has words with the same meaning",
+    "its file's outline fits by meaning",
 )
 
 

@@ -32,9 +32,9 @@ def rank(
     """Order the pool; `without` disables features, to measure the value of each."""
     # The last sort is stable, so this order decides between equal scores.
     candidates = sorted(candidates, key=attrgetter("path", "start_line", "chunk_id"))
-    wanted = replace(wanted, kind=_kind(candidates, wanted))
     weights = weights_for(wanted.kind, has_vectors=has_vectors)
     for candidate, row in zip(candidates, measure(candidates, wanted), strict=True):
+        candidate.features = row
         candidate.signals = [
             (name, weight * value, "")
             for name, weight, value in zip(FEATURES, weights, row, strict=True)
@@ -48,12 +48,12 @@ def rank(
     return ordered
 
 
-def _kind(candidates: Sequence[ChunkCandidate], wanted: Wanted) -> QuestionKind:
-    """Return the kind of a question: if a chunk contains several words exactly as written, they are a text."""
+def as_exact_text(wanted: Wanted, candidates: Sequence[ChunkCandidate]) -> Wanted:
+    """Return what is wanted: if a chunk contains several words exactly as written, that text is."""
     if wanted.kind == QuestionKind.NAME or len(wanted.words) < 2:
-        return wanted.kind
+        return wanted
     is_written = any(candidate.closeness == candidate.coverage == 1 for candidate in candidates)
-    return QuestionKind.EXACT if is_written else wanted.kind
+    return replace(wanted, kind=QuestionKind.EXACT) if is_written else wanted
 
 
 def _put_similar_below(candidates: Sequence[ChunkCandidate]) -> None:

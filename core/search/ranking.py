@@ -49,4 +49,3 @@ def grouped(ordered: list[ChunkCandidate], *, by_file: bool) -> list[list[ChunkC
     for candidate in ordered:
         files.setdefault(candidate.file_id, []).append(candidate)
     return list(files.values())
-

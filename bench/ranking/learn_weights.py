@@ -1,0 +1,275 @@
+"""Learn the weights of the ranking from the measured features, and check them by cross-validation over repositories.
+
+    .venv/bin/python bench/ranking/learn_weights.py [--check] [--without FEATURE ...]
+
+The model is log-linear: the score of a chunk is the sum of its features times their weights, and the probability that
+a file is meant is proportional to the exponential of the score of its best chunk. Each kind of question has its own
+weights, drawn towards those of the others. Without --check the weights are written to assets/ranking/weights.toml.
+"""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from collect_features import FEATURE_FILE
+from numpy.typing import NDArray
+from repositories import FOLDS, HERE, fold_of
+
+from keyhole.core.search.features import FEATURES, MEANING_FEATURES, ROLES
+from keyhole.core.search.wanted import QuestionKind
+from keyhole.core.search.weights import WORDS_ONLY
+
+WEIGHTS_FILE = HERE.parent.parent / "assets" / "ranking" / "weights.toml"
+DEPTH = 10
+# How strongly weights are drawn to 0, and those of one kind of question towards the mean of all kinds.
+_TO_ZERO, _TO_MEAN = 1e-3, 4e-3
+# How much the choice of the right lines inside a file counts against the choice of the file.
+_LINES = 0.3
+_ROUNDS, _STEPS, _RATE = 4, 250, 0.05
+# Queries mined from history never ask for tests, docs or data, so their weights would come out too strong.
+_LEAST_ROLE = -1.5
+_NEVER_NEGATIVE = (
+    frozenset(FEATURES)
+    - frozenset(ROLES)
+    - {"long file", "deep folder", "starts the file", "contains no word of the query"}
+)
+
+Numbers = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class Data:
+    """Rows of candidates: the query of each, its file, and whether its file or its lines are an answer."""
+
+    rows: Numbers
+    query: Whole
+    file: Whole
+    right: Flags
+    best: Flags
+    # Of each query.
+    kind: Whole
+    source: NDArray[np.str_]
+    repository: NDArray[np.str_]
+
+    def part(self, queries: Flags) -> "Data":
+        """Return some of the queries, numbered anew."""
+        keep = queries[self.query]
+        number = np.cumsum(queries) - 1
+        return Data(
+            self.rows[keep],
+            number[self.query[keep]],
+            self.file[keep],
+            self.right[keep],
+            self.best[keep],
+            self.kind[queries],
+            self.source[queries],
+            self.repository[queries],
+        )
+
+
+class Choice(NamedTuple):
+    """The chunks that stand for their files; groups of rows compete, and some of each group are right."""
+
+    rows: Whole
+    group: Whole
+    right: Flags
+    weight: Numbers
+
+
+def main() -> None:
+    """Check or write the weights."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--check", action="store_true", help="cross-validate and write nothing")
+    options.add_argument("--without", nargs="*", default=[], help="features to leave out")
+    chosen = options.parse_args()
+    data = load(frozenset(chosen.without))
+    if chosen.check:
+        cross_validate(data)
+        return
+    tables = {}
+    for words_only in (False, True):
+        weights = learn(blind(data) if words_only else data)
+        for number, kind in enumerate(QuestionKind):
+            tables[f"{kind}, {WORDS_ONLY}" if words_only else str(kind)] = weights[number]
+    write(tables)
+
+
+def load(without: frozenset[str] = frozenset()) -> Data:
+    """Read the measured features."""
+    stored = np.load(FEATURE_FILE)
+    if tuple(stored["features"]) != FEATURES:
+        raise SystemExit("The features have changed; run collect_features.py again.")
+    rows = stored["rows"].astype(np.float64)
+    rows[:, [name in without for name in FEATURES]] = 0
+    kinds = {str(kind): number for number, kind in enumerate(QuestionKind)}
+    query = np.repeat(np.arange(len(stored["sizes"])), stored["sizes"])
+    return Data(
+        rows,
+        query,
+        stored["files"],
+        stored["right"],
+        stored["best"],
+        np.array([kinds[kind] for kind in stored["kinds"]]),
+        stored["sources"],
+        stored["repositories"],
+    )
+
+
+def blind(data: Data) -> Data:
+    """Return the data as a search by words alone sees it."""
+    names = np.array(FEATURES)
+    rows = data.rows.copy()
+    by_words = rows[:, names == "fits by words"][:, 0] > 0
+    rows[:, np.isin(names, MEANING_FEATURES)] = 0
+    kept = Data(
+        rows[by_words],
+        data.query[by_words],
+        data.file[by_words],
+        data.right[by_words],
+        data.best[by_words],
+        data.kind,
+        data.source,
+        data.repository,
+    )
+    has_answer = np.zeros(len(data.kind), bool)
+    has_answer[kept.query[kept.right]] = True
+    return kept.part(has_answer)
+
+
+def learn(data: Data) -> Numbers:
+    """Return the weights, a row for each kind of question."""
+    weights = np.zeros((len(QuestionKind), len(FEATURES)))
+    weights[:, [FEATURES.index(name) for name in ("fits by words", "has the rare words", "fits by meaning")]] = 1
+    for _ in range(_ROUNDS):
+        weights = descend(data, choose(data, weights), weights)
+    return weights
+
+
+def choose(data: Data, weights: Numbers) -> Choice:
+    """Choose the best chunk of each file, and the best wrong chunk of a file whose right lines are known."""
+    score = scores(data, weights)
+    per_file = data.query * (data.file.max() + 1) + data.file
+    # Of a file that is an answer, only chunks with the right lines stand for it.
+    has_lines = np.isin(per_file, per_file[data.best])
+    standing = np.where(has_lines & ~data.best, -np.inf, score)
+    chosen = first_of_each(per_file, standing)
+    positive = chosen[data.best[chosen]]
+    wrong = np.where(has_lines & ~data.best, score, -np.inf)
+    rivals = first_of_each(per_file, wrong)
+    rivals = rivals[np.isfinite(wrong[rivals])]
+    rivals = rivals[np.isin(per_file[rivals], per_file[positive])]
+    pairs = np.concatenate([rivals, positive[np.isin(per_file[positive], per_file[rivals])]])
+    pair_group = np.unique(per_file[pairs], return_inverse=True)[1] + len(data.kind)
+    return Choice(
+        np.concatenate([chosen, pairs]),
+        np.concatenate([data.query[chosen], pair_group]),
+        np.concatenate([data.right[chosen], data.best[pairs]]),
+        np.concatenate([query_weights(data), np.full(len(rivals), _LINES)]),
+    )
+
+
+def query_weights(data: Data) -> Numbers:
+    """Return how much each query counts: repositories with many queries count less for each."""
+    _, repository, counts = np.unique(data.repository, return_inverse=True, return_counts=True)
+    return np.minimum(1.0, np.median(counts) / counts[repository])
+
+
+def first_of_each(group: Whole, score: Numbers) -> Whole:
+    """Return the row with the best score in each group."""
+    order = np.lexsort((-score, group))
+    return order[np.concatenate([[True], np.diff(group[order]) != 0])]
+
+
+def descend(data: Data, choice: Choice, weights: Numbers) -> Numbers:
+    """Move the weights downhill (Adam, all rows at once)."""
+    rows, kind = data.rows[choice.rows], data.kind[data.query[choice.rows]]
+    order = np.argsort(choice.group, kind="stable")
+    rows, kind, right, group = rows[order], kind[order], choice.right[order], choice.group[order]
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(group) != 0]))
+    sizes = np.diff(np.append(starts, len(group)))
+    weight = np.repeat(choice.weight, sizes) / choice.weight.sum()
+    by_kind = [np.flatnonzero(kind == number) for number in range(len(weights))]
+    mean, spread = np.zeros_like(weights), np.zeros_like(weights)
+    for step in range(1, _STEPS + 1):
+        score = np.einsum("ij,ij->i", rows, weights[kind])
+        score -= np.repeat(np.maximum.reduceat(score, starts), sizes)
+        power = np.exp(score)
+        share = power / np.repeat(np.add.reduceat(power, starts), sizes)
+        good = np.where(right, power, 0)
+        share_of_right = good / np.maximum(np.repeat(np.add.reduceat(good, starts), sizes), 1e-300)
+        slope = (share - share_of_right) * weight
+        gradient = np.stack([slope[some] @ rows[some] for some in by_kind])
+        gradient += _TO_ZERO * weights + _TO_MEAN * (weights - weights.mean(axis=0))
+        mean = 0.9 * mean + 0.1 * gradient
+        spread = 0.99 * spread + 0.01 * gradient**2
+        weights = limited(weights - _RATE * (mean / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8))
+    return weights
+
+
+def limited(weights: Numbers) -> Numbers:
+    """Keep weights within what makes sense: what speaks for a chunk never counts against it."""
+    least = np.array([_LEAST_ROLE if name in ROLES else 0 if name in _NEVER_NEGATIVE else -np.inf for name in FEATURES])
+    most = np.array([0.0 if name in ROLES or name == "contains no word of the query" else np.inf for name in FEATURES])
+    return np.clip(weights, least, most)
+
+
+def scores(data: Data, weights: Numbers) -> Numbers:
+    """Return the score of each row."""
+    return np.einsum("ij,ij->i", data.rows, weights[data.kind[data.query]])
+
+
+def ndcg(data: Data, score: Numbers, *, by_lines: bool = False) -> Numbers:
+    """Return the NDCG@10 of each query over files, each represented by its best chunk."""
+    found = np.zeros(len(data.kind))
+    chosen = first_of_each(data.query * (data.file.max() + 1) + data.file, score)
+    order = chosen[np.lexsort((-score[chosen], data.query[chosen]))]
+    starts = np.concatenate([[True], np.diff(data.query[order]) != 0])
+    place = np.arange(len(order)) - np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
+    right = (data.best if by_lines else data.right)[order]
+    gain = np.where(right & (place < DEPTH), 1 / np.log2(place + 2), 0)
+    np.add.at(found, data.query[order], gain)
+    files = np.unique(np.stack([data.query[data.right], data.file[data.right]]), axis=1)[0]
+    ideal = np.cumsum(1 / np.log2(np.arange(DEPTH) + 2))
+    return found / ideal[np.minimum(DEPTH, np.bincount(files, minlength=len(data.kind))) - 1]
+
+
+def cross_validate(data: Data) -> None:
+    """Print the quality on repositories that were not learnt from, by the source of the queries."""
+    fold = np.array([fold_of(name) % 5 for name in data.repository])
+    by_files, by_lines, untaught = (np.zeros(len(fold)) for _ in range(3))
+    for number in range(5):
+        test = data.part(fold == number)
+        weights = learn(data.part(fold != number))
+        by_files[fold == number] = ndcg(test, scores(test, weights))
+        by_lines[fold == number] = ndcg(test, scores(test, weights), by_lines=True)
+        untaught[fold == number] = ndcg(test, -np.arange(len(test.rows), dtype=float))
+    for title, groups in (("source", data.source), ("kind", np.array([str(k) for k in QuestionKind])[data.kind])):
+        for name in [*sorted(set(groups)), "all"]:
+            some = (groups == name) | (name == "all")
+            print(
+                f"{title:<8}{name:<18}{some.sum():>6}  as ranked {untaught[some].mean():.4f}  "
+                f"learnt {by_files[some].mean():.4f}  lines {by_lines[some].mean():.4f}"
+            )
+
+
+def write(tables: dict[str, Numbers]) -> None:
+    """Write the weights, rounded, without those that are 0."""
+    lines = ["# Learnt by bench/ranking/learn_weights.py; CARD.md says from what.", ""]
+    for name, weights in tables.items():
+        lines.append(f'["{name}"]')
+        lines += [
+            f'"{feature}" = {weight:.3f}'
+            for feature, weight in zip(FEATURES, weights, strict=True)
+            if abs(weight) >= 5e-4
+        ]
+        lines.append("")
+    Path(WEIGHTS_FILE).write_text("\n".join(lines), encoding="utf-8")
+    print(f"wrote {WEIGHTS_FILE.name}: {len(tables)} tables of {len(FEATURES)} features")
+
+
+if __name__ == "__main__":
+    main()
