@@ -23,8 +23,8 @@ from keyhole.core.search.weights import WORDS_ONLY
 
 WEIGHTS_FILE = HERE.parent.parent / "assets" / "ranking" / "weights.toml"
 DEPTH = 10
-# How strongly weights are drawn to 0, and those of one kind of question towards the mean of all kinds.
-_TO_ZERO, _TO_MEAN = 1e-3, 4e-3
+# How strongly the weights that all kinds of questions share are drawn to 0, and those of each kind to the shared ones.
+_TO_ZERO, _TO_SHARED = 3e-4, 3e-3
 # How much the choice of the right lines inside a file counts against the choice of the file.
 _LINES = 0.3
 _ROUNDS, _STEPS, _RATE = 4, 250, 0.05
@@ -193,7 +193,9 @@ def descend(data: Data, choice: Choice, weights: Numbers) -> Numbers:
     sizes = np.diff(np.append(starts, len(group)))
     weight = np.repeat(choice.weight, sizes) / choice.weight.sum()
     by_kind = [np.flatnonzero(kind == number) for number in range(len(weights))]
-    mean, spread = np.zeros_like(weights), np.zeros_like(weights)
+    # The first row is shared; the others are what each kind adds to it.
+    parts = np.vstack([weights.mean(axis=0), weights - weights.mean(axis=0)])
+    mean, spread = np.zeros_like(parts), np.zeros_like(parts)
     for step in range(1, _STEPS + 1):
         score = np.einsum("ij,ij->i", rows, weights[kind])
         score -= np.repeat(np.maximum.reduceat(score, starts), sizes)
@@ -202,11 +204,14 @@ def descend(data: Data, choice: Choice, weights: Numbers) -> Numbers:
         good = np.where(right, power, 0)
         share_of_right = good / np.maximum(np.repeat(np.add.reduceat(good, starts), sizes), 1e-300)
         slope = (share - share_of_right) * weight
-        gradient = np.stack([slope[some] @ rows[some] for some in by_kind])
-        gradient += _TO_ZERO * weights + _TO_MEAN * (weights - weights.mean(axis=0))
+        of_kinds = np.stack([slope[some] @ rows[some] for some in by_kind])
+        gradient = np.vstack([of_kinds.sum(axis=0) + _TO_ZERO * parts[0], of_kinds + _TO_SHARED * parts[1:]])
         mean = 0.9 * mean + 0.1 * gradient
         spread = 0.99 * spread + 0.01 * gradient**2
-        weights = limited(weights - _RATE * (mean / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8))
+        parts -= _RATE * (mean / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8)
+        weights = limited(parts[0] + parts[1:])
+        parts[0] = limited(parts[:1])[0]
+        parts[1:] = weights - parts[0]
     return weights
 
 
