@@ -17,6 +17,7 @@ import argparse
 import math
 import statistics
 from contextlib import ExitStack
+from importlib.metadata import version
 from pathlib import Path
 
 from corpus import Query as Label
@@ -100,6 +101,7 @@ def measure(
     with ExitStack() as peers:
         if chosen.peers or chosen.speed:
             peers.enter_context(semble_alone())
+            figures["semble"] = version("semble")
         if chosen.peers:
             indexes = semble_indexes(engines, chosen.model)
             searchers |= {SEMBLE: semble(indexes), "semble BM25 only": semble(indexes, alpha=0.0)}

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -60,12 +61,14 @@ def model_folder(model: str) -> str:
 @contextmanager
 def semble_alone() -> Iterator[None]:
     """Let semble neither use its saved indexes nor save statistics about searches, which would cost it time."""
-    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, {"SEMBLE_CACHE_LOCATION": folder}):
-        try:
-            with patch("semble.index.index.save_search_stats"):
-                yield
-        except ModuleNotFoundError as error:
-            raise SystemExit("semble is not installed; run .venv/bin/pip install semble==0.7.0") from error
+    if find_spec("semble") is None:
+        raise SystemExit("semble is not installed; run .venv/bin/pip install semble==0.7.0")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.dict(os.environ, {"SEMBLE_CACHE_LOCATION": folder}),
+        patch("semble.index.index.save_search_stats"),
+    ):
+        yield
 
 
 def build_semble(root: Path, model: str, *, everything: bool = False) -> "SembleIndex":

@@ -100,5 +100,5 @@ def save_baseline(figures: dict[str, Tables]) -> None:
         for system in COMPARED:
             for kind, row in tables[system].items():
                 lines += ["", f'["{split}"."{system}"."{kind}"]', f"queries = {row['queries']}"]
-                lines += [f'"{level}" = {row[level]:.4f}' for level in LEVELS]
+                lines += [f'"{level}" = {row[level]:.6f}' for level in LEVELS]
     BASELINE.write_text("\n".join(lines) + "\n")

@@ -12,6 +12,7 @@ sys.path.append(str(BENCH))
 
 import quality  # noqa: E402
 import quality_looks  # noqa: E402
+import quality_peers  # noqa: E402
 import quality_targets  # noqa: E402
 from corpus import Query as Label  # noqa: E402
 from quality_peers import densest_window, words_to_grep  # noqa: E402
@@ -73,6 +74,12 @@ def test_a_window_has_the_most_different_words_before_the_most_matches() -> None
     top, end = densest_window({"round": [100, 101, 102, 500], "price": [510]})
     assert (top, end) == (485, 524)
     assert densest_window({"round": [3]}) == (1, 40)
+
+
+def test_without_semble_a_comparison_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quality_peers, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit, match="pip install semble"), quality_peers.semble_alone():
+        pass
 
 
 def test_sides_take_turns_in_being_first() -> None:
