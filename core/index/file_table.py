@@ -148,8 +148,8 @@ class FileTable(Database):
     def _insert_file(self, file_id: int, rows: FileRows) -> None:
         self._db.execute(
             f"""INSERT INTO file (id, path, {_STAMP}, digest, encoding, language, lines, has_errors, has_trigrams,
-                    masked)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)""",  # noqa: S608
+                    masked, role)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)""",  # noqa: S608
             (
                 file_id,
                 rows.path,
@@ -165,6 +165,7 @@ class FileTable(Database):
                 json.dumps([(mask.start_line, mask.end_line, mask.kind) for mask in rows.masked])
                 if rows.masked
                 else "",
+                rows.role,
             ),
         )
 

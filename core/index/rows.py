@@ -105,6 +105,7 @@ class FileRows:
     # Why the file has no symbols although its language does; empty if it was parsed.
     unparsed: str = ""
     masked: tuple[Mask, ...] = ()
+    role: str = ""
 
 
 # Parameters of readers

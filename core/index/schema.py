@@ -17,7 +17,7 @@ import apsw
 
 from keyhole.core.index.extension import load_vectors
 
-VERSION = 8
+VERSION = 9
 # "Khol" in ASCII; distinguishes an index from other SQLite files.
 APPLICATION_ID = 0x4B686F6C
 
@@ -37,7 +37,8 @@ CREATE TABLE file (
     lines INTEGER NOT NULL,
     has_errors INTEGER NOT NULL,
     has_trigrams INTEGER NOT NULL DEFAULT 0,
-    masked TEXT NOT NULL DEFAULT ''  -- JSON: first line, last line and kind of each masked secret
+    masked TEXT NOT NULL DEFAULT '',  -- JSON: first line, last line and kind of each masked secret
+    role TEXT NOT NULL DEFAULT ''
 );
 
 CREATE TABLE skip (
@@ -98,6 +99,15 @@ CREATE TABLE chunk_vector (chunk_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 """
 _DEPTHS = "CREATE INDEX symbol_by_depth ON symbol (file_id, depth);"
 _SIGNS = "CREATE TABLE chunk_signs (chunk_id INTEGER PRIMARY KEY, signs BLOB NOT NULL);"
+# What ranking needs besides words and vectors of chunks: the distinct tokens of each chunk (vector_table.py), and the
+# words and the vector of a short document about each file (file_document_table.py).
+_RANKING = """
+CREATE TABLE chunk_tokens (chunk_id INTEGER PRIMARY KEY, tokens BLOB NOT NULL);
+CREATE TABLE file_vector (file_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE VIRTUAL TABLE file_words USING fts5(
+    path, definitions, comment, content='', contentless_delete=1, tokenize='ascii'
+);
+"""
 # Narrows down the files that may contain a text. One row per file and no positions keep it small.
 _TRIGRAMS = """
 CREATE VIRTUAL TABLE file_trigrams USING fts5(
@@ -137,7 +147,7 @@ CREATE INDEX declared_by_file ON declared (file_id);
 
 def create(db: apsw.Connection) -> None:
     """Create the tables of an empty index."""
-    db.execute(_TABLES + _DEPTHS + _SIGNS + _TRIGRAMS + _LINKS)
+    db.execute(_TABLES + _DEPTHS + _SIGNS + _RANKING + _TRIGRAMS + _LINKS)
     db.pragma("application_id", APPLICATION_ID)
     db.pragma("user_version", VERSION)
 
@@ -228,6 +238,12 @@ def _add_masks(db: apsw.Connection) -> None:
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('secrets', 'unmasked')")
 
 
+def _add_ranking(db: apsw.Connection) -> None:
+    """Add the tables of ranking, empty; the next run reads every file again, because the analysis has changed too."""
+    db.execute("ALTER TABLE file ADD COLUMN role TEXT NOT NULL DEFAULT ''")
+    db.execute(_RANKING)
+
+
 MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     1: _add_definitions,
     2: _add_trigrams,
@@ -236,4 +252,5 @@ MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     5: _add_signs,
     6: _add_change_times,
     7: _add_masks,
+    8: _add_ranking,
 }
