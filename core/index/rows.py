@@ -83,6 +83,13 @@ class ChunkRow(NamedTuple):
     words: WordColumns
 
 
+class DocumentRow(NamedTuple):
+    """The document of a file as stored: its words as cells, and its vector as bytes, empty without a model."""
+
+    words: bytes
+    vector: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class FileRows:
     """Everything the index stores about one file; vectors and tokens are one per chunk, or none without a model."""
@@ -107,6 +114,9 @@ class FileRows:
     unparsed: str = ""
     masked: tuple[Mask, ...] = ()
     role: str = ""
+    document: DocumentRow | None = None
+    # The version of the analysis that made these rows.
+    analysis: int = 0
 
 
 # Parameters of readers
@@ -180,9 +190,10 @@ class IndexFacts:
     """Facts about a whole index; a fact is None if no run has recorded it yet.
 
     `generation` increases with every transaction that changes indexed content. `pending` counts the files that are
-    still to be indexed, of `total`. `rules` and `analysis` identify the versions of the ignore rules and of the parser.
-    `secrets` is the fingerprint of what the user has decided about secrets. `links` says which links must be resolved:
-    "all", "open" (those without a state) or none.
+    still to be indexed, of `total`. `rules` identifies the version of the ignore rules, and `analysis` the version of
+    the analysis that last read every file; until a run has read them all again, answers use the old rows. `secrets` is
+    the fingerprint of what the user has decided about secrets. `links` says which links must be resolved: "all", "open"
+    (those without a state) or none.
     """
 
     generation: int = 0
@@ -202,6 +213,16 @@ class FileId(NamedTuple):
 
     id: int
     path: str
+
+
+class FileFacts(NamedTuple):
+    """What ranking needs to know about a file."""
+
+    id: int
+    path: str
+    language: str
+    lines: int
+    role: str
 
 
 class FileDigest(NamedTuple):
@@ -295,6 +316,14 @@ class StoredTokens(NamedTuple):
 
     chunk_id: int
     ids: bytes
+
+
+class StoredDocument(NamedTuple):
+    """The document of a file: its words as cells, and its vector, one byte per number, empty without a model."""
+
+    file_id: int
+    words: bytes
+    vector: bytes
 
 
 class DefiningChunk(NamedTuple):
