@@ -6,10 +6,10 @@ from itertools import starmap
 
 from keyhole.core.files.stamps import UNKNOWN_TIME
 from keyhole.core.files.walk import Known
-from keyhole.core.index.database import Database
-from keyhole.core.index.rows import FileId, FileRows, FileStamp
+from keyhole.core.index.database import Database, json_ids
+from keyhole.core.index.rows import FileFacts, FileId, FileRows, FileStamp
 from keyhole.core.masking import Mask
-from keyhole.core.types import IndexedFile, Skip, SkipReason, Stamp
+from keyhole.core.types import Candidate, IndexedFile, Skip, SkipReason, Stamp
 
 _STAMP = "size, mtime_ns, ctime_ns, inode"
 
@@ -55,6 +55,15 @@ class FileTable(Database):
         """Return every file, or those in one language."""
         return self.rows(FileId, "SELECT id, path FROM file WHERE ? IN ('', language)", language)
 
+    def file_facts(self, file_ids: Iterable[int]) -> list[FileFacts]:
+        """Return what ranking needs to know about these files, in no particular order."""
+        return self.rows(
+            FileFacts,
+            """SELECT file.id, file.path, language, lines, role FROM json_each(?) wanted
+                JOIN file ON file.id = wanted.value""",
+            json_ids(file_ids),
+        )
+
     def files_at(self, paths: Iterable[str]) -> list[IndexedFile]:
         """Return the files of the paths that are indexed, in no particular order."""
         return self.rows(
@@ -83,6 +92,15 @@ class FileTable(Database):
     def count_files(self) -> int:
         """Count all files."""
         return int(self.value("SELECT count(*) FROM file"))
+
+    def outdated_files(self, analysis: int) -> list[Candidate]:
+        """Return the files whose rows another version of the analysis made, in the order of their paths."""
+        other = f"SELECT path, {_STAMP} FROM file WHERE analysis <> ? ORDER BY path"  # noqa: S608
+        return self.rows(Candidate, other, analysis)
+
+    def count_outdated_files(self, analysis: int) -> int:
+        """Count the files whose rows another version of the analysis made."""
+        return int(self.value("SELECT count(*) FROM file WHERE analysis <> ?", analysis))
 
     def count_files_in(self, folder: str) -> int:
         """Count the files inside a folder, at any depth."""
@@ -148,8 +166,8 @@ class FileTable(Database):
     def _insert_file(self, file_id: int, rows: FileRows) -> None:
         self._db.execute(
             f"""INSERT INTO file (id, path, {_STAMP}, digest, encoding, language, lines, has_errors, has_trigrams,
-                    masked)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)""",  # noqa: S608
+                    masked, role, analysis)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)""",  # noqa: S608
             (
                 file_id,
                 rows.path,
@@ -165,6 +183,8 @@ class FileTable(Database):
                 json.dumps([(mask.start_line, mask.end_line, mask.kind) for mask in rows.masked])
                 if rows.masked
                 else "",
+                rows.role,
+                rows.analysis,
             ),
         )
 

@@ -83,9 +83,16 @@ class ChunkRow(NamedTuple):
     words: WordColumns
 
 
+class DocumentRow(NamedTuple):
+    """The document of a file as stored: its words as cells, and its vector as bytes, empty without a model."""
+
+    words: bytes
+    vector: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """Everything the index stores about one file; one vector per chunk, or none if there is no model."""
+    """Everything the index stores about one file; vectors and tokens are one per chunk, or none without a model."""
 
     path: str
     size: int
@@ -98,6 +105,7 @@ class FileRows:
     chunks: tuple[ChunkRow, ...]
     symbols: tuple[SymbolRow, ...]
     vectors: Sequence[Vector] = ()
+    tokens: Sequence[bytes] = ()
     links: tuple[WrittenLink, ...] = ()
     declared: tuple[DeclaredRow, ...] = ()
     ctime_ns: int = 0
@@ -105,6 +113,10 @@ class FileRows:
     # Why the file has no symbols although its language does; empty if it was parsed.
     unparsed: str = ""
     masked: tuple[Mask, ...] = ()
+    role: str = ""
+    document: DocumentRow | None = None
+    # The version of the analysis that made these rows.
+    analysis: int = 0
 
 
 # Parameters of readers
@@ -178,9 +190,10 @@ class IndexFacts:
     """Facts about a whole index; a fact is None if no run has recorded it yet.
 
     `generation` increases with every transaction that changes indexed content. `pending` counts the files that are
-    still to be indexed, of `total`. `rules` and `analysis` identify the versions of the ignore rules and of the parser.
-    `secrets` is the fingerprint of what the user has decided about secrets. `links` says which links must be resolved:
-    "all", "open" (those without a state) or none.
+    still to be indexed, of `total`. `rules` identifies the version of the ignore rules, and `analysis` the version of
+    the analysis that last read every file; until a run has read them all again, answers use the old rows. `secrets` is
+    the fingerprint of what the user has decided about secrets. `links` says which links must be resolved: "all", "open"
+    (those without a state) or none.
     """
 
     generation: int = 0
@@ -200,6 +213,16 @@ class FileId(NamedTuple):
 
     id: int
     path: str
+
+
+class FileFacts(NamedTuple):
+    """What ranking needs to know about a file."""
+
+    id: int
+    path: str
+    language: str
+    lines: int
+    role: str
 
 
 class FileDigest(NamedTuple):
@@ -291,6 +314,21 @@ class StoredVector(NamedTuple):
 
     chunk_id: int
     numbers: bytes
+
+
+class StoredTokens(NamedTuple):
+    """The ids of the distinct tokens of a chunk, sorted, in the model's `token_type`."""
+
+    chunk_id: int
+    ids: bytes
+
+
+class StoredDocument(NamedTuple):
+    """The document of a file: its words as cells, and its vector, one byte per number, empty without a model."""
+
+    file_id: int
+    words: bytes
+    vector: bytes
 
 
 class DefiningChunk(NamedTuple):

@@ -9,6 +9,8 @@ Version  Why it changed
 6        signs of vectors in an ordinary table, which sqlite-vec compares with its public functions
 7        times of change and inodes of files, so that an edit with the same size and time is seen
 8        secrets are masked, and `masked` says where; the next run reads every file again
+9        for ranking: roles of files, tokens of chunks, and a document per file with its words and its vector; and for
+         each file the `analysis` that made its rows, so that searches can use them until the file is read again
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +19,7 @@ import apsw
 
 from keyhole.core.index.extension import load_vectors
 
-VERSION = 8
+VERSION = 9
 # "Khol" in ASCII; distinguishes an index from other SQLite files.
 APPLICATION_ID = 0x4B686F6C
 
@@ -37,7 +39,9 @@ CREATE TABLE file (
     lines INTEGER NOT NULL,
     has_errors INTEGER NOT NULL,
     has_trigrams INTEGER NOT NULL DEFAULT 0,
-    masked TEXT NOT NULL DEFAULT ''  -- JSON: first line, last line and kind of each masked secret
+    masked TEXT NOT NULL DEFAULT '',  -- JSON: first line, last line and kind of each masked secret
+    role TEXT NOT NULL DEFAULT '',
+    analysis INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE TABLE skip (
@@ -98,6 +102,12 @@ CREATE TABLE chunk_vector (chunk_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 """
 _DEPTHS = "CREATE INDEX symbol_by_depth ON symbol (file_id, depth);"
 _SIGNS = "CREATE TABLE chunk_signs (chunk_id INTEGER PRIMARY KEY, signs BLOB NOT NULL);"
+# What ranking needs besides words and vectors of chunks: the distinct tokens of each chunk, and a short document about
+# each file (index/file_document.py), with its words and its vector, which is empty without a model.
+_RANKING = """
+CREATE TABLE chunk_tokens (chunk_id INTEGER PRIMARY KEY, tokens BLOB NOT NULL);
+CREATE TABLE file_document (file_id INTEGER PRIMARY KEY, words BLOB NOT NULL, vector BLOB NOT NULL);
+"""
 # Narrows down the files that may contain a text. One row per file and no positions keep it small.
 _TRIGRAMS = """
 CREATE VIRTUAL TABLE file_trigrams USING fts5(
@@ -137,7 +147,7 @@ CREATE INDEX declared_by_file ON declared (file_id);
 
 def create(db: apsw.Connection) -> None:
     """Create the tables of an empty index."""
-    db.execute(_TABLES + _DEPTHS + _SIGNS + _TRIGRAMS + _LINKS)
+    db.execute(_TABLES + _DEPTHS + _SIGNS + _RANKING + _TRIGRAMS + _LINKS)
     db.pragma("application_id", APPLICATION_ID)
     db.pragma("user_version", VERSION)
 
@@ -228,6 +238,15 @@ def _add_masks(db: apsw.Connection) -> None:
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('secrets', 'unmasked')")
 
 
+def _add_ranking(db: apsw.Connection) -> None:
+    """Add what ranking needs, empty; index runs read the files again, because their analysis is an older one."""
+    db.execute("ALTER TABLE file ADD COLUMN role TEXT NOT NULL DEFAULT ''")
+    db.execute("ALTER TABLE file ADD COLUMN analysis INTEGER NOT NULL DEFAULT 0")
+    db.execute(_RANKING)
+    db.execute("INSERT OR IGNORE INTO meta (key, value) SELECT 'analysis', 0 WHERE EXISTS (SELECT 1 FROM file)")
+    db.execute("UPDATE file SET analysis = (SELECT value FROM meta WHERE key = 'analysis')")
+
+
 MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     1: _add_definitions,
     2: _add_trigrams,
@@ -236,4 +255,5 @@ MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     5: _add_signs,
     6: _add_change_times,
     7: _add_masks,
+    8: _add_ranking,
 }
