@@ -32,7 +32,7 @@ from record import HERE, refuse_changes, save_record
 
 from keyhole.core.config import load_settings
 from keyhole.core.index.model_folder import BUILTIN
-from keyhole.core.search.rank import WEIGHTS
+from keyhole.core.search.features import FEATURES
 from keyhole.core.service import Service
 from keyhole.core.types import Mode, SearchRequest
 from keyhole.core.view.budget.tokens import estimate_tokens
@@ -107,7 +107,7 @@ def measure(
             searchers |= {SEMBLE: semble(indexes), "semble BM25 only": semble(indexes, alpha=0.0)}
             searchers["ripgrep by words"] = ripgrep(engines)
         if chosen.ablation:
-            searchers |= {f"  without {name}": without(engines, name) for name in WEIGHTS}
+            searchers |= {f"  without {name}": without(engines, name) for name in FEATURES}
         tables = {name: average(searcher, labels) for name, searcher in searchers.items()}
         print_tables(split, tables)
         verdicts = judge(tables, read_baseline(split, tables, chosen.baseline))

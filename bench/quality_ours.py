@@ -19,7 +19,7 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.query import quoted_parts
-from keyhole.core.search.rank import ChunkCandidate
+from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.ranking import grouped
 from keyhole.core.search.regex import chunks_containing
 from keyhole.core.types import Mode, Query

@@ -52,8 +52,13 @@ def main() -> None:
     options.add_argument("--only", type=int, help="the number of repositories to measure")
     chosen = options.parse_args()
     by_repository = defaultdict(list)
-    for line in (DATA / "queries.jsonl").read_text().splitlines():
+    listed = {line.split(",")[0] for line in Path("/tmp/ranking/repositories.csv").read_text().splitlines()}
+    for line in (DATA / "queries.jsonl").read_text().splitlines() + Path(
+        "/tmp/ranking/texts.jsonl"
+    ).read_text().splitlines():
         query = json.loads(line)
+        if query["repository"] not in listed:
+            continue
         by_repository[query["repository"]].append(query)
     embedder = open_embedder(BUILTIN)
     measured: list[Measured] = []

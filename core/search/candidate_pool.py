@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.search.features import ChunkCandidate
+from keyhole.core.search.file_fit import fit_by_words
 from keyhole.core.search.filters import role_of
 from keyhole.core.search.lexical import WordMatch, WordSearch
 from keyhole.core.search.meaning import Meaning
@@ -59,8 +60,12 @@ class CandidatePool:
         for candidate in candidates:
             self._describe(candidate, beyond)
         self._mark_similar(candidates, search)
+        documents = self._store.file_documents({candidate.file_id for candidate in candidates})
+        by_words = fit_by_words(search.worths(), documents)
+        for candidate in candidates:
+            candidate.file_fit = by_words.get(candidate.file_id, 0.0)
         if meaning:
-            meaning.describe(self._store, candidates)
+            meaning.describe(self._store, candidates, documents)
         return candidates
 
     def _describe(self, candidate: ChunkCandidate, beyond: Mapping[int, WordMatch]) -> None:

@@ -248,7 +248,7 @@ class Engine:
         limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
         vector = embedder.encode([query.text])[0]
         pool.add_nearest(nearest_chunks(self.store, vector, scope, self.signs, limit=limit))
-        return Meaning(vector)
+        return Meaning(query.text, vector, embedder)
 
     def _defining_chunks(self, text: str, scope: ChunkScope) -> dict[int, bool]:
         """Return the chunks that define a name, and whether each is in the owner that the text names."""

@@ -51,7 +51,7 @@ class ChunkCandidate:
     cosine: float = 0.0
     max_sim: float = 0.0
     file_cosine: float = 0.0
-    file_bm25: float = 0.0
+    file_fit: float = 0.0
     in_owner: bool = False
     # It defines what the query names by owner and name, such as `queryset filter`.
     is_named_member: bool = False
@@ -141,7 +141,7 @@ class _Best(NamedTuple):
     bm25: float
     cosine: float
     max_sim: float
-    file_bm25: float
+    file_fit: float
     file_cosine: float
 
     @classmethod
@@ -186,7 +186,7 @@ class _Files:
         """Return the features of a candidate's file."""
         file_id = candidate.file_id
         return [
-            candidate.file_bm25 / best.file_bm25,
+            candidate.file_fit / best.file_fit,
             max(0.0, candidate.file_cosine) / best.file_cosine,
             sum(worth for bit, worth in enumerate(self._worths) if self._words[file_id] >> bit & 1),
             log2(1 + self._sums[file_id] - _fit(candidate, best)) / 3,

@@ -1,10 +1,15 @@
-"""How similar the candidates of a search are to its query in meaning."""
+"""How similar the candidates of a search are to its query in meaning: as a whole, word by word, and their files."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import SearchStore
+from keyhole.core.index.rows import StoredDocument
 from keyhole.core.search.features import ChunkCandidate
+from keyhole.core.search.file_fit import fit_by_vector
+from keyhole.core.search.max_sim import similarity_by_tokens
 from keyhole.core.search.semantic import similarities
 
 if TYPE_CHECKING:
@@ -12,16 +17,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@dataclass(frozen=True, slots=True)
 class Meaning:
-    """The meaning of one query."""
+    """A query as the model sees it."""
 
-    def __init__(self, vector: "NDArray[np.float32]") -> None:
-        self._vector = vector
+    text: str
+    vector: "NDArray[np.float32]"
+    embedder: Embedder
 
-    def describe(self, store: SearchStore, candidates: Sequence[ChunkCandidate]) -> None:
-        """Measure how similar the candidates are."""
-        rows = store.vectors_of(candidate.chunk_id for candidate in candidates)
-        found = similarities([row.numbers for row in rows], self._vector)
-        by_chunk = {row.chunk_id: similarity for row, similarity in zip(rows, found, strict=True)}
+    def describe(
+        self, store: SearchStore, candidates: Sequence[ChunkCandidate], documents: Sequence[StoredDocument]
+    ) -> None:
+        """Measure how similar the candidates are, and the documents of their files."""
+        ids = [candidate.chunk_id for candidate in candidates]
+        rows = store.vectors_of(ids)
+        found = similarities([row.numbers for row in rows], self.vector)
+        of_chunks = {row.chunk_id: similarity for row, similarity in zip(rows, found, strict=True)}
+        by_tokens = similarity_by_tokens(store, self.embedder, self.text, ids)
+        of_files = fit_by_vector(self.vector, documents)
         for candidate in candidates:
-            candidate.cosine = by_chunk.get(candidate.chunk_id, 0.0)
+            candidate.cosine = of_chunks.get(candidate.chunk_id, 0.0)
+            candidate.max_sim = by_tokens.get(candidate.chunk_id, 0.0)
+            candidate.file_cosine = of_files.get(candidate.file_id, 0.0)
