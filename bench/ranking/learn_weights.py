@@ -9,6 +9,7 @@ weights, drawn towards those of the others. Without --check the weights are writ
 
 import argparse
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ DEPTH = 10
 _TO_ZERO, _TO_SHARED = 3e-4, 3e-3
 # How much the choice of the right lines inside a file counts against the choice of the file.
 _LINES = 0.3
-_ROUNDS, _STEPS, _RATE = 4, 250, 0.05
+_ROUNDS, _STEPS, _RATE = 3, 150, 0.08
 # Queries mined from history never ask for tests, docs or data, so their weights would come out too strong.
 _LEAST_ROLE = -1.5
 _NEVER_NEGATIVE = (
@@ -45,7 +46,7 @@ Flags = NDArray[np.bool_]
 class Data:
     """Rows of candidates: the query of each, its file, and whether its file or its lines are an answer."""
 
-    rows: Numbers
+    rows: NDArray[np.float32]
     query: Whole
     file: Whole
     right: Flags
@@ -103,7 +104,7 @@ def load(without: frozenset[str] = frozenset()) -> Data:
     stored = np.load(FEATURE_FILE)
     if tuple(stored["features"]) != FEATURES:
         raise SystemExit("The features have changed; run collect_features.py again.")
-    rows = stored["rows"].astype(np.float64)
+    rows = stored["rows"]
     rows[:, [name in without for name in FEATURES]] = 0
     kinds = {str(kind): number for number, kind in enumerate(QuestionKind)}
     query = np.repeat(np.arange(len(stored["sizes"])), stored["sizes"])
@@ -186,31 +187,32 @@ def first_of_each(group: Whole, score: Numbers) -> Whole:
 
 def descend(data: Data, choice: Choice, weights: Numbers) -> Numbers:
     """Move the weights downhill (Adam, all rows at once)."""
-    rows, kind = data.rows[choice.rows], data.kind[data.query[choice.rows]]
-    order = np.argsort(choice.group, kind="stable")
-    rows, kind, right, group = rows[order], kind[order], choice.right[order], choice.group[order]
+    kind = data.kind[data.query[choice.rows]]
+    order = np.lexsort((choice.group, kind))
+    rows, right, group, kind = data.rows[choice.rows[order]], choice.right[order], choice.group[order], kind[order]
     starts = np.flatnonzero(np.concatenate([[True], np.diff(group) != 0]))
     sizes = np.diff(np.append(starts, len(group)))
-    weight = np.repeat(choice.weight, sizes) / choice.weight.sum()
-    by_kind = [np.flatnonzero(kind == number) for number in range(len(weights))]
+    weight = np.repeat(choice.weight[group[starts]] / choice.weight.sum(), sizes)
+    edges = np.searchsorted(kind, np.arange(len(weights) + 1))
+    of_kinds = [rows[start:end] for start, end in pairwise(edges)]
     # The first row is shared; the others are what each kind adds to it.
     parts = np.vstack([weights.mean(axis=0), weights - weights.mean(axis=0)])
     mean, spread = np.zeros_like(parts), np.zeros_like(parts)
     for step in range(1, _STEPS + 1):
-        score = np.einsum("ij,ij->i", rows, weights[kind])
+        score = np.concatenate([some @ own.astype(np.float32) for some, own in zip(of_kinds, weights, strict=True)])
         score -= np.repeat(np.maximum.reduceat(score, starts), sizes)
         power = np.exp(score)
-        share = power / np.repeat(np.add.reduceat(power, starts), sizes)
         good = np.where(right, power, 0)
+        share = power / np.repeat(np.add.reduceat(power, starts), sizes)
         share_of_right = good / np.maximum(np.repeat(np.add.reduceat(good, starts), sizes), 1e-300)
         slope = (share - share_of_right) * weight
-        of_kinds = np.stack([slope[some] @ rows[some] for some in by_kind])
-        gradient = np.vstack([of_kinds.sum(axis=0) + _TO_ZERO * parts[0], of_kinds + _TO_SHARED * parts[1:]])
+        slopes = np.stack([slope[start:end].astype(np.float32) @ rows[start:end] for start, end in pairwise(edges)])
+        gradient = np.vstack([slopes.sum(axis=0) + _TO_ZERO * parts[0], slopes + _TO_SHARED * parts[1:]])
         mean = 0.9 * mean + 0.1 * gradient
         spread = 0.99 * spread + 0.01 * gradient**2
         parts -= _RATE * (mean / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8)
-        weights = limited(parts[0] + parts[1:])
         parts[0] = limited(parts[:1])[0]
+        weights = limited(parts[0] + parts[1:])
         parts[1:] = weights - parts[0]
     return weights
 
@@ -224,7 +226,12 @@ def limited(weights: Numbers) -> Numbers:
 
 def scores(data: Data, weights: Numbers) -> Numbers:
     """Return the score of each row."""
-    return np.einsum("ij,ij->i", data.rows, weights[data.kind[data.query]])
+    kind = data.kind[data.query]
+    found = np.zeros(len(kind))
+    for number, own in enumerate(weights):
+        some = kind == number
+        found[some] = data.rows[some] @ own
+    return found
 
 
 def ndcg(data: Data, score: Numbers, *, by_lines: bool = False) -> Numbers:
