@@ -46,11 +46,16 @@ def choose_comments(
         if not query or found.lines < 3 or used.get(found.path, 0) >= MOST_PER_FILE:
             continue
         letters = letters or [_only_letters(content) for content in files.values()]
-        part = _only_letters(_comment_of(found, files))[:_SHOWS_COPY]
-        # Interfaces, stubs and manuals often repeat a comment; then more than one place answers the query.
-        if sum(text.count(part) for text in letters) == 1:
+        # Interfaces, stubs, manuals and siblings often repeat a comment; then more than one place answers the query.
+        if _times(_comment_of(found, files), letters) == 1 and _times(query.encode(), letters) <= 1:
             used[found.path] = used.get(found.path, 0) + 1
             yield found, query
+
+
+def _times(text: bytes, letters: list[bytes]) -> int:
+    """Return how often the start of a text occurs in others, which are given as letters only."""
+    start = _only_letters(text)[:_SHOWS_COPY]
+    return sum(other.count(start) for other in letters)
 
 
 def _comment_of(found: Definition, files: Mapping[str, bytes]) -> bytes:

@@ -82,7 +82,9 @@ def owned_names(definitions: Iterable[Definition], random: Random) -> Iterator[N
         found = random.choice(sorted(group, key=_place))
         same = [other for other in group if letters_of(other.owner) == letters_of(found.owner)]
         answers = _best(same, found.symbol.name)
-        if answers and _is_asked_for(answers[0]) and _IDENTIFIER.fullmatch(answers[0].owner):
+        # A constructor that has the name of its type is found by that name alone.
+        is_asked_for = answers and _is_asked_for(answers[0]) and answers[0].owner != answers[0].symbol.name
+        if is_asked_for and _IDENTIFIER.fullmatch(answers[0].owner):
             yield Named(with_owner(answers[0], random), answers)
 
 

@@ -15,7 +15,7 @@ _PREFIX = re.compile(
     | (?:issue|bug|ticket|pr)s?\s*\#?\d+\b\s*[:.-]*                    # Issue 1:
     | (?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?|see|issue|bug|for)\s+
       (?:(?:issue|bug|gh)\s*)?\#?\d+(?:(?:,|\s+and)\s*\#?\d+)*\b\s*(?:--|[,:;.-])*   # Fixed #1, #2 --
-    | [\w./*,@+{}|-]+(?:\s*\([^()]*\))?!?:(?=\s)                       # fix(core):, net/http:
+    | [\w./*,@+{}|-]+(?:\s*\([^()]*\))*!?:(?=\s)                       # fix(core):, net/http:
     | (?:(?:fix|feat|chore|perf|build|style|refactor)(?:\([^()]*\)(?=\s)|(?:\([^()]*\))?!?:))   # fix:x, fix(core) x
     | --?(?=\s)
     )\s*""",
