@@ -203,6 +203,25 @@ def test_mining_again_gives_the_same(
     assert mining.read_queries(tmp_path / "queries.jsonl") == mined[0]
 
 
+def test_a_missing_clone_is_made_even_after_a_failed_try(
+    mining: ModuleType, mined: tuple[list[Any], Path], clones: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public, fresh = tmp_path / "public", tmp_path / "fresh"
+    (public / "someone").mkdir(parents=True)
+    (public / "someone" / "project.git").symlink_to(clones / "someone+project")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{public.as_uri()}/.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://github.com/")
+    (fresh / "someone+project.partial" / "rest").mkdir(parents=True)
+    assert mining.mine(project(clones), clones=fresh, output=tmp_path) == mined[0]
+
+
+def test_a_folder_that_is_no_clone_is_named(clones: Path, tmp_path: Path) -> None:
+    (tmp_path / "someone+project").mkdir()
+    with pytest.raises(SystemExit, match=r"someone\+project is not a clone"):
+        import_module("repositories").git_directory(project(clones), tmp_path)
+
+
 @pytest.mark.parametrize(
     ("subject", "query"),
     [

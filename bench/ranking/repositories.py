@@ -1,6 +1,7 @@
 """The repositories that the ranking learns from: their list, their clones and their folds."""
 
 import csv
+import shutil
 import sys
 from dataclasses import dataclass, fields
 from hashlib import blake2b
@@ -65,6 +66,7 @@ def git_directory(found: Repository, clones: Path) -> Path:
     if not folder.is_dir():
         clones.mkdir(parents=True, exist_ok=True)
         partial = clones / f"{found.folder}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
         source = f"https://github.com/{found.repository}.git"
         run(["git", "clone", "--quiet", "--bare", source, str(partial)], check=True)
         partial.rename(folder)
