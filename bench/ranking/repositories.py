@@ -1,9 +1,9 @@
 """The repositories that the ranking learns from: their list, their clones and their folds."""
 
 import csv
+import shutil
 import sys
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from hashlib import blake2b
 from pathlib import Path
 from subprocess import run
@@ -30,7 +30,7 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """The name of its folder of clone, tree or queries."""
+        """The name of the folders with its clone and its tree."""
         return self.repository.replace("/", "+")
 
 
@@ -44,14 +44,6 @@ def read_repositories(path: Path) -> list[Repository]:
         if problem := objection_to(found):
             raise SystemExit(f"{path.name}: {found.repository} {problem}")
     return listed
-
-
-def write_repositories(path: Path, repositories: Iterable[Repository]) -> None:
-    """Write a list of repositories."""
-    with path.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, [field.name for field in fields(Repository)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(map(asdict, repositories))
 
 
 def objection_to(found: Repository) -> str:
@@ -74,6 +66,7 @@ def git_directory(found: Repository, clones: Path) -> Path:
     if not folder.is_dir():
         clones.mkdir(parents=True, exist_ok=True)
         partial = clones / f"{found.folder}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
         source = f"https://github.com/{found.repository}.git"
         run(["git", "clone", "--quiet", "--bare", source, str(partial)], check=True)
         partial.rename(folder)
