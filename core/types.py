@@ -291,6 +291,24 @@ class Inventory:
     generation: int = 0
 
 
+class Role(StrEnum):
+    """What a file is for, in the words that filters and explanations use."""
+
+    SOURCE = "source"
+    TEST = "test"
+    # Data of tests.
+    FIXTURE = "fixture"
+    EXAMPLE = "example"
+    DOCS = "docs"
+    CONFIG = "config"
+    # Translations, and code for older versions.
+    LOCALE = "locale"
+    DATA = "data"
+    GENERATED = "generated"
+    BUILT = "built"
+    VENDORED = "vendored"
+
+
 class Mode(StrEnum):
     """How to interpret a query; `auto` chooses by its form."""
 

@@ -1,0 +1,376 @@
+"""The role of each file of a workspace, by names, content and neighbours.
+
+A name alone does not decide. `test` is a folder of tests next to sources, but a package inside them; `lib` is built if
+it repeats `src`, and source otherwise. So roles are found for all files together, and again when paths or hints change.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from keyhole.core.roles import role_names as names
+from keyhole.core.roles.content_hint import SHOWS_TESTS, Hint
+from keyhole.core.syntax.languages import BY_ID, detect_language
+from keyhole.core.types import Role
+
+# If a folder with one of these roles is inside another, the first in this list decides: the tests of a vendored project
+# are vendored, and the examples in the documentation are examples.
+_STRONGEST_FIRST = (
+    Role.VENDORED,
+    Role.BUILT,
+    Role.FIXTURE,
+    Role.TEST,
+    Role.GENERATED,
+    Role.EXAMPLE,
+    Role.DOCS,
+    Role.LOCALE,
+    Role.CONFIG,
+    Role.DATA,
+    Role.SOURCE,
+)
+_STRENGTH = {role: -number for number, role in enumerate(_STRONGEST_FIRST)}
+# The share of test files that makes a folder inside sources a folder of tests.
+_TEST_SHARE = 0.3
+# The share of files that a build folder has in common with the sources next to it.
+_BUILT_SHARE = 0.5
+_FEWEST_BUILT = 2
+_BUILT_LANGUAGES = names.JAVASCRIPT | {"css", "python"}
+_SCRIPTS = names.JAVASCRIPT | {"css"}
+
+
+class FileFacts(NamedTuple):
+    """What is known of a file; the hint is empty if its text has not been looked at."""
+
+    path: str
+    language: str
+    hint: str = ""
+
+
+class _Place(NamedTuple):
+    """What the folders around a file say: a role, and whether they are inside sources or a package of Java."""
+
+    role: Role = Role.SOURCE
+    is_inside_sources: bool = False
+    # Below src/main/java, folders are the parts of a package's name.
+    is_package: bool = False
+    is_language: bool = False
+    is_old_code: bool = False
+
+
+def file_roles(files: Sequence[FileFacts]) -> list[Role]:
+    """Return the role of each file, in the same order; it depends on nothing but these facts."""
+    folders = _Folders(files)
+    return [folders.role_of(file) for file in files]
+
+
+@lru_cache(maxsize=100_000)
+def role_by_path(path: str) -> Role:
+    """Return the most likely role of a file of which only the path is known."""
+    return _Folders([]).role_of(FileFacts(path, detect_language(path, "").id))
+
+
+class _Folders:
+    """The folders of a workspace, and what each says about the files in it."""
+
+    def __init__(self, files: Sequence[FileFacts]) -> None:
+        self._is_alone = not files
+        self._files: dict[str, list[FileFacts]] = defaultdict(list)
+        for file in files:
+            self._files[_split(file.path)[0]].append(file)
+        self._subfolders: dict[str, set[str]] = defaultdict(set)
+        for folder in list(self._files):
+            self._add_parents(folder)
+        self._holders = self._copyright_holders()
+        self._places: dict[str, _Place] = {"": _Place()}
+        self._packages_about_docs: dict[str, bool] = {}
+
+    def _add_parents(self, folder: str) -> None:
+        while folder:
+            parent, name = _split(folder)
+            if name in self._subfolders[parent]:
+                return
+            self._subfolders[parent].add(name)
+            folder = parent
+
+    # Folders
+
+    def _place(self, folder: str) -> _Place:
+        missing = []
+        while folder not in self._places:
+            missing.append(folder)
+            folder = _split(folder)[0]
+        place = self._places[folder]
+        for inner in reversed(missing):
+            place = self._places[inner] = self._inside(place, inner)
+        return place
+
+    def _inside(self, outer: _Place, folder: str) -> _Place:
+        """Return what a folder says, given what the folder around it says."""
+        parent, name = _split(folder)
+        if outer.is_package or self._is_main_source_set(parent, name):
+            return outer._replace(is_package=True, is_inside_sources=True)
+        own = self._role_of_folder(outer, parent, folder, name)
+        lowered = name.lower()
+        return _Place(
+            role=max(own, outer.role, key=_STRENGTH.__getitem__),
+            is_inside_sources=outer.is_inside_sources or lowered in names.SOURCE_FOLDERS or self._is_module(folder),
+            is_language=outer.is_language or bool(names.ANY_LANGUAGE.fullmatch(name)),
+            is_old_code=outer.is_old_code or lowered in names.OLD_CODE_FOLDERS,
+        )
+
+    def _role_of_folder(self, outer: _Place, parent: str, folder: str, name: str) -> Role:
+        lowered = name.lower()
+        if lowered in names.VENDOR_FOLDERS or self._is_vendored(outer, parent, folder, lowered):
+            return Role.VENDORED
+        if lowered in names.BUILD_FOLDERS and self._is_built(parent, folder, lowered):
+            return Role.BUILT
+        if lowered in names.FIXTURE_FOLDERS:
+            return Role.FIXTURE
+        if outer.role == Role.TEST:
+            return Role.FIXTURE if lowered in names.TEST_DATA_FOLDERS else Role.TEST
+        if self._is_for_tests(outer, parent, folder, name):
+            return Role.TEST
+        return self._role_by_other_names(outer, name)
+
+    def _role_by_other_names(self, outer: _Place, name: str) -> Role:
+        lowered = name.lower()
+        if lowered in names.GENERATED_FOLDERS:
+            return Role.GENERATED
+        if lowered in names.EXAMPLE_FOLDERS:
+            return Role.EXAMPLE
+        if outer.role == Role.DOCS and names.LANGUAGE_FOLDER.fullmatch(name):
+            return Role.LOCALE
+        if lowered in names.DOC_FOLDERS and not outer.is_inside_sources:
+            return Role.DOCS
+        if lowered in names.LOCALE_FOLDERS or lowered in names.OLD_CODE_FOLDERS or lowered.endswith(".lproj"):
+            return Role.LOCALE
+        if name.startswith(".") and not outer.is_inside_sources:
+            return Role.CONFIG
+        return Role.DATA if lowered in names.DATA_FOLDERS else Role.SOURCE
+
+    def _is_main_source_set(self, parent: str, name: str) -> bool:
+        """Return whether a folder is the `java` of src/main/java, or of src/commonMain/kotlin."""
+        outer, source_set = _split(parent)
+        if _split(outer)[1] != "src" or name not in ("java", "kotlin", "scala", "groovy"):
+            return False
+        return names.MAIN_SOURCE_SET.fullmatch(source_set) is not None
+
+    def _is_module(self, folder: str) -> bool:
+        """Return whether a folder is a package of Python."""
+        return any(file.path.endswith("/__init__.py") for file in self._files.get(folder, ()))
+
+    def _is_for_tests(self, outer: _Place, parent: str, folder: str, name: str) -> bool:
+        lowered = name.lower()
+        if lowered in names.TEST_FOLDERS:
+            return not outer.is_inside_sources or self._share_of_tests(folder) > 0
+        if lowered in names.TEST_WORDS:
+            return self._is_beside_sources(outer, parent) or self._share_of_tests(folder) >= _TEST_SHARE
+        if lowered in names.TESTING_WORDS:
+            return self._share_of_tests(folder) >= _TEST_SHARE
+        if _split(parent)[1] == "src" and names.TEST_SOURCE_SET.fullmatch(name):
+            return True
+        return not outer.is_inside_sources and names.TEST_PROJECT.fullmatch(name) is not None
+
+    def _is_beside_sources(self, outer: _Place, parent: str) -> bool:
+        """Return whether a folder is where a project usually has its tests."""
+        if not parent or not outer.is_inside_sources:
+            return True
+        beside = {name.lower() for name in self._subfolders.get(parent, ())}
+        # In src/test and src/main, `src` is not a package.
+        return not beside.isdisjoint(names.CODE_FOLDERS | {"main"}) or self._is_project(parent)
+
+    def _is_project(self, folder: str) -> bool:
+        return any(names.is_package_file(_split(file.path)[1]) for file in self._files.get(folder, ()))
+
+    def _share_of_tests(self, folder: str) -> float:
+        """Return the share of code files that are tests; 1 if that can't be seen in their language."""
+        if self._is_alone:
+            return 1.0
+        code = [file for file in self._all_in(folder) if BY_ID[file.language].is_code and not _is_marker(file.path)]
+        tests = sum(1 for file in code if file.language not in SHOWS_TESTS or _is_test(file))
+        return tests / len(code) if code else 1.0
+
+    def _is_built(self, parent: str, folder: str, name: str) -> bool:
+        """Return whether a folder is the output of a build: it repeats sources next to it, or shows it by content."""
+        if name == "dist" and (not parent or self._is_project(parent)):
+            return True
+        files = [file for file in self._all_in(folder) if file.language in _BUILT_LANGUAGES]
+        if len(files) < _FEWEST_BUILT:
+            return False
+        if sum(1 for file in files if file.hint == Hint.BUILT) >= _BUILT_SHARE * len(files):
+            return True
+        beside = {other for other in self._subfolders[parent] if other.lower() in names.SOURCE_FOLDERS} - {
+            _split(folder)[1]
+        }
+        # `src` is never the output of `lib`, so only other folders count as sources of it.
+        sources = {
+            _without_ending(path, _joined(parent, other))
+            for other in beside
+            for path in self._paths_in(_joined(parent, other))
+        }
+        built = [_without_ending(file.path, folder) for file in files]
+        return bool(sources) and sum(1 for path in built if path in sources) >= _BUILT_SHARE * len(built)
+
+    def _is_vendored(self, outer: _Place, parent: str, folder: str, name: str) -> bool:
+        """Return whether a folder is a copy of another project."""
+        if name in names.VENDOR_WORDS:
+            return not outer.is_inside_sources
+        holders = self._holders.get(folder)
+        if not holders or _split(parent)[1].lower() in names.MEMBER_FOLDERS:
+            return False
+        # Code that was taken over into a package of the project's own may keep its licence.
+        if self._is_module(folder) and self._is_module(parent):
+            return False
+        own = self._holders.get("", frozenset())
+        return bool(own) and own.isdisjoint(holders)
+
+    def _copyright_holders(self) -> dict[str, frozenset[str]]:
+        """Return the copyright holders of each folder with a licence that names some."""
+        found: dict[str, frozenset[str]] = {}
+        for folder, files in self._files.items():
+            for file in files:
+                if file.hint.startswith(Hint.LICENCE):
+                    holders = frozenset(file.hint.partition(":")[2].split())
+                    found[folder] = found.get(folder, frozenset()) | holders
+        return {folder: holders for folder, holders in found.items() if holders}
+
+    def _all_in(self, folder: str) -> Iterator[FileFacts]:
+        pending = [folder]
+        while pending:
+            inner = pending.pop()
+            yield from self._files.get(inner, ())
+            pending += [_joined(inner, name) for name in self._subfolders.get(inner, ())]
+
+    def _paths_in(self, folder: str) -> Iterator[str]:
+        return (file.path for file in self._all_in(folder))
+
+    # Files
+
+    def role_of(self, file: FileFacts) -> Role:
+        """Return the role of one file."""
+        folder, name = _split(file.path)
+        place = self._place(folder)
+        is_script = file.language in _SCRIPTS
+        if place.role == Role.VENDORED or (is_script and names.is_release_name(name)):
+            return Role.VENDORED
+        is_document = names.is_document(name, file.language)
+        if place.role == Role.BUILT:
+            return Role.DOCS if is_document else Role.BUILT
+        if place.role == Role.FIXTURE:
+            return Role.FIXTURE
+        if place.role == Role.TEST:
+            return self._role_in_tests(file, name, is_document=is_document)
+        if file.hint == Hint.BUILT or (is_script and names.is_built_name(name)):
+            return Role.BUILT
+        if self._is_test_file(file, place):
+            return Role.TEST
+        if file.hint != Hint.GENERATED and _is_settings(place, name):
+            return Role.CONFIG
+        if is_document:
+            return self._role_of_document(file, place, name)
+        return self._role_of_other(file, place, folder, name)
+
+    def _role_in_tests(self, file: FileFacts, name: str, *, is_document: bool) -> Role:
+        if is_document and names.is_read_first(name):
+            return Role.DOCS
+        is_code = BY_ID[file.language].is_code or names.is_settings_name(name)
+        return Role.TEST if is_code or names.is_test_name(name, file.language) else Role.FIXTURE
+
+    def _is_test_file(self, file: FileFacts, place: _Place) -> bool:
+        name = _split(file.path)[1]
+        # Outside of folders for tests, some names of test files are also names of ordinary ones: test_runner.py.
+        return not place.is_package and names.is_test_name(name, file.language) and _may_be_test(file)
+
+    def _role_of_document(self, file: FileFacts, place: _Place, name: str) -> Role:
+        if names.is_translation_name(name) or (place.role == Role.LOCALE and not place.is_old_code):
+            return Role.LOCALE
+        return Role.DATA if file.hint == Hint.DATA else Role.DOCS
+
+    def _role_of_other(self, file: FileFacts, place: _Place, folder: str, name: str) -> Role:
+        is_code = BY_ID[file.language].is_code
+        if Role.GENERATED in (place.role, file.hint) or names.is_generated_name(name):
+            return Role.GENERATED
+        if place.role == Role.EXAMPLE:
+            return Role.EXAMPLE
+        if place.role == Role.DOCS:
+            return self._role_in_docs(file, folder)
+        if names.is_translation_name(name) or (place.role == Role.LOCALE and _is_locale(file, place, name)):
+            return Role.LOCALE
+        if (
+            file.hint == Hint.DATA
+            or file.language == "csv"
+            or (place.role == Role.DATA and file.language in names.SETTINGS)
+        ):
+            return Role.DATA
+        if file.language in names.SETTINGS - {"xml"} or (place.role == Role.CONFIG and not is_code):
+            return Role.CONFIG
+        return Role.SOURCE
+
+    def _role_in_docs(self, file: FileFacts, folder: str) -> Role:
+        """Return the role of a file in a folder of documentation that is no document."""
+        if file.hint == Hint.DATA or file.language == "csv":
+            return Role.DATA
+        if file.language in names.SETTINGS:
+            return Role.CONFIG
+        if file.language in names.MARKUP:
+            return Role.DOCS
+        if folder not in self._packages_about_docs:
+            self._packages_about_docs[folder] = self._is_code_about_docs(folder)
+        return Role.SOURCE if self._packages_about_docs[folder] else Role.EXAMPLE
+
+    def _is_code_about_docs(self, folder: str) -> bool:
+        """Return whether a folder `doc` is a package: it has a file of Go, or more code than documents."""
+        if _split(folder)[1].lower() not in names.DOC_FOLDERS:
+            return False
+        files = self._files.get(folder, ())
+        code = [
+            file for file in files if BY_ID[file.language].is_code and not names.is_settings_name(_split(file.path)[1])
+        ]
+        documents = sum(1 for file in self._all_in(folder) if names.is_document(_split(file.path)[1], file.language))
+        return any(file.language == "go" for file in code) or len(code) > documents
+
+
+def _is_settings(place: _Place, name: str) -> bool:
+    if place.role == Role.DOCS:
+        return names.is_site_settings_name(name)
+    return place.role in (Role.SOURCE, Role.CONFIG, Role.DATA) and names.is_settings_name(name)
+
+
+def _is_test(file: FileFacts) -> bool:
+    return file.hint == Hint.TESTS or (names.is_test_name(_split(file.path)[1], file.language) and _may_be_test(file))
+
+
+def _may_be_test(file: FileFacts) -> bool:
+    """Return whether the text of a file does not show that it has no tests."""
+    if file.language not in ("python", "javascript", "typescript", "rust", "ruby", "lua"):
+        return True
+    name = _split(file.path)[1]
+    return file.hint != Hint.PLAIN or name.startswith(("conftest.", "test_helper.", "spec_helper."))
+
+
+def _is_marker(path: str) -> bool:
+    """Return whether a file only makes its folder a package."""
+    return path.endswith(("/__init__.py", "/mod.rs"))
+
+
+def _is_locale(file: FileFacts, place: _Place, name: str) -> bool:
+    """Return whether a file in a folder of translations is one, and not the code that loads them."""
+    is_code = BY_ID[file.language].is_code
+    stem = name.partition(".")[0]
+    return place.is_old_code or not is_code or place.is_language or names.ANY_LANGUAGE.fullmatch(stem) is not None
+
+
+def _split(path: str) -> tuple[str, str]:
+    folder, _, name = path.rpartition("/")
+    return folder, name
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def _without_ending(path: str, folder: str) -> str:
+    inner = path.removeprefix(f"{folder}/")
+    head, slash, name = inner.rpartition("/")
+    return f"{head}{slash}{name.partition('.')[0]}"
