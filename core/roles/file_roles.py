@@ -4,8 +4,8 @@ A name alone does not decide. `test` is a folder of tests next to sources, but a
 it repeats `src`, and source otherwise. So roles are found for all files together, and again when paths or hints change.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,8 +23,8 @@ _STRONGEST_FIRST = (
     Role.TEST,
     Role.GENERATED,
     Role.EXAMPLE,
-    Role.DOCS,
     Role.LOCALE,
+    Role.DOCS,
     Role.CONFIG,
     Role.DATA,
     Role.SOURCE,
@@ -35,8 +35,16 @@ _TEST_SHARE = 0.3
 # The share of files that a build folder has in common with the sources next to it.
 _BUILT_SHARE = 0.5
 _FEWEST_BUILT = 2
-_BUILT_LANGUAGES = names.JAVASCRIPT | {"css", "python"}
 _SCRIPTS = names.JAVASCRIPT | {"css"}
+
+
+_ROLES_OF_FOLDERS = {
+    **dict.fromkeys(names.GENERATED_FOLDERS, Role.GENERATED),
+    **dict.fromkeys(names.EXAMPLE_FOLDERS, Role.EXAMPLE),
+    **dict.fromkeys(names.DOC_FOLDERS, Role.DOCS),
+    **dict.fromkeys(names.LOCALE_FOLDERS | names.OLD_CODE_FOLDERS, Role.LOCALE),
+    **dict.fromkeys(names.DATA_FOLDERS, Role.DATA),
+}
 
 
 class FileFacts(NamedTuple):
@@ -54,6 +62,7 @@ class _Place(NamedTuple):
     is_inside_sources: bool = False
     # Below src/main/java, folders are the parts of a package's name.
     is_package: bool = False
+    # Inside a folder of translations: the folder of one language.
     is_language: bool = False
     is_old_code: bool = False
 
@@ -111,16 +120,16 @@ class _Folders:
         if outer.is_package or self._is_main_source_set(parent, name):
             return outer._replace(is_package=True, is_inside_sources=True)
         own = self._role_of_folder(outer, parent, folder, name)
-        lowered = name.lower()
+        lowered = _plain(name)
         return _Place(
             role=max(own, outer.role, key=_STRENGTH.__getitem__),
             is_inside_sources=outer.is_inside_sources or lowered in names.SOURCE_FOLDERS or self._is_module(folder),
-            is_language=outer.is_language or bool(names.ANY_LANGUAGE.fullmatch(name)),
+            is_language=outer.role == Role.LOCALE and (outer.is_language or bool(names.ANY_LANGUAGE.fullmatch(name))),
             is_old_code=outer.is_old_code or lowered in names.OLD_CODE_FOLDERS,
         )
 
     def _role_of_folder(self, outer: _Place, parent: str, folder: str, name: str) -> Role:
-        lowered = name.lower()
+        lowered = _plain(name)
         if lowered in names.VENDOR_FOLDERS or self._is_vendored(outer, parent, folder, lowered):
             return Role.VENDORED
         if lowered in names.BUILD_FOLDERS and self._is_built(parent, folder, lowered):
@@ -134,20 +143,14 @@ class _Folders:
         return self._role_by_other_names(outer, name)
 
     def _role_by_other_names(self, outer: _Place, name: str) -> Role:
-        lowered = name.lower()
-        if lowered in names.GENERATED_FOLDERS:
-            return Role.GENERATED
-        if lowered in names.EXAMPLE_FOLDERS:
-            return Role.EXAMPLE
+        plain = _plain(name)
         if outer.role == Role.DOCS and names.LANGUAGE_FOLDER.fullmatch(name):
             return Role.LOCALE
-        if lowered in names.DOC_FOLDERS and not outer.is_inside_sources:
-            return Role.DOCS
-        if lowered in names.LOCALE_FOLDERS or lowered in names.OLD_CODE_FOLDERS or lowered.endswith(".lproj"):
-            return Role.LOCALE
-        if name.startswith(".") and not outer.is_inside_sources:
+        if outer.is_inside_sources and (plain in names.DOC_FOLDERS or name.startswith(".")):
+            return Role.SOURCE
+        if name.startswith("."):
             return Role.CONFIG
-        return Role.DATA if lowered in names.DATA_FOLDERS else Role.SOURCE
+        return Role.LOCALE if plain.endswith(".lproj") else _ROLES_OF_FOLDERS.get(plain, Role.SOURCE)
 
     def _is_main_source_set(self, parent: str, name: str) -> bool:
         """Return whether a folder is the `java` of src/main/java, or of src/commonMain/kotlin."""
@@ -161,7 +164,7 @@ class _Folders:
         return any(file.path.endswith("/__init__.py") for file in self._files.get(folder, ()))
 
     def _is_for_tests(self, outer: _Place, parent: str, folder: str, name: str) -> bool:
-        lowered = name.lower()
+        lowered = _plain(name)
         if lowered in names.TEST_FOLDERS:
             return not outer.is_inside_sources or self._share_of_tests(folder) > 0
         if lowered in names.TEST_WORDS:
@@ -170,13 +173,14 @@ class _Folders:
             return self._share_of_tests(folder) >= _TEST_SHARE
         if _split(parent)[1] == "src" and names.TEST_SOURCE_SET.fullmatch(name):
             return True
-        return not outer.is_inside_sources and names.TEST_PROJECT.fullmatch(name) is not None
+        is_own_project = not outer.is_inside_sources or self._is_project(folder)
+        return is_own_project and names.TEST_PROJECT.fullmatch(name) is not None
 
     def _is_beside_sources(self, outer: _Place, parent: str) -> bool:
         """Return whether a folder is where a project usually has its tests."""
         if not parent or not outer.is_inside_sources:
             return True
-        beside = {name.lower() for name in self._subfolders.get(parent, ())}
+        beside = {_plain(name) for name in self._subfolders.get(parent, ())}
         # In src/test and src/main, `src` is not a package.
         return not beside.isdisjoint(names.CODE_FOLDERS | {"main"}) or self._is_project(parent)
 
@@ -195,29 +199,26 @@ class _Folders:
         """Return whether a folder is the output of a build: it repeats sources next to it, or shows it by content."""
         if name == "dist" and (not parent or self._is_project(parent)):
             return True
-        files = [file for file in self._all_in(folder) if file.language in _BUILT_LANGUAGES]
+        files = [file for file in self._all_in(folder) if file.language in _SCRIPTS]
         if len(files) < _FEWEST_BUILT:
             return False
         if sum(1 for file in files if file.hint == Hint.BUILT) >= _BUILT_SHARE * len(files):
             return True
-        beside = {other for other in self._subfolders[parent] if other.lower() in names.SOURCE_FOLDERS} - {
-            _split(folder)[1]
-        }
-        # `src` is never the output of `lib`, so only other folders count as sources of it.
         sources = {
-            _without_ending(path, _joined(parent, other))
-            for other in beside
-            for path in self._paths_in(_joined(parent, other))
+            _without_ending(file.path, source)
+            for source in (_joined(parent, other) for other in self._subfolders[parent] & names.BUILT_FROM)
+            for file in self._all_in(source)
+            if source != folder
         }
-        built = [_without_ending(file.path, folder) for file in files]
-        return bool(sources) and sum(1 for path in built if path in sources) >= _BUILT_SHARE * len(built)
+        repeated = sum(1 for file in files if _without_ending(file.path, folder) in sources)
+        return repeated >= _BUILT_SHARE * len(files)
 
     def _is_vendored(self, outer: _Place, parent: str, folder: str, name: str) -> bool:
         """Return whether a folder is a copy of another project."""
         if name in names.VENDOR_WORDS:
             return not outer.is_inside_sources
         holders = self._holders.get(folder)
-        if not holders or _split(parent)[1].lower() in names.MEMBER_FOLDERS:
+        if not holders or outer.role in (Role.TEST, Role.FIXTURE) or _split(parent)[1].lower() in names.MEMBER_FOLDERS:
             return False
         # Code that was taken over into a package of the project's own may keep its licence.
         if self._is_module(folder) and self._is_module(parent):
@@ -242,53 +243,22 @@ class _Folders:
             yield from self._files.get(inner, ())
             pending += [_joined(inner, name) for name in self._subfolders.get(inner, ())]
 
-    def _paths_in(self, folder: str) -> Iterator[str]:
-        return (file.path for file in self._all_in(folder))
-
     # Files
 
     def role_of(self, file: FileFacts) -> Role:
         """Return the role of one file."""
         folder, name = _split(file.path)
         place = self._place(folder)
-        is_script = file.language in _SCRIPTS
-        if place.role == Role.VENDORED or (is_script and names.is_release_name(name)):
-            return Role.VENDORED
         is_document = names.is_document(name, file.language)
-        if place.role == Role.BUILT:
-            return Role.DOCS if is_document else Role.BUILT
-        if place.role == Role.FIXTURE:
-            return Role.FIXTURE
-        if place.role == Role.TEST:
-            return self._role_in_tests(file, name, is_document=is_document)
-        if file.hint == Hint.BUILT or (is_script and names.is_built_name(name)):
-            return Role.BUILT
-        if self._is_test_file(file, place):
-            return Role.TEST
-        if file.hint != Hint.GENERATED and _is_settings(place, name):
-            return Role.CONFIG
-        if is_document:
-            return self._role_of_document(file, place, name)
-        return self._role_of_other(file, place, folder, name)
+        return (
+            _role_by_folder(file, place, name, is_document=is_document)
+            or _role_by_own_name(file, place, name)
+            or (_role_of_document(file, place, name) if is_document else None)
+            or self._role_by_kind(file, place, folder, name)
+        )
 
-    def _role_in_tests(self, file: FileFacts, name: str, *, is_document: bool) -> Role:
-        if is_document and names.is_read_first(name):
-            return Role.DOCS
-        is_code = BY_ID[file.language].is_code or names.is_settings_name(name)
-        return Role.TEST if is_code or names.is_test_name(name, file.language) else Role.FIXTURE
-
-    def _is_test_file(self, file: FileFacts, place: _Place) -> bool:
-        name = _split(file.path)[1]
-        # Outside of folders for tests, some names of test files are also names of ordinary ones: test_runner.py.
-        return not place.is_package and names.is_test_name(name, file.language) and _may_be_test(file)
-
-    def _role_of_document(self, file: FileFacts, place: _Place, name: str) -> Role:
-        if names.is_translation_name(name) or (place.role == Role.LOCALE and not place.is_old_code):
-            return Role.LOCALE
-        return Role.DATA if file.hint == Hint.DATA else Role.DOCS
-
-    def _role_of_other(self, file: FileFacts, place: _Place, folder: str, name: str) -> Role:
-        is_code = BY_ID[file.language].is_code
+    def _role_by_kind(self, file: FileFacts, place: _Place, folder: str, name: str) -> Role:
+        """Return the role of a file that is no document, and whose name alone does not give one."""
         if Role.GENERATED in (place.role, file.hint) or names.is_generated_name(name):
             return Role.GENERATED
         if place.role == Role.EXAMPLE:
@@ -297,15 +267,7 @@ class _Folders:
             return self._role_in_docs(file, folder)
         if names.is_translation_name(name) or (place.role == Role.LOCALE and _is_locale(file, place, name)):
             return Role.LOCALE
-        if (
-            file.hint == Hint.DATA
-            or file.language == "csv"
-            or (place.role == Role.DATA and file.language in names.SETTINGS)
-        ):
-            return Role.DATA
-        if file.language in names.SETTINGS - {"xml"} or (place.role == Role.CONFIG and not is_code):
-            return Role.CONFIG
-        return Role.SOURCE
+        return _role_of_settings(file, place)
 
     def _role_in_docs(self, file: FileFacts, folder: str) -> Role:
         """Return the role of a file in a folder of documentation that is no document."""
@@ -329,6 +291,46 @@ class _Folders:
         ]
         documents = sum(1 for file in self._all_in(folder) if names.is_document(_split(file.path)[1], file.language))
         return any(file.language == "go" for file in code) or len(code) > documents
+
+
+def _role_by_folder(file: FileFacts, place: _Place, name: str, *, is_document: bool) -> Role | None:
+    """Return the role of every file in folders for other projects, built files and tests; None elsewhere."""
+    if place.role == Role.BUILT:
+        return Role.DOCS if is_document else Role.BUILT
+    if place.role == Role.TEST:
+        if is_document and names.is_read_first(name):
+            return Role.DOCS
+        is_code = BY_ID[file.language].is_code or names.is_settings_name(name)
+        return Role.TEST if is_code or names.is_test_name(name, file.language) else Role.FIXTURE
+    return place.role if place.role in (Role.VENDORED, Role.FIXTURE) else None
+
+
+def _role_by_own_name(file: FileFacts, place: _Place, name: str) -> Role | None:
+    if file.language in _SCRIPTS and names.is_release_name(name):
+        return Role.VENDORED
+    if file.hint == Hint.BUILT or (file.language in _SCRIPTS and names.is_built_name(name)):
+        return Role.BUILT
+    # Below src/main/java, a class whose name ends with Test is part of a library for tests.
+    if not place.is_package and names.is_test_name(name, file.language) and _may_be_test(file):
+        return Role.TEST
+    return Role.CONFIG if file.hint != Hint.GENERATED and _is_settings(place, name) else None
+
+
+def _role_of_document(file: FileFacts, place: _Place, name: str) -> Role:
+    if names.is_translation_name(name) or (place.role == Role.LOCALE and not place.is_old_code):
+        return Role.LOCALE
+    return Role.DATA if file.hint == Hint.DATA else Role.DOCS
+
+
+def _role_of_settings(file: FileFacts, place: _Place) -> Role:
+    """Return whether a file is data, settings or source."""
+    is_settings = file.language in names.SETTINGS
+    if file.hint == Hint.DATA or file.language == "csv" or (place.role == Role.DATA and is_settings):
+        return Role.DATA
+    # Much of XML is source: layouts, schemas, style sheets.
+    if (is_settings and file.language != "xml") or (place.role == Role.CONFIG and not BY_ID[file.language].is_code):
+        return Role.CONFIG
+    return Role.SOURCE
 
 
 def _is_settings(place: _Place, name: str) -> bool:
@@ -364,6 +366,11 @@ def _is_locale(file: FileFacts, place: _Place, name: str) -> bool:
 def _split(path: str) -> tuple[str, str]:
     folder, _, name = path.rpartition("/")
     return folder, name
+
+
+def _plain(name: str) -> str:
+    """Return a folder's name as the tables have it: `__tests__` and `_fixture` are named like others."""
+    return name.lower().strip("_")
 
 
 def _joined(folder: str, name: str) -> str:
