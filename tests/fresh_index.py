@@ -18,7 +18,7 @@ Request = SearchRequest | RelationRequest
 Rows = dict[str, list[tuple[object, ...]]]
 
 _DUMPS = {
-    "files": "SELECT path, size, digest, encoding, language, lines, has_errors FROM file ORDER BY path",
+    "files": "SELECT path, size, digest, encoding, language, lines, has_errors, role FROM file ORDER BY path",
     "chunks": """SELECT path, start, length, start_line, end_line, definitions
         FROM chunk JOIN file ON file.id = file_id ORDER BY path, start""",
     "symbols": """SELECT path, depth, name, kind, signature, doc, returns, start_line, end_line, name_line, parent,
@@ -32,12 +32,15 @@ _DUMPS = {
         FROM temp.words CROSS JOIN chunk ON chunk.id = doc JOIN file ON file.id = file_id ORDER BY 1, 2, 3, 4, 5""",
     "vectors": """SELECT path, start, vector FROM chunk_vector
         JOIN chunk ON chunk.id = chunk_id JOIN file ON file.id = file_id ORDER BY path, start""",
+    "tokens": """SELECT path, start, tokens FROM chunk_tokens
+        JOIN chunk ON chunk.id = chunk_id JOIN file ON file.id = file_id ORDER BY path, start""",
     "orphans": """SELECT 'chunk', id FROM chunk WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'symbol', id FROM symbol WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'link', id FROM link WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'declared', id FROM declared WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'words', doc FROM temp.words WHERE doc NOT IN (SELECT id FROM chunk)
-        UNION ALL SELECT 'vector', chunk_id FROM chunk_vector WHERE chunk_id NOT IN (SELECT id FROM chunk)""",
+        UNION ALL SELECT 'vector', chunk_id FROM chunk_vector WHERE chunk_id NOT IN (SELECT id FROM chunk)
+        UNION ALL SELECT 'tokens', chunk_id FROM chunk_tokens WHERE chunk_id NOT IN (SELECT id FROM chunk)""",
 }
 
 

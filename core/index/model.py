@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyhole.core.errors import ModelError
-from keyhole.core.index.embedder import Embedder
+from keyhole.core.index.embedder import Embedder, Encoded, quantise, token_type_of
 from keyhole.core.index.model_folder import BUILTIN, VECTORS_FILE, ModelFolder, ModelOrigin, open_once
 from keyhole.core.index.single_threaded import single_threaded
 
@@ -84,6 +84,46 @@ class StaticEmbedder(ModelFolder):
         """Return one row per text."""
         with self._lock, single_threaded():
             return self._model.encode(list(texts), max_length=None, use_multiprocessing=False)
+
+    @property
+    def token_type(self) -> str:
+        """The type of token ids in the index, for numpy."""
+        with self._lock, single_threaded():
+            return token_type_of(len(self._model.tokens))
+
+    def encode_with_tokens(self, texts: Sequence[str]) -> Encoded:
+        """Return the vector and the distinct tokens of each text."""
+        import numpy as np
+
+        vectors, kind = self.encode(texts), self.token_type
+        with self._lock, single_threaded():
+            tokens = [np.unique(ids).astype(kind) for ids in self._model.tokenize(list(texts))]
+            weights = self._model.weights
+        # A token without weight is in no vector.
+        return Encoded(vectors, tokens if weights is None else [ids[weights[ids] != 0] for ids in tokens])
+
+    def token_vectors(self, tokens: "NDArray[np.unsignedinteger]") -> "NDArray[np.int8]":
+        """Return the directions of the vectors of these tokens, as rows of whole numbers from -127 to 127."""
+        import numpy as np
+
+        vectors = self._weighted_vectors(tokens)
+        return np.frombuffer(b"".join(small for _, small in quantise(vectors)), np.int8).reshape(vectors.shape)
+
+    def token_weights(self, tokens: "NDArray[np.unsignedinteger]") -> "NDArray[np.float32]":
+        """Return the lengths of the vectors of these tokens: models weight them by rarity."""
+        import numpy as np
+
+        lengths: NDArray[np.float32] = np.linalg.norm(self._weighted_vectors(tokens), axis=1)
+        return lengths
+
+    def _weighted_vectors(self, tokens: "NDArray[np.unsignedinteger]") -> "NDArray[np.float32]":
+        import numpy as np
+
+        with self._lock, single_threaded():
+            model = self._model
+        rows = tokens if model.token_mapping is None else model.token_mapping[tokens]
+        vectors: NDArray[np.float32] = model.embedding[rows].astype(np.float32)
+        return vectors if model.weights is None else vectors * model.weights[tokens, None].astype(np.float32)
 
     @cached_property
     def _model(self) -> "StaticModel":

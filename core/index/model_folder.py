@@ -12,6 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO
 
 from keyhole.core.errors import ModelError
+from keyhole.core.index.embedder import Encoded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +106,23 @@ class ModelFolder(ABC):
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row per text."""
+
+    @property
+    @abstractmethod
+    def token_type(self) -> str:
+        """The type of token ids in the index, for numpy."""
+
+    @abstractmethod
+    def encode_with_tokens(self, texts: Sequence[str]) -> Encoded:
+        """Return the vector and the distinct tokens of each text."""
+
+    @abstractmethod
+    def token_vectors(self, tokens: "NDArray[np.unsignedinteger]") -> "NDArray[np.int8]":
+        """Return the directions of the vectors of these tokens, as rows of whole numbers from -127 to 127."""
+
+    @abstractmethod
+    def token_weights(self, tokens: "NDArray[np.unsignedinteger]") -> "NDArray[np.float32]":
+        """Return how much each token counts in a text: common words little, rare ones much."""
 
     @cached_property
     def _digest(self) -> str:

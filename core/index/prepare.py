@@ -94,7 +94,10 @@ def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, a
         detail = mask_text(f"internal error ({type(error).__name__}: {error})")
         return SkippedFile(Skip(source.path, SkipReason.FAILED, detail[:200]), stamp)
     # Outside the try block: an error of the model is not a problem of the file.
-    return replace(rows, vectors=quantise(embedder.encode(_passages(analysis)))) if embedder and rows.chunks else rows
+    if not embedder or not rows.chunks:
+        return rows
+    encoded = embedder.encode_with_tokens(_passages(analysis))
+    return replace(rows, vectors=quantise(encoded.vectors), tokens=[ids.tobytes() for ids in encoded.tokens])
 
 
 def _rows(analysis: Analysis) -> FileRows:

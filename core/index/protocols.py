@@ -26,6 +26,7 @@ from keyhole.core.index.rows import (
     NamedSymbol,
     Slice,
     StoredLink,
+    StoredTokens,
     StoredVector,
     SymbolEntry,
     SymbolLabel,
@@ -123,7 +124,7 @@ class WriterStore(FactStore, Protocol):
         """Make the next walk read every file again; searches use the old rows until then."""
 
     def reset_vectors(self) -> None:
-        """Delete all vectors."""
+        """Delete all vectors and tokens."""
 
     def merge_words(self) -> None:
         """Merge the segments of the full-text index, which makes queries faster."""
@@ -203,6 +204,9 @@ class SearchStore(FactStore, Protocol):
 
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
         """Return the vectors of the chunks that have one, in no particular order."""
+
+    def token_ids(self, chunk_ids: Iterable[int]) -> list[StoredTokens]:
+        """Return the tokens of the chunks whose tokens are recorded, in no particular order."""
 
     def symbol_names(self) -> list[str]:
         """Return every defined name once, in order."""

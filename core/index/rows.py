@@ -85,7 +85,7 @@ class ChunkRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """Everything the index stores about one file; one vector per chunk, or none if there is no model."""
+    """Everything the index stores about one file; vectors and tokens are one per chunk, or none without a model."""
 
     path: str
     size: int
@@ -98,6 +98,7 @@ class FileRows:
     chunks: tuple[ChunkRow, ...]
     symbols: tuple[SymbolRow, ...]
     vectors: Sequence[Vector] = ()
+    tokens: Sequence[bytes] = ()
     links: tuple[WrittenLink, ...] = ()
     declared: tuple[DeclaredRow, ...] = ()
     ctime_ns: int = 0
@@ -287,6 +288,13 @@ class StoredVector(NamedTuple):
 
     chunk_id: int
     numbers: bytes
+
+
+class StoredTokens(NamedTuple):
+    """The ids of the distinct tokens of a chunk, sorted, in the model's `token_type`."""
+
+    chunk_id: int
+    ids: bytes
 
 
 class DefiningChunk(NamedTuple):

@@ -85,6 +85,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._insert_words(first, rows.chunks)
         self._replace_symbols(file_id, rows.symbols, is_new=is_new)
         self._add_vectors(first, rows.vectors)
+        self._add_tokens(first, rows.tokens)
         self._replace_links(file_id, rows, is_new=is_new)
 
     def remove_file(self, path: str) -> None:

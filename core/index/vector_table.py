@@ -3,6 +3,8 @@
 sqlite-vec compares signs with a function over an ordinary table. Its virtual table finds the same vectors, but its time
 grows steeply with the number of results (45 ms for 256 of 100,000 vectors, where this takes 15 ms). Many results are
 needed because the nearest vectors by signs are not always the nearest.
+
+The tokens that a vector is the sum of are stored too, to compare the words of a query with those of a chunk one by one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +13,7 @@ from math import isqrt
 from keyhole.core.index.chunk_table import within
 from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.extension import load_vectors
-from keyhole.core.index.rows import MOST_ON_EDGE, ChunkScope, ChunkSigns, SignMatch, StoredVector, Vector
+from keyhole.core.index.rows import MOST_ON_EDGE, ChunkScope, ChunkSigns, SignMatch, StoredTokens, StoredVector, Vector
 
 # The sample has about _SAMPLE_FACTOR times the square root of the number of chunks. The distance estimated from it is
 # for _MARGIN times as many chunks as are wanted.
@@ -22,7 +24,7 @@ _DISTANCE = "vec_distance_hamming(vec_bit(signs), vec_bit(?))"
 
 
 class VectorTable(Database):
-    """Signs and numbers, in separate tables so that a scan of all signs reads little else."""
+    """Signs, numbers and tokens, in separate tables so that a scan of all signs reads little else."""
 
     def load_vectors(self) -> bool:
         """Make the vectors searchable; return False if sqlite-vec cannot be loaded."""
@@ -73,10 +75,18 @@ class VectorTable(Database):
             json_ids(chunk_ids),
         )
 
+    def token_ids(self, chunk_ids: Iterable[int]) -> list[StoredTokens]:
+        """Return the tokens of the chunks whose tokens are recorded, in no particular order."""
+        return self.rows(
+            StoredTokens,
+            "SELECT chunk_id, tokens FROM json_each(?) wanted JOIN chunk_tokens ON chunk_id = wanted.value",
+            json_ids(chunk_ids),
+        )
+
     def reset_vectors(self) -> None:
-        """Delete all vectors."""
+        """Delete all vectors, and the tokens, whose ids mean nothing to another model."""
         self._has_changed = True
-        self._db.execute("DELETE FROM chunk_signs; DELETE FROM chunk_vector")
+        self._db.execute("DELETE FROM chunk_signs; DELETE FROM chunk_vector; DELETE FROM chunk_tokens")
 
     def _sample(self, signs: bytes, scope: ChunkScope, step: int) -> list[float]:
         """Return the distances of every `step`-th chunk, looked up by id because a scan of all chunks takes longer."""
@@ -124,8 +134,12 @@ class VectorTable(Database):
             "INSERT INTO chunk_vector (chunk_id, vector) VALUES (?, ?)", [(id_, numbers) for id_, (_, numbers) in rows]
         )
 
+    def _add_tokens(self, first: int, tokens: Sequence[bytes]) -> None:
+        """Add the tokens of chunks with consecutive ids."""
+        self._db.executemany("INSERT INTO chunk_tokens (chunk_id, tokens) VALUES (?, ?)", enumerate(tokens, first))
+
     def _delete_vectors(self, file_id: int) -> None:
-        for table in ("chunk_signs", "chunk_vector"):
+        for table in ("chunk_signs", "chunk_vector", "chunk_tokens"):
             self._db.execute(
                 f"DELETE FROM {table} WHERE chunk_id IN (SELECT id FROM chunk WHERE file_id = ?)",  # noqa: S608
                 (file_id,),

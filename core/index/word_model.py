@@ -14,6 +14,7 @@ from itertools import chain, filterfalse
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
+from keyhole.core.index.embedder import Encoded, token_type_of
 from keyhole.core.index.model_folder import VECTORS_FILE, ModelFolder
 from keyhole.core.index.single_threaded import single_threaded
 
@@ -50,14 +51,41 @@ class WordEmbedder(ModelFolder):
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row per text, of length 1, or 0 if no word is known."""
+        return self.encode_with_tokens(texts).vectors
+
+    @property
+    def token_type(self) -> str:
+        """The type of token ids in the index, for numpy."""
+        self.load()
+        return token_type_of(len(self._parts[1]))
+
+    def encode_with_tokens(self, texts: Sequence[str]) -> Encoded:
+        """Return the vector and the distinct tokens of each text."""
         self.load()
         import numpy as np
 
         with self._lock:
             groups = [self._encode(texts[start : start + _GROUP]) for start in range(0, len(texts), _GROUP)]
-        return np.concatenate(groups) if groups else np.zeros((0, self.dimension), np.float32)
+        if not groups:
+            return Encoded(np.zeros((0, self.dimension), np.float32), [])
+        return Encoded(
+            np.concatenate([group.vectors for group in groups]), [t for group in groups for t in group.tokens]
+        )
 
-    def _encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def token_vectors(self, tokens: "NDArray[np.unsignedinteger]") -> "NDArray[np.int8]":
+        """Return the vectors of these tokens, which are whole numbers already."""
+        self.load()
+        vectors: NDArray[np.int8] = self._parts[1][tokens]
+        return vectors
+
+    def token_weights(self, tokens: "NDArray[np.unsignedinteger]") -> "NDArray[np.float32]":
+        """Return the lengths of the vectors of these tokens: training gave common words short ones, rare ones long."""
+        import numpy as np
+
+        lengths: NDArray[np.float32] = np.linalg.norm(self.token_vectors(tokens).astype(np.float32), axis=1)
+        return lengths
+
+    def _encode(self, texts: Sequence[str]) -> Encoded:
         import numpy as np
 
         _, vectors = self._parts
@@ -69,7 +97,10 @@ class WordEmbedder(ModelFolder):
         counts = np.bincount(places, minlength=len(texts) * len(used)).reshape(len(texts), len(used))
         sums: NDArray[np.float32] = np.sqrt(counts, dtype=np.float32) @ vectors[used].astype(np.float32)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        return (sums / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+        rows, distinct = np.nonzero(counts)
+        ids = used.astype(token_type_of(len(vectors)))[distinct]
+        ends = np.searchsorted(rows, np.arange(1, len(texts)))
+        return Encoded((sums / np.where(lengths == 0, 1, lengths)).astype(np.float32), np.split(ids, ends))
 
     def _cache_tokens(self, words: Iterable[str]) -> None:
         """Compute and cache the tokens of new words."""
