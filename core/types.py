@@ -375,6 +375,8 @@ class Query:
     limit: int = 10
     offset: int = 0
     output: Output = Output.LINES
+    # Roles of files, separated by commas; those with a minus sign are left out.
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,6 +398,7 @@ class SearchRequest:
     context_lines: int = 0
     output: Output = Output.LINES
     line_numbers: bool = True
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -671,6 +674,8 @@ class Explanation:
     total: int = 0
     hit: Hit | None = None
     masked: tuple[Mask, ...] = ()
+    # The role of the file; empty if it is not indexed.
+    role: str = ""
 
 
 # Not a setting: a token in a settings file would end up in backups and dotfile repositories.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from keyhole.core.masking import Mask
-from keyhole.core.types import Stamp
+from keyhole.core.types import Role, Stamp
 
 Item = TypeVar("Item")
 
@@ -20,7 +20,7 @@ MOST_ON_EDGE = 256
 Vector = tuple[bytes, bytes]
 # The facts recorded about a whole index.
 FactName = Literal[
-    "generation", "pending", "total", "updated", "model", "dimension", "rules", "analysis", "links", "secrets"
+    "generation", "pending", "total", "updated", "model", "dimension", "rules", "analysis", "links", "secrets", "roles"
 ]
 
 
@@ -106,7 +106,8 @@ class FileRows:
     # Why the file has no symbols although its language does; empty if it was parsed.
     unparsed: str = ""
     masked: tuple[Mask, ...] = ()
-    role: str = ""
+    # What the text says about the role of the file.
+    content_hint: str = ""
 
 
 # Parameters of readers
@@ -182,7 +183,7 @@ class IndexFacts:
     `generation` increases with every transaction that changes indexed content. `pending` counts the files that are
     still to be indexed, of `total`. `rules` and `analysis` identify the versions of the ignore rules and of the parser.
     `secrets` is the fingerprint of what the user has decided about secrets. `links` says which links must be resolved:
-    "all", "open" (those without a state) or none.
+    "all", "open" (those without a state) or none. `roles` is "all" if the roles of files must be found again.
     """
 
     generation: int = 0
@@ -195,13 +196,25 @@ class IndexFacts:
     analysis: int | None = None
     links: str = "open"
     secrets: str | None = None
+    roles: str = "all"
 
 
 class FileId(NamedTuple):
-    """The id and the path of a file."""
+    """The id, the path and the role of a file."""
 
     id: int
     path: str
+    role: Role
+
+
+class StoredRole(NamedTuple):
+    """The role of a file as recorded, and the facts that it is found by; it is empty if it has not been found yet."""
+
+    id: int
+    path: str
+    language: str
+    content_hint: str
+    role: str
 
 
 class FileDigest(NamedTuple):
@@ -230,7 +243,7 @@ class LanguageTotals(NamedTuple):
 
 
 class ChunkPlace(NamedTuple):
-    """The position of a chunk and what it defines; ranking needs nothing else."""
+    """The position of a chunk, what it defines and the role of its file; ranking needs nothing else."""
 
     chunk_id: int
     file_id: int
@@ -239,6 +252,7 @@ class ChunkPlace(NamedTuple):
     start_line: int
     end_line: int
     definitions: str
+    role: Role
 
 
 class ChunkSpan(NamedTuple):

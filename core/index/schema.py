@@ -38,7 +38,8 @@ CREATE TABLE file (
     has_errors INTEGER NOT NULL,
     has_trigrams INTEGER NOT NULL DEFAULT 0,
     masked TEXT NOT NULL DEFAULT '',  -- JSON: first line, last line and kind of each masked secret
-    role TEXT NOT NULL DEFAULT ''
+    content_hint TEXT NOT NULL DEFAULT '',  -- what the text says about the role; empty if a migration added it
+    role TEXT NOT NULL DEFAULT ''           -- empty until all files are indexed
 );
 
 CREATE TABLE skip (
@@ -240,6 +241,7 @@ def _add_masks(db: apsw.Connection) -> None:
 
 def _add_ranking(db: apsw.Connection) -> None:
     """Add the tables of ranking, empty; the next run reads every file again, because the analysis has changed too."""
+    db.execute("ALTER TABLE file ADD COLUMN content_hint TEXT NOT NULL DEFAULT ''")
     db.execute("ALTER TABLE file ADD COLUMN role TEXT NOT NULL DEFAULT ''")
     db.execute(_RANKING)
 

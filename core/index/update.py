@@ -20,6 +20,7 @@ from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import prepare_all
 from keyhole.core.index.prepare import Preparation, Prepared, SkippedFile, Unchanged, prepare
 from keyhole.core.index.protocols import WriterStore
+from keyhole.core.index.role_update import update_roles
 from keyhole.core.index.rows import FileRows
 from keyhole.core.index.store import Store, is_sound
 from keyhole.core.notes import IndexEvent, IndexMessage
@@ -210,6 +211,7 @@ class _Update:
             for prepared in batch:
                 self._write_one(prepared, is_known=True)
             resolve_links(self._store)
+            update_roles(self._store)
 
     def _masked_otherwise(self, paths: Iterable[str]) -> Iterable[str]:
         """Return the files whose masks may no longer be right, even if they have not changed."""
@@ -313,9 +315,10 @@ class _Update:
                     self._write_path_changes(found, changes)
                 for prepared in batch:
                     self._write_one(prepared, is_known=prepared.path in digests)
-                # Links depend on all paths, so they are resolved once, in the last transaction.
+                # Links and roles depend on all paths, so they are found once, in the last transaction.
                 if self._done == total:
                     resolve_links(self._store)
+                    update_roles(self._store)
                 # If the run is killed now, searches can report how many files are still missing.
                 self._store.set_fact("pending", total - self._done)
                 self._store.set_fact("updated", datetime.now(UTC).isoformat(timespec="seconds"))

@@ -47,6 +47,10 @@ _ROLES_OF_FOLDERS = {
 }
 
 
+# Looking a role up is faster than making it from its name, and a search does it for each candidate.
+_BY_NAME = {role.value: role for role in Role}
+
+
 class FileFacts(NamedTuple):
     """What is known of a file; the hint is empty if its text has not been looked at."""
 
@@ -77,6 +81,11 @@ def file_roles(files: Sequence[FileFacts]) -> list[Role]:
 def role_by_path(path: str) -> Role:
     """Return the most likely role of a file of which only the path is known."""
     return _Folders([]).role_of(FileFacts(path, detect_language(path, "").id))
+
+
+def known_role(role: str, path: str) -> Role:
+    """Return the recorded role of a file, or the most likely one if none is recorded yet."""
+    return _BY_NAME[role] if role else role_by_path(path)
 
 
 class _Folders:

@@ -12,8 +12,8 @@ from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
 from keyhole.core.index.words import split_words, stem
-from keyhole.core.search.filters import role_of
 from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types import Role
 
 # The number of candidates from words and from vectors; further down a list, fusion adds almost nothing.
 POOL_SIZE = 120
@@ -40,8 +40,13 @@ WEIGHTS = {
     "phrase": 2.0,
     "good chunks in file": 0.2,
     "test": -0.6,
+    "fixture": -0.6,
     "vendored": -0.5,
+    "built": -0.5,
+    "generated": -0.5,
+    "data": -0.5,
     "example": -0.4,
+    "docs": -0.2,
     "locale": -0.6,
     "prose": -0.3,
     "further chunk of file": 0.9,
@@ -65,6 +70,7 @@ class ChunkCandidate:
     start_line: int
     end_line: int
     definitions: str
+    role: str = Role.SOURCE
     lexical_rank: int | None = None
     vector_rank: int | None = None
     closeness: float = 0.0
@@ -105,6 +111,7 @@ def rank(
     # Many candidates share a path or define nothing, so the results are cached.
     of_definitions = cache(_applied(DEFINITION_SIGNALS, wanted, without))
     of_path = cache(_applied(PATH_SIGNALS, wanted, without))
+    of_role = cache(_applied(ROLE_SIGNALS, wanted, without))
     of_match = _applied(MATCH_SIGNALS, wanted, without)
     is_as_written = any(candidate.closeness == candidate.coverage == 1 for candidate in candidates)
     vector_weight = wanted.vector_weight * (AS_WRITTEN if is_as_written else 1)
@@ -112,9 +119,10 @@ def rank(
         fused = _fusion(candidate, wanted.lexical_weight, vector_weight)
         by_definitions, defining = of_definitions(candidate.definitions)
         by_path, placed = of_path(candidate.path)
+        by_role, role = of_role(candidate.role)
         by_match, matched = of_match(candidate)
-        candidate.score = sum(effect for _, effect, _ in fused) * by_definitions * by_path * by_match
-        candidate.signals = fused + defining + placed + matched
+        candidate.score = sum(effect for _, effect, _ in fused) * by_definitions * by_path * by_role * by_match
+        candidate.signals = fused + defining + placed + role + matched
     if "good chunks in file" not in without:
         _reward_good_files(candidates)
     if "further chunk of file" not in without:
@@ -191,10 +199,10 @@ def _shared(stems: frozenset[str], wanted: Wanted) -> float:
 
 
 def _has_role(role: str) -> Callable[[str, Wanted], float]:
-    return lambda path, _: float(role_of(path) == role)
+    return lambda found, _: float(found == role)
 
 
-# The signals by their input: the definitions in a chunk, its path, or how the query matched it.
+# The signals by their input: the definitions in a chunk, its path, the role of its file, or how the query matched it.
 DEFINITION_SIGNALS: dict[str, Callable[[str, Wanted], float]] = {
     "defines the name": _defines_name,
     "defines a similar name": _defines_similar_name,
@@ -203,7 +211,9 @@ DEFINITION_SIGNALS: dict[str, Callable[[str, Wanted], float]] = {
 PATH_SIGNALS: dict[str, Callable[[str, Wanted], float]] = {
     "words in file name": _words_in_file_name,
     "words in folder": _words_in_folder,
-    **{role: _has_role(role) for role in ("test", "vendored", "example", "locale")},
+}
+ROLE_SIGNALS: dict[str, Callable[[str, Wanted], float]] = {
+    role.value: _has_role(role.value) for role in Role if role.value in WEIGHTS
 }
 MATCH_SIGNALS: dict[str, Callable[[ChunkCandidate, Wanted], float]] = {
     "defines it in the named owner": lambda candidate, _: float(candidate.in_owner),
