@@ -188,6 +188,7 @@ TREES: dict[str, Tree] = {
         "src/i18n/de.ts": ("export default {}\n", "locale"),
         "src/i18n/index.ts": ("export {}\n", "source"),
         "src/legacy/old.py": ("x = 1\n", "locale"),
+        "src/compat/py2.py": ("x = 1\n", "locale"),
     },
     "settings": {
         "pyproject.toml": ("[project]\n", "config"),
