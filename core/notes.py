@@ -14,6 +14,7 @@ class NoteKind(StrEnum):
     MODE_CHOSEN = "mode-chosen"
     WORDS_ONLY = "words-only"
     INDEX_INCOMPLETE = "index-incomplete"
+    INDEX_OUTDATED = "index-outdated"
     NOTHING_FOUND = "nothing-found"
     FILES_CHANGING = "files-changing"
     SAME_NAME = "same-name"

@@ -80,10 +80,14 @@ class Service:
         *,
         full: bool = False,
         retry: bool = False,
+        renew: bool = True,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_message: Callable[[IndexMessage], None] = lambda _: None,
     ) -> IndexReport:
-        """Bring the index up to date; `retry` also parses again what could not be parsed last time."""
+        """Bring the index up to date; `retry` also parses again what could not be parsed last time.
+
+        `renew` also reads files again that an older version of keyhole indexed, after everything else.
+        """
         from keyhole.core.index.update import Hooks, update_index
 
         if self._models.problem:
@@ -92,7 +96,7 @@ class Service:
             self.close()
         if self._models.problem:
             on_message(IndexMessage(IndexEvent.NO_VECTORS, f"indexing without vectors: {self._models.problem}"))
-        request = self._workspace.update_request(self._models.embedder, full=full, retry=retry)
+        request = self._workspace.update_request(self._models.embedder, full=full, retry=retry, renew=renew)
         return update_index(request, Hooks(on_progress, on_message))
 
     def search_view(self, request: SearchRequest) -> "ListView":

@@ -222,7 +222,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What an index run did, and what the index now contains."""
+    """What an index run did, and what the index now contains.
+
+    `outdated` counts the files that an older version of keyhole indexed, and that are not read again yet.
+    """
 
     added: int
     changed: int
@@ -235,6 +238,7 @@ class IndexReport:
     generation: int
     model: str
     seconds: float
+    outdated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +255,8 @@ class LanguageCount:
 class Status:
     """What an index contains and which paths are skipped; `stale` counts files that changed since it was updated.
 
-    `model_problem` says why search by meaning is not available although the settings name a model.
+    `outdated` counts files that an older version of keyhole indexed, and that are not read again yet. `model_problem`
+    says why search by meaning is not available although the settings name a model.
     """
 
     root: str
@@ -270,6 +275,7 @@ class Status:
     skipped: dict[str, int]
     skips: tuple[Skip, ...]
     model_problem: str = ""
+    outdated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -555,6 +561,19 @@ class IndexVersion:
     total: int = 0
     # Whether files are pending and no process is indexing them: the last run was killed, or failed.
     is_interrupted: bool = False
+    # How many files an older version of keyhole indexed, so that data for ranking is missing; and whether a process is
+    # indexing them again.
+    outdated: int = 0
+    is_updating: bool = False
+
+    @property
+    def outdated_note(self) -> str:
+        """Why ranking is less exact than it could be; empty if it is not."""
+        if not self.outdated:
+            return ""
+        count = f"{self.outdated:,} file{'s' if self.outdated > 1 else ''}"
+        remedy = "being read again now" if self.is_updating else "run keyhole index to read them again"
+        return f"ranking is less exact for {count} indexed by an older version of keyhole; {remedy}"
 
     @property
     def incomplete(self) -> str:

@@ -31,6 +31,8 @@ class Freshness:
         self._progress = Progress(0, 0, 0, "")
         self._ended = float("-inf")
         self._has_ended = False
+        # Whether all that is left to do is reading files again that an older version of keyhole indexed.
+        self._is_renewing = False
         self._failure: KeyholeError | None = None
         self._logged = ""
 
@@ -54,7 +56,7 @@ class Freshness:
     async def _wait(self, patience: float, report: Report) -> None:
         deadline = time.monotonic() + patience
         reported = None
-        while self._thread is not None and time.monotonic() < deadline:
+        while self._thread is not None and not self._is_renewing and time.monotonic() < deadline:
             await asyncio.sleep(_POLL if reported else 0.005)
             if self._progress != reported and self._progress.total:
                 reported = self._progress
@@ -63,7 +65,11 @@ class Freshness:
     def _update(self) -> None:
         self._failure = None
         try:
-            self._service.index(on_progress=self._keep_progress, on_message=log.info)
+            report = self._service.index(renew=False, on_progress=self._keep_progress, on_message=log.info)
+            if report.outdated:
+                # Nothing is missing from the index any more, so no call waits for the rest.
+                self._is_renewing = self._has_ended = True
+                self._service.index(on_message=log.info)
         except KeyholeError as error:
             # The same problem, such as a full disk, is logged once, and not for every call.
             if str(error) != self._logged:
@@ -74,7 +80,7 @@ class Freshness:
             log.exception("could not update the index")
             self._failure = StoreError("the index could not be built; the log of the server says why")
         finally:
-            self._has_ended = True
+            self._has_ended, self._is_renewing = True, False
             self._ended = time.monotonic()
             self._thread = None
 

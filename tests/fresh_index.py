@@ -35,13 +35,15 @@ _DUMPS = {
         JOIN chunk ON chunk.id = chunk_id JOIN file ON file.id = file_id ORDER BY path, start""",
     "tokens": """SELECT path, start, tokens FROM chunk_tokens
         JOIN chunk ON chunk.id = chunk_id JOIN file ON file.id = file_id ORDER BY path, start""",
+    "documents": """SELECT path, words, vector FROM file_document JOIN file ON file.id = file_id ORDER BY path""",
     "orphans": """SELECT 'chunk', id FROM chunk WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'symbol', id FROM symbol WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'link', id FROM link WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'declared', id FROM declared WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'words', doc FROM temp.words WHERE doc NOT IN (SELECT id FROM chunk)
         UNION ALL SELECT 'vector', chunk_id FROM chunk_vector WHERE chunk_id NOT IN (SELECT id FROM chunk)
-        UNION ALL SELECT 'tokens', chunk_id FROM chunk_tokens WHERE chunk_id NOT IN (SELECT id FROM chunk)""",
+        UNION ALL SELECT 'tokens', chunk_id FROM chunk_tokens WHERE chunk_id NOT IN (SELECT id FROM chunk)
+        UNION ALL SELECT 'document', file_id FROM file_document WHERE file_id NOT IN (SELECT id FROM file)""",
 }
 
 

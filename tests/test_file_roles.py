@@ -3,7 +3,7 @@
 import pytest
 
 from keyhole.core.roles.content_hint import Hint, content_hint
-from keyhole.core.roles.file_roles import FileFacts, file_roles, role_by_path
+from keyhole.core.roles.file_roles import RoleFacts, file_roles, role_by_path
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.types import Role
 
@@ -19,7 +19,7 @@ def roles(tree: dict[str, str]) -> dict[str, str]:
     facts = []
     for path, text in tree.items():
         language = detect_language(path, text).id
-        facts.append(FileFacts(path, language, content_hint(path, language, text)))
+        facts.append(RoleFacts(path, language, content_hint(path, language, text)))
     return dict(zip(tree, map(str, file_roles(facts)), strict=True))
 
 

@@ -57,7 +57,7 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
         print_json(status_facts(status))
         return
     print_text(status_text(status, list_skips=skipped))
-    if status.stale or status.pending:
+    if status.stale or status.pending or status.outdated:
         print_text("\nRun `keyhole index` to update the index.\n")
 
 

@@ -70,11 +70,14 @@ def fail(message: str, code: int = EXIT_ERROR) -> int:
 
 
 def refresh_index(service: "Service") -> None:
-    """Update the index for a command that reads it; if it can't be written, the command uses it as it is."""
+    """Update the index for a command that reads it; if it can't be written, the command uses it as it is.
+
+    Files that an older version of keyhole indexed are left to `keyhole index`: reading all of them takes long.
+    """
     from keyhole.core.errors import FullStoreError, UnwritableStoreError
 
     try:
-        update_index(service)
+        update_index(service, renew=False)
     except (FullStoreError, UnwritableStoreError) as error:
         if not service.has_index():
             raise
@@ -87,11 +90,11 @@ def refresh_index(service: "Service") -> None:
             say(visible(f"{error.problem}: the index is not updated, but {count_of(changed, 'file')} changed"))
 
 
-def update_index(service: "Service", *, full: bool = False, retry: bool = False) -> "IndexReport":
+def update_index(service: "Service", *, full: bool = False, retry: bool = False, renew: bool = True) -> "IndexReport":
     """Update the index, with a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():
-        return service.index(full=full, retry=retry, on_message=lambda message: say(message.text))
+        return service.index(full=full, retry=retry, renew=renew, on_message=lambda message: say(message.text))
     from keyhole.core.cli.progress import show_progress
 
     with show_progress() as shown:
-        return service.index(full=full, retry=retry, on_progress=shown.update, on_message=shown.say)
+        return service.index(full=full, retry=retry, renew=renew, on_progress=shown.update, on_message=shown.say)

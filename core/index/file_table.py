@@ -6,11 +6,11 @@ from itertools import starmap
 
 from keyhole.core.files.stamps import UNKNOWN_TIME
 from keyhole.core.files.walk import Known
-from keyhole.core.index.database import Database
-from keyhole.core.index.rows import FileId, FileRows, FileStamp, StoredRole
+from keyhole.core.index.database import Database, json_ids
+from keyhole.core.index.rows import FileFacts, FileId, FileRows, FileStamp, StoredRole
 from keyhole.core.masking import Mask
 from keyhole.core.roles.file_roles import known_role
-from keyhole.core.types import IndexedFile, Role, Skip, SkipReason, Stamp
+from keyhole.core.types import Candidate, IndexedFile, Role, Skip, SkipReason, Stamp
 
 _STAMP = "size, mtime_ns, ctime_ns, inode"
 
@@ -69,6 +69,17 @@ class FileTable(Database):
         """Return the recorded role of every file, and the facts that it is found by."""
         return self.rows(StoredRole, "SELECT id, path, language, content_hint, role FROM file")
 
+    def file_facts(self, file_ids: Iterable[int]) -> list[FileFacts]:
+        """Return what ranking needs to know about these files, in no particular order."""
+        found = self.query(
+            """SELECT file.id, file.path, language, lines, role FROM json_each(?) wanted
+                JOIN file ON file.id = wanted.value""",
+            json_ids(file_ids),
+        )
+        return [
+            FileFacts(id_, path, language, lines, known_role(role, path)) for id_, path, language, lines, role in found
+        ]
+
     def files_at(self, paths: Iterable[str]) -> list[IndexedFile]:
         """Return the files of the paths that are indexed, in no particular order."""
         return self.rows(
@@ -97,6 +108,15 @@ class FileTable(Database):
     def count_files(self) -> int:
         """Count all files."""
         return int(self.value("SELECT count(*) FROM file"))
+
+    def outdated_files(self, analysis: int) -> list[Candidate]:
+        """Return the files whose rows another version of the analysis made, in the order of their paths."""
+        other = f"SELECT path, {_STAMP} FROM file WHERE analysis <> ? ORDER BY path"  # noqa: S608
+        return self.rows(Candidate, other, analysis)
+
+    def count_outdated_files(self, analysis: int) -> int:
+        """Count the files whose rows another version of the analysis made."""
+        return int(self.value("SELECT count(*) FROM file WHERE analysis <> ?", analysis))
 
     def count_files_in(self, folder: str) -> int:
         """Count the files inside a folder, at any depth."""
@@ -168,8 +188,8 @@ class FileTable(Database):
     def _insert_file(self, file_id: int, rows: FileRows, role: str) -> None:
         self._db.execute(
             f"""INSERT INTO file (id, path, {_STAMP}, digest, encoding, language, lines, has_errors, has_trigrams,
-                    masked, content_hint, role)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)""",  # noqa: S608
+                    masked, content_hint, role, analysis)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)""",  # noqa: S608
             (
                 file_id,
                 rows.path,
@@ -187,6 +207,7 @@ class FileTable(Database):
                 else "",
                 rows.content_hint,
                 role,
+                rows.analysis,
             ),
         )
 

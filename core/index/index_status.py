@@ -8,18 +8,20 @@ from keyhole.core.files.walk import Known, Scan, scan
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import IndexFacts, LanguageTotals
 from keyhole.core.index.store import Store
+from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.types import DEFAULT_SECRETS, Inventory, LanguageCount, SecretPolicy, Skip, Status
 
 
 def read_status(root: Path, path: Path, *, max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> Status:
     """Read the index, if there is one, and compare it with the current files."""
-    facts, totals, known, unparsed = IndexFacts(), list[LanguageTotals](), Known(), list[Skip]()
+    facts, totals, known, unparsed, outdated = IndexFacts(), list[LanguageTotals](), Known(), list[Skip](), 0
     if path.exists():
         with Store(path, is_reader=True) as store, store.snapshot():
             known = store.known()
             facts = store.facts()
             totals = store.language_totals()
             unparsed = store.unparsed()
+            outdated = store.count_outdated_files(ANALYSIS_VERSION)
     known.rules_hold = facts.rules == rules_fingerprint(max_bytes, secrets)
     found = scan(root, max_bytes=max_bytes, known=known, secrets=secrets)
     languages = tuple(LanguageCount(one.language, one.files, one.chunks, one.symbols) for one in totals)
@@ -41,6 +43,7 @@ def read_status(root: Path, path: Path, *, max_bytes: int, secrets: SecretPolicy
         languages=languages,
         skipped=dict(Counter(skip.reason.value for skip in skips)),
         skips=tuple(skips),
+        outdated=outdated,
     )
 
 

@@ -10,7 +10,8 @@ from keyhole.core.files.read import read_source
 from keyhole.core.files.stamps import settled
 from keyhole.core.files.walk import RECHECKED_REASONS
 from keyhole.core.index.embedder import Embedder, quantise
-from keyhole.core.index.rows import ChunkRow, DeclaredRow, FileRows, SymbolRow, WordColumns, WrittenLink
+from keyhole.core.index.file_document import FileDocument, document_of, pack_words
+from keyhole.core.index.rows import ChunkRow, DeclaredRow, DocumentRow, FileRows, SymbolRow, WordColumns, WrittenLink
 from keyhole.core.index.words import split_words
 from keyhole.core.links.declare import declarations
 from keyhole.core.links.extract import links_of
@@ -69,6 +70,8 @@ class Preparation:
     secrets: SecretPolicy = DEFAULT_SECRETS
     # The index was made with other decisions about secrets: even a file that has not changed may need other masks.
     rereads_masked: bool = False
+    # The version that the index records with the rows.
+    analysis: int = 0
 
 
 def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, analyse: Analyse) -> Prepared:
@@ -88,17 +91,29 @@ def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, a
         return Unchanged(source.path, stamp)
     try:
         analysis = analyse(source)
-        rows = _rows(analysis)
+        document = document_of(analysis)
+        words = DocumentRow(pack_words(document), b"")
+        rows = replace(_rows(analysis), document=words, analysis=preparation.analysis)
     except ParserError:
         raise  # No file is to blame if the parsing worker cannot start.
     except (Exception, RecursionError) as error:  # noqa: BLE001  # one bad file must not stop a run
         detail = mask_text(f"internal error ({type(error).__name__}: {error})")
         return SkippedFile(Skip(source.path, SkipReason.FAILED, detail[:200]), stamp)
     # Outside the try block: an error of the model is not a problem of the file.
-    if not embedder or not rows.chunks:
-        return rows
-    encoded = embedder.encode_with_tokens(_passages(analysis))
-    return replace(rows, vectors=quantise(encoded.vectors), tokens=[ids.tobytes() for ids in encoded.tokens])
+    return _with_vectors(rows, analysis, document, embedder) if embedder and rows.chunks else rows
+
+
+def _with_vectors(rows: FileRows, analysis: Analysis, document: FileDocument, embedder: Embedder) -> FileRows:
+    """Return the rows with the vectors and tokens of the chunks, and the vector of the document."""
+    encoded = embedder.encode_with_tokens([*_passages(analysis), document.text])
+    *vectors, (_, of_document) = quantise(encoded.vectors)
+    words = rows.document.words if rows.document else b""
+    return replace(
+        rows,
+        vectors=vectors,
+        tokens=[ids.tobytes() for ids in encoded.tokens[:-1]],
+        document=DocumentRow(words, of_document),
+    )
 
 
 def _rows(analysis: Analysis) -> FileRows:

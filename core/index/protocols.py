@@ -17,6 +17,7 @@ from keyhole.core.index.rows import (
     DefiningChunk,
     FactName,
     FileDigest,
+    FileFacts,
     FileId,
     FileRows,
     FileStamp,
@@ -25,6 +26,7 @@ from keyhole.core.index.rows import (
     IndexFacts,
     NamedSymbol,
     Slice,
+    StoredDocument,
     StoredLink,
     StoredRole,
     StoredTokens,
@@ -36,7 +38,7 @@ from keyhole.core.index.rows import (
 )
 from keyhole.core.links.link_types import Declared, Link, LinkState, Resolution
 from keyhole.core.masking import Mask
-from keyhole.core.types import IndexedFile, Role, Skip, Stamp
+from keyhole.core.types import Candidate, IndexedFile, Role, Skip, Stamp
 
 
 class FactStore(Protocol):
@@ -72,6 +74,9 @@ class FactStore(Protocol):
     def count_chunks(self) -> int:
         """Count all chunks."""
 
+    def count_outdated_files(self, analysis: int) -> int:
+        """Count the files whose rows another version of the analysis made."""
+
     def count_skips(self) -> int:
         """Count the skipped paths."""
 
@@ -93,6 +98,9 @@ class WriterStore(FactStore, Protocol):
 
     def known(self) -> Known:
         """Return the results of the last walk, for the next one to reuse."""
+
+    def outdated_files(self, analysis: int) -> list[Candidate]:
+        """Return the files whose rows another version of the analysis made, in the order of their paths."""
 
     def unparsed(self) -> list[Skip]:
         """Return the indexed files that could not be parsed."""
@@ -218,6 +226,12 @@ class SearchStore(FactStore, Protocol):
     def token_ids(self, chunk_ids: Iterable[int]) -> list[StoredTokens]:
         """Return the tokens of the chunks whose tokens are recorded, in no particular order."""
 
+    def file_facts(self, file_ids: Iterable[int]) -> list[FileFacts]:
+        """Return what ranking needs to know about these files, in no particular order."""
+
+    def file_documents(self, file_ids: Iterable[int]) -> list[StoredDocument]:
+        """Return the documents of the files that have one, in no particular order."""
+
     def symbol_names(self) -> list[str]:
         """Return every defined name once, in order."""
 
@@ -308,6 +322,9 @@ class IndexStore(WriterStore, SearchStore, RelationStore, Protocol):
     def is_frozen(self) -> bool:
         """Whether the index is open without the right to write; such a reader must not be kept."""
         ...
+
+    def has_writer(self) -> bool:
+        """Return whether a process is indexing."""
 
     def is_abandoned(self) -> bool:
         """Return whether files are still to be indexed but no process is indexing."""

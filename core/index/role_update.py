@@ -5,7 +5,7 @@ the text of a file says something else about its role. No file is read again for
 """
 
 from keyhole.core.index.protocols import WriterStore
-from keyhole.core.roles.file_roles import FileFacts, file_roles
+from keyhole.core.roles.file_roles import RoleFacts, file_roles
 
 
 def update_roles(store: WriterStore) -> None:
@@ -13,6 +13,6 @@ def update_roles(store: WriterStore) -> None:
     if not store.facts().roles:
         return
     files = store.stored_roles()
-    found = file_roles([FileFacts(file.path, file.language, file.content_hint) for file in files])
+    found = file_roles([RoleFacts(file.path, file.language, file.content_hint) for file in files])
     store.put_roles((file.id, role) for file, role in zip(files, found, strict=True) if file.role != role)
     store.set_fact("roles", "")

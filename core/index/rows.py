@@ -83,6 +83,13 @@ class ChunkRow(NamedTuple):
     words: WordColumns
 
 
+class DocumentRow(NamedTuple):
+    """The document of a file as stored: its words as cells, and its vector as bytes, empty without a model."""
+
+    words: bytes
+    vector: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class FileRows:
     """Everything the index stores about one file; vectors and tokens are one per chunk, or none without a model."""
@@ -108,6 +115,9 @@ class FileRows:
     masked: tuple[Mask, ...] = ()
     # What the text says about the role of the file.
     content_hint: str = ""
+    document: DocumentRow | None = None
+    # The version of the analysis that made these rows.
+    analysis: int = 0
 
 
 # Parameters of readers
@@ -181,9 +191,10 @@ class IndexFacts:
     """Facts about a whole index; a fact is None if no run has recorded it yet.
 
     `generation` increases with every transaction that changes indexed content. `pending` counts the files that are
-    still to be indexed, of `total`. `rules` and `analysis` identify the versions of the ignore rules and of the parser.
-    `secrets` is the fingerprint of what the user has decided about secrets. `links` says which links must be resolved:
-    "all", "open" (those without a state) or none. `roles` is "all" if the roles of files must be found again.
+    still to be indexed, of `total`. `rules` identifies the version of the ignore rules, and `analysis` the version of
+    the analysis that last read every file; until a run has read them all again, answers use the old rows. `secrets` is
+    the fingerprint of what the user has decided about secrets. `links` says which links must be resolved: "all", "open"
+    (those without a state) or none. `roles` is "all" if the roles of files must be found again.
     """
 
     generation: int = 0
@@ -215,6 +226,16 @@ class StoredRole(NamedTuple):
     language: str
     content_hint: str
     role: str
+
+
+class FileFacts(NamedTuple):
+    """What ranking needs to know about a file."""
+
+    id: int
+    path: str
+    language: str
+    lines: int
+    role: Role
 
 
 class FileDigest(NamedTuple):
@@ -309,6 +330,14 @@ class StoredTokens(NamedTuple):
 
     chunk_id: int
     ids: bytes
+
+
+class StoredDocument(NamedTuple):
+    """The document of a file: its words as cells, and its vector, one byte per number, empty without a model."""
+
+    file_id: int
+    words: bytes
+    vector: bytes
 
 
 class DefiningChunk(NamedTuple):

@@ -9,6 +9,8 @@ Version  Why it changed
 6        signs of vectors in an ordinary table, which sqlite-vec compares with its public functions
 7        times of change and inodes of files, so that an edit with the same size and time is seen
 8        secrets are masked, and `masked` says where; the next run reads every file again
+9        for ranking: roles of files, tokens of chunks, and a document per file with its words and its vector; and for
+         each file the `analysis` that made its rows, so that searches can use them until the file is read again
 """
 
 from collections.abc import Callable, Iterator
@@ -38,8 +40,9 @@ CREATE TABLE file (
     has_errors INTEGER NOT NULL,
     has_trigrams INTEGER NOT NULL DEFAULT 0,
     masked TEXT NOT NULL DEFAULT '',  -- JSON: first line, last line and kind of each masked secret
-    content_hint TEXT NOT NULL DEFAULT '',  -- what the text says about the role; empty if a migration added it
-    role TEXT NOT NULL DEFAULT ''           -- empty until all files are indexed
+    content_hint TEXT NOT NULL DEFAULT '',  -- what the text says about the role; empty in a migrated index
+    role TEXT NOT NULL DEFAULT '',          -- empty until all files are indexed
+    analysis INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE TABLE skip (
@@ -100,14 +103,11 @@ CREATE TABLE chunk_vector (chunk_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
 """
 _DEPTHS = "CREATE INDEX symbol_by_depth ON symbol (file_id, depth);"
 _SIGNS = "CREATE TABLE chunk_signs (chunk_id INTEGER PRIMARY KEY, signs BLOB NOT NULL);"
-# What ranking needs besides words and vectors of chunks: the distinct tokens of each chunk (vector_table.py), and the
-# words and the vector of a short document about each file (file_document_table.py).
+# What ranking needs besides words and vectors of chunks: the distinct tokens of each chunk, and a short document about
+# each file (index/file_document.py), with its words and its vector, which is empty without a model.
 _RANKING = """
 CREATE TABLE chunk_tokens (chunk_id INTEGER PRIMARY KEY, tokens BLOB NOT NULL);
-CREATE TABLE file_vector (file_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
-CREATE VIRTUAL TABLE file_words USING fts5(
-    path, definitions, comment, content='', contentless_delete=1, tokenize='ascii'
-);
+CREATE TABLE file_document (file_id INTEGER PRIMARY KEY, words BLOB NOT NULL, vector BLOB NOT NULL);
 """
 # Narrows down the files that may contain a text. One row per file and no positions keep it small.
 _TRIGRAMS = """
@@ -240,10 +240,13 @@ def _add_masks(db: apsw.Connection) -> None:
 
 
 def _add_ranking(db: apsw.Connection) -> None:
-    """Add the tables of ranking, empty; the next run reads every file again, because the analysis has changed too."""
+    """Add what ranking needs, empty; index runs read the files again, because their analysis is an older one."""
     db.execute("ALTER TABLE file ADD COLUMN content_hint TEXT NOT NULL DEFAULT ''")
     db.execute("ALTER TABLE file ADD COLUMN role TEXT NOT NULL DEFAULT ''")
+    db.execute("ALTER TABLE file ADD COLUMN analysis INTEGER NOT NULL DEFAULT 0")
     db.execute(_RANKING)
+    db.execute("INSERT OR IGNORE INTO meta (key, value) SELECT 'analysis', 0 WHERE EXISTS (SELECT 1 FROM file)")
+    db.execute("UPDATE file SET analysis = (SELECT value FROM meta WHERE key = 'analysis')")
 
 
 MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {

@@ -9,6 +9,7 @@ import apsw
 from keyhole.core.errors import CorruptStoreError, StoreError
 from keyhole.core.index.chunk_table import ChunkTable
 from keyhole.core.index.connection import explained, transaction
+from keyhole.core.index.file_document_table import FileDocumentTable
 from keyhole.core.index.file_table import FileTable
 from keyhole.core.index.link_lists import LinkLists
 from keyhole.core.index.link_table import LinkTable
@@ -21,7 +22,17 @@ from keyhole.core.index.word_table import WordTable
 from keyhole.core.types import Skip, SkipReason, Stamp
 
 
-class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable, TrigramTable, VectorTable):
+class Store(
+    FileTable,
+    FileDocumentTable,
+    ChunkTable,
+    SymbolTable,
+    LinkTable,
+    LinkLists,
+    WordTable,
+    TrigramTable,
+    VectorTable,
+):
     """An open index. Every process may read; a writer must hold the writer lock."""
 
     def language_totals(self) -> list[LanguageTotals]:
@@ -34,9 +45,13 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
                 GROUP BY f.language ORDER BY count(*) DESC, f.language""",
         )
 
+    def has_writer(self) -> bool:
+        """Return whether a process is indexing."""
+        return has_writer(self.path.parent)
+
     def is_abandoned(self) -> bool:
         """Return whether files are still to be indexed but no process is indexing."""
-        if has_writer(self.path.parent):
+        if self.has_writer():
             return False
         # A writer may have finished since this connection's snapshot began, so read the current state.
         with Store(self.path, is_reader=True) as current:
@@ -79,11 +94,14 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
             self._remove_chunks(known_id)
             # `INSERT OR REPLACE` would make FTS5 write its pending data to disk for every file.
             self._delete_file(known_id)
+            self._delete_document(known_id)
         file_id = known_id or self._next_id("file")
         self._delete_skip(rows.path)
         if rows.unparsed:
             self._put_skip(Skip(rows.path, SkipReason.UNPARSED, rows.unparsed), None)
         self._insert_file(file_id, rows, role)
+        if rows.document:
+            self._insert_document(file_id, rows.document)
         first = self._insert_chunks(file_id, rows.chunks)
         self._insert_words(first, rows.chunks)
         self._replace_symbols(file_id, rows.symbols, is_new=is_new)
@@ -103,6 +121,7 @@ class Store(FileTable, ChunkTable, SymbolTable, LinkTable, LinkLists, WordTable,
         self._delete_links(file_id)
         self._delete_declared(file_id)
         self._delete_file(file_id)
+        self._delete_document(file_id)
         self._reopen_links_to(path)
         self._find_roles_later()
 

@@ -55,6 +55,8 @@ class Request:
     workers: int = 1
     embedder: Embedder | None = None
     full: bool = False
+    # Read files again whose rows an older version of the analysis made, after everything that changed.
+    renew: bool = True
     wait: bool = True
     # Parse again the files that could not be parsed last time.
     retry: bool = False
@@ -152,12 +154,14 @@ class _Update:
     def run(self) -> IndexReport:
         self._adopt_model()
         facts = self._store.facts()
-        if self._request.full or facts.analysis not in (None, ANALYSIS_VERSION):
+        if self._request.full:
             self._read_all_again()
         known = self._store.known()
         if self._has_other_secrets:
             self._say(IndexEvent.READING_ALL, "the rules for secrets changed: reading every file again")
             known.files = dict.fromkeys(known.files, UNKNOWN_STAMP)
+        is_outdated = self._request.renew and facts.analysis not in (None, ANALYSIS_VERSION)
+        if self._has_other_secrets or is_outdated:
             known.skips = {path: (skip, stamp and UNKNOWN_STAMP) for path, (skip, stamp) in known.skips.items()}
         # If the default rules or settings changed, every path must be checked against them again.
         known.rules_hold = facts.rules == self._fingerprint
@@ -176,21 +180,48 @@ class _Update:
             if found.candidates:
                 self._load_model()
             self._write_changes(found, changes, digests)
-            if self._counts["chunks"] > _MERGE_SHARE * self._store.count_chunks():
-                self._store.merge_words()
-            if self._has_other_secrets:
-                self._store.wipe_deleted()
-                # Only now: if the run is killed before, the next one wipes the file.
+        renewed = self._renew() if self._request.renew else 0
+        if self._counts["chunks"] and self._counts["chunks"] > _MERGE_SHARE * self._store.count_chunks():
+            self._store.merge_words()
+        if changes and self._has_other_secrets:
+            self._store.wipe_deleted()
+            # Only now: if the run is killed before, the next one wipes the file.
+            with self._store.transaction():
+                self._store.set_fact("secrets", self._request.secrets.fingerprint)
+        return self._report(found, renewed)
+
+    def _renew(self) -> int:
+        """Read files again whose rows an older version of the analysis made; return how many.
+
+        Nothing is missing from the index in the meantime, and if the run ends early, the next one continues.
+        """
+        if self._store.facts().analysis == ANALYSIS_VERSION:
+            return 0
+        outdated = self._store.outdated_files(ANALYSIS_VERSION)
+        if outdated:
+            text = f"this version of keyhole finds out more about files: reading {len(outdated):,} again"
+            self._say(IndexEvent.READING_ALL, text)
+            self._load_model_of_index()
+            self._done, self._retried = 0, {}
+            for batch in self._batches(outdated, {}):
                 with self._store.transaction():
-                    self._store.set_fact("secrets", self._request.secrets.fingerprint)
-        return self._report(found)
+                    for prepared in batch:
+                        self._write_one(prepared, is_known=True)
+                    if self._done == len(outdated):
+                        resolve_links(self._store)
+        with self._store.transaction():
+            self._store.set_fact("analysis", ANALYSIS_VERSION)
+        return len(outdated)
+
+    def _count_outdated(self) -> int:
+        is_renewed = self._store.facts().analysis in (None, ANALYSIS_VERSION)
+        return 0 if is_renewed else self._store.count_outdated_files(ANALYSIS_VERSION)
 
     def refresh(self, paths: Iterable[str]) -> None:
         """Update some paths, without walking the workspace."""
-        root, limit = self._request.root, self._request.max_bytes
+        root, limit, secrets = self._request.root, self._request.max_bytes, self._request.secrets
         self._load_model_of_index()
-        secrets = self._request.secrets
-        preparation = Preparation(root, limit, self._embedder, secrets, rereads_masked=self._has_other_secrets)
+        preparation = self._preparation()
         distinct = sorted(set(paths))
         removed, batch, digests = [], list[Prepared](), self._store.digests(distinct)
         digests |= dict.fromkeys(self._masked_otherwise(distinct), "")
@@ -212,6 +243,17 @@ class _Update:
                 self._write_one(prepared, is_known=True)
             resolve_links(self._store)
             update_roles(self._store)
+
+    def _preparation(self) -> Preparation:
+        request = self._request
+        return Preparation(
+            request.root,
+            request.max_bytes,
+            self._embedder,
+            request.secrets,
+            rereads_masked=self._has_other_secrets,
+            analysis=ANALYSIS_VERSION,
+        )
 
     def _masked_otherwise(self, paths: Iterable[str]) -> Iterable[str]:
         """Return the files whose masks may no longer be right, even if they have not changed."""
@@ -309,7 +351,7 @@ class _Update:
         self._store.announce(pending=total, total=total + len(found.same_files))
         self._report_progress(total, "")
         is_first = True
-        for batch in self._batches(found, digests):
+        for batch in self._batches(found.candidates, digests):
             with self._store.transaction():
                 if is_first:
                     self._write_path_changes(found, changes)
@@ -324,20 +366,12 @@ class _Update:
                 self._store.set_fact("updated", datetime.now(UTC).isoformat(timespec="seconds"))
             is_first = False
 
-    def _batches(self, found: Scan, digests: dict[str, str]) -> Iterator[list[Prepared]]:
+    def _batches(self, candidates: list[Candidate], digests: dict[str, str]) -> Iterator[list[Prepared]]:
         """Prepare candidates and yield them in batches, one per transaction; without candidates, one empty batch."""
-        sizes = {candidate.path: candidate.size for candidate in found.candidates}
-        request = self._request
-        preparation = Preparation(
-            request.root,
-            request.max_bytes,
-            self._embedder,
-            request.secrets,
-            rereads_masked=self._has_other_secrets,
-        )
+        sizes = {candidate.path: candidate.size for candidate in candidates}
         batch: list[Prepared] = []
         size = 0
-        for prepared in prepare_all(preparation, found.candidates, digests, workers=self._request.workers):
+        for prepared in prepare_all(self._preparation(), candidates, digests, workers=self._request.workers):
             batch.append(prepared)
             size += sizes[prepared.path]
             # Report progress here because preparing takes the time, and because the callback may end the run, which
@@ -362,7 +396,6 @@ class _Update:
             self._store.put_skip(skip)
         self._store.put_rule_files(found.rule_files)
         self._store.set_fact("rules", self._fingerprint)
-        self._store.set_fact("analysis", ANALYSIS_VERSION)
         if not self._has_other_secrets:
             self._store.set_fact("secrets", self._request.secrets.fingerprint)
         self._counts["removed"] = len(changes.removed_files)
@@ -388,18 +421,19 @@ class _Update:
     def _report_progress(self, total: int, path: str) -> None:
         self._hooks.progress(Progress(self._done, total, self._counts["chunks"], path))
 
-    def _report(self, found: Scan) -> IndexReport:
+    def _report(self, found: Scan, renewed: int) -> IndexReport:
         store, facts = self._store, self._store.facts()
         return IndexReport(
             added=self._counts["added"],
             changed=self._counts["changed"],
             removed=self._counts["removed"],
-            current=len(found.same_files) + self._unchanged,
+            current=len(found.same_files) + self._unchanged - renewed,
             skipped=store.count_skips(),
             unparsed=len(store.unparsed()),
             files=store.count_files(),
             chunks=store.count_chunks(),
             generation=facts.generation,
+            outdated=self._count_outdated(),
             model=facts.model,
             seconds=time.monotonic() - self._started,
         )

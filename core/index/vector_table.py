@@ -87,6 +87,7 @@ class VectorTable(Database):
         """Delete all vectors, and the tokens, whose ids mean nothing to another model."""
         self._has_changed = True
         self._db.execute("DELETE FROM chunk_signs; DELETE FROM chunk_vector; DELETE FROM chunk_tokens")
+        self._db.execute("UPDATE file_document SET vector = x''")
 
     def _sample(self, signs: bytes, scope: ChunkScope, step: int) -> list[float]:
         """Return the distances of every `step`-th chunk, looked up by id because a scan of all chunks takes longer."""

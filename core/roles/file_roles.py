@@ -51,7 +51,7 @@ _ROLES_OF_FOLDERS = {
 _BY_NAME = {role.value: role for role in Role}
 
 
-class FileFacts(NamedTuple):
+class RoleFacts(NamedTuple):
     """What is known of a file; the hint is empty if its text has not been looked at."""
 
     path: str
@@ -71,7 +71,7 @@ class _Place(NamedTuple):
     is_old_code: bool = False
 
 
-def file_roles(files: Sequence[FileFacts]) -> list[Role]:
+def file_roles(files: Sequence[RoleFacts]) -> list[Role]:
     """Return the role of each file, in the same order; it depends on nothing but these facts."""
     folders = _Folders(files)
     return [folders.role_of(file) for file in files]
@@ -80,7 +80,7 @@ def file_roles(files: Sequence[FileFacts]) -> list[Role]:
 @lru_cache(maxsize=100_000)
 def role_by_path(path: str) -> Role:
     """Return the most likely role of a file of which only the path is known."""
-    return _Folders([]).role_of(FileFacts(path, detect_language(path, "").id))
+    return _Folders([]).role_of(RoleFacts(path, detect_language(path, "").id))
 
 
 def known_role(role: str, path: str) -> Role:
@@ -91,9 +91,9 @@ def known_role(role: str, path: str) -> Role:
 class _Folders:
     """The folders of a workspace, and what each says about the files in it."""
 
-    def __init__(self, files: Sequence[FileFacts]) -> None:
+    def __init__(self, files: Sequence[RoleFacts]) -> None:
         self._is_alone = not files
-        self._files: dict[str, list[FileFacts]] = defaultdict(list)
+        self._files: dict[str, list[RoleFacts]] = defaultdict(list)
         for file in files:
             self._files[_split(file.path)[0]].append(file)
         self._subfolders: dict[str, set[str]] = defaultdict(set)
@@ -245,7 +245,7 @@ class _Folders:
                     found[folder] = found.get(folder, frozenset()) | holders
         return {folder: holders for folder, holders in found.items() if holders}
 
-    def _all_in(self, folder: str) -> Iterator[FileFacts]:
+    def _all_in(self, folder: str) -> Iterator[RoleFacts]:
         pending = [folder]
         while pending:
             inner = pending.pop()
@@ -254,7 +254,7 @@ class _Folders:
 
     # Files
 
-    def role_of(self, file: FileFacts) -> Role:
+    def role_of(self, file: RoleFacts) -> Role:
         """Return the role of one file."""
         folder, name = _split(file.path)
         place = self._place(folder)
@@ -266,7 +266,7 @@ class _Folders:
             or self._role_by_kind(file, place, folder, name)
         )
 
-    def _role_by_kind(self, file: FileFacts, place: _Place, folder: str, name: str) -> Role:
+    def _role_by_kind(self, file: RoleFacts, place: _Place, folder: str, name: str) -> Role:
         """Return the role of a file that is no document, and whose name alone does not give one."""
         if Role.GENERATED in (place.role, file.hint) or names.is_generated_name(name):
             return Role.GENERATED
@@ -278,7 +278,7 @@ class _Folders:
             return Role.LOCALE
         return _role_of_settings(file, place)
 
-    def _role_in_docs(self, file: FileFacts, folder: str) -> Role:
+    def _role_in_docs(self, file: RoleFacts, folder: str) -> Role:
         """Return the role of a file in a folder of documentation that is no document."""
         if file.hint == Hint.DATA or file.language == "csv":
             return Role.DATA
@@ -302,7 +302,7 @@ class _Folders:
         return any(file.language == "go" for file in code) or len(code) > documents
 
 
-def _role_by_folder(file: FileFacts, place: _Place, name: str, *, is_document: bool) -> Role | None:
+def _role_by_folder(file: RoleFacts, place: _Place, name: str, *, is_document: bool) -> Role | None:
     """Return the role of every file in folders for other projects, built files and tests; None elsewhere."""
     if place.role == Role.BUILT:
         return Role.DOCS if is_document else Role.BUILT
@@ -314,7 +314,7 @@ def _role_by_folder(file: FileFacts, place: _Place, name: str, *, is_document: b
     return place.role if place.role in (Role.VENDORED, Role.FIXTURE) else None
 
 
-def _role_by_own_name(file: FileFacts, place: _Place, name: str) -> Role | None:
+def _role_by_own_name(file: RoleFacts, place: _Place, name: str) -> Role | None:
     if file.language in _SCRIPTS and names.is_release_name(name):
         return Role.VENDORED
     if file.hint == Hint.BUILT or (file.language in _SCRIPTS and names.is_built_name(name)):
@@ -325,13 +325,13 @@ def _role_by_own_name(file: FileFacts, place: _Place, name: str) -> Role | None:
     return Role.CONFIG if file.hint != Hint.GENERATED and _is_settings(place, name) else None
 
 
-def _role_of_document(file: FileFacts, place: _Place, name: str) -> Role:
+def _role_of_document(file: RoleFacts, place: _Place, name: str) -> Role:
     if names.is_translation_name(name) or (place.role == Role.LOCALE and not place.is_old_code):
         return Role.LOCALE
     return Role.DATA if file.hint == Hint.DATA else Role.DOCS
 
 
-def _role_of_settings(file: FileFacts, place: _Place) -> Role:
+def _role_of_settings(file: RoleFacts, place: _Place) -> Role:
     """Return whether a file is data, settings or source."""
     is_settings = file.language in names.SETTINGS
     if file.hint == Hint.DATA or file.language == "csv" or (place.role == Role.DATA and is_settings):
@@ -348,11 +348,11 @@ def _is_settings(place: _Place, name: str) -> bool:
     return place.role in (Role.SOURCE, Role.CONFIG, Role.DATA) and names.is_settings_name(name)
 
 
-def _is_test(file: FileFacts) -> bool:
+def _is_test(file: RoleFacts) -> bool:
     return file.hint == Hint.TESTS or (names.is_test_name(_split(file.path)[1], file.language) and _may_be_test(file))
 
 
-def _may_be_test(file: FileFacts) -> bool:
+def _may_be_test(file: RoleFacts) -> bool:
     """Return whether the text of a file does not show that it has no tests."""
     if file.language not in ("python", "javascript", "typescript", "rust", "ruby", "lua"):
         return True
@@ -365,7 +365,7 @@ def _is_marker(path: str) -> bool:
     return path.endswith(("/__init__.py", "/mod.rs"))
 
 
-def _is_locale(file: FileFacts, place: _Place, name: str) -> bool:
+def _is_locale(file: RoleFacts, place: _Place, name: str) -> bool:
     """Return whether a file in a folder of translations is one, and not the code that loads them."""
     is_code = BY_ID[file.language].is_code
     stem = name.partition(".")[0]

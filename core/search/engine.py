@@ -44,6 +44,7 @@ from keyhole.core.search.regex import chunks_containing
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
+from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.types import Hit, IndexVersion, Mode, Output, Query, SearchResult
 
 # How many further hits of a file are shown with its best.
@@ -107,6 +108,7 @@ class Engine:
     def index_version(self) -> IndexVersion:
         """Return which version of the index answers."""
         facts = self.store.facts()
+        is_outdated = facts.analysis not in (None, ANALYSIS_VERSION)
         return IndexVersion(
             facts.generation,
             facts.pending,
@@ -114,6 +116,8 @@ class Engine:
             self._caches.opening,
             facts.total,
             is_interrupted=facts.pending != 0 and self.store.is_abandoned(),
+            outdated=self.store.count_outdated_files(ANALYSIS_VERSION) if is_outdated else 0,
+            is_updating=is_outdated and self.store.has_writer(),
         )
 
     @contextmanager
@@ -155,7 +159,7 @@ class Engine:
             hits=labelled.hits,
             total=total,
             index=index,
-            notes=tuple(self._notes(query, mode, total, index.incomplete_note)),
+            notes=(*self._notes(query, mode, total, index.incomplete_note), *_outdated_notes(index, total)),
             total_hits=ranking.total if is_by_file else None,
             has_words=ranking.has_words,
             changed=labelled.changed,
@@ -318,6 +322,12 @@ class Engine:
             # Two notes, because a long note is clipped.
             yield Note(NoteKind.WORDS_ONLY, f"searched by words only: {self._problem.reason}")
             yield Note(NoteKind.WORDS_ONLY, f"to search by meaning, {self._problem.remedy}")
+
+
+def _outdated_notes(index: IndexVersion, total: int) -> Iterable[Note]:
+    """Yield that data for ranking is still being filled in, for a ranked answer."""
+    if index.outdated and total:
+        yield Note(NoteKind.INDEX_OUTDATED, index.outdated_note)
 
 
 def _is_by_file(query: Query, mode: Mode, scope: ChunkScope) -> bool:

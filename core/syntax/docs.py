@@ -65,9 +65,14 @@ def read_comment(block: str) -> Doc:
     lines = []
     for line in _shorten(block).splitlines():
         bare = _LEADING_MARK.sub("", _TRAILING_MARK.sub("", line), count=1).rstrip()
-        if not _DIRECTIVE.match(bare):
+        if not is_directive(bare):
             lines += _TAG_WITHIN_LINE.split(bare)
     return _summarise(lines)
+
+
+def is_directive(line: str) -> bool:
+    """Return whether the text of a comment line is meant for a tool, not for people."""
+    return _DIRECTIVE.match(line) is not None
 
 
 def first_sentence(paragraph: str) -> str:

@@ -58,7 +58,11 @@ def report_text(report: IndexReport) -> str:
 def _index_lines(status: Status) -> list[str]:
     if not status.generation:
         return ["Index      none yet", f"To index   {count_of(status.pending, 'file')}"]
-    freshness = f"out of date: {count_of(status.stale, 'file')} changed" if status.stale else "current"
+    freshness = "current"
+    if status.stale:
+        freshness = f"out of date: {count_of(status.stale, 'file')} changed"
+    elif status.outdated:
+        freshness = f"{count_of(status.outdated, 'file')} indexed by an older version"
     if status.pending:
         freshness = f"incomplete: {count_of(status.pending, 'file')} to index"
     return [

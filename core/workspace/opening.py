@@ -75,7 +75,9 @@ class OpenWorkspace:
         except (ValueError, RuntimeError):
             return ""
 
-    def update_request(self, embedder: "Embedder | None", *, full: bool = False, retry: bool = False) -> "Request":
+    def update_request(
+        self, embedder: "Embedder | None", *, full: bool = False, retry: bool = False, renew: bool = True
+    ) -> "Request":
         """Return the request for an update of the index."""
         from keyhole.core.index.update import Request
 
@@ -88,4 +90,5 @@ class OpenWorkspace:
             embedder=embedder,
             full=full,
             retry=retry,
+            renew=renew,
         )

@@ -1,0 +1,86 @@
+"""The document of a file: a short text about the whole file, to find out what the file as a whole is about.
+
+It has the path, the names of what the file defines and its first comment. Its words are stored as hashes of their stems
+with counts, eight bytes each: comparing some hundred files with a query then takes a fraction of a millisecond, where
+full text would have to look up every form of every word, and score every file that contains one.
+"""
+
+import struct
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+from zlib import crc32
+
+from keyhole.core.index.words import split_words, stem
+from keyhole.core.syntax.first_comment import COMMENT_LIMIT, first_comment
+from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types import Analysis, Outline, Symbol
+
+# Names beyond this many characters are left out; those of inner definitions first.
+_MOST_NAME_CHARACTERS = 6_000
+_MOST_TIMES = 255
+_CACHE_LIMIT = 200_000
+
+# A cell is the hash of a stem above three counts: in the path, in the definitions, in the comment.
+COUNT_SHIFTS = (16, 8, 0)
+HASH_SHIFT = 24
+
+
+class FileDocument(NamedTuple):
+    """The three parts of a document."""
+
+    path: str
+    definitions: str
+    comment: str
+
+    @property
+    def text(self) -> str:
+        """The document as the model embeds it."""
+        return "\n".join(self)
+
+
+def document_of(analysis: Analysis) -> FileDocument:
+    """Return the document of a file."""
+    outline, language = analysis.outline, BY_ID[analysis.outline.language]
+    names = _names(outline, every=language.has_definitions)
+    comment = first_comment(analysis.source.text, language) or _first_doc(outline)
+    return FileDocument(analysis.source.path, _joined(names), comment[:COMMENT_LIMIT])
+
+
+def pack_words(document: FileDocument) -> bytes:
+    """Return the words of a document as sorted cells."""
+    cells: dict[int, int] = {}
+    for shift, text in zip(COUNT_SHIFTS, document, strict=True):
+        for hashed, times in Counter(map(hash_of_word, split_words(text).split())).items():
+            cells[hashed] = cells.get(hashed, hashed << HASH_SHIFT) | min(times, _MOST_TIMES) << shift
+    return struct.pack(f"<{len(cells)}Q", *sorted(cells.values()))
+
+
+@lru_cache(maxsize=_CACHE_LIMIT)
+def hash_of_word(word: str) -> int:
+    """Return the hash of a word's stem, the same in every process."""
+    return crc32(stem(word).encode("utf-8", "surrogatepass"))
+
+
+def _names(outline: Outline, *, every: bool) -> Iterator[str]:
+    """Yield the names of definitions, outer ones first; of prose the headings, and of data nothing."""
+    level: Iterable[Symbol] = outline.symbols
+    while level:
+        yield from (symbol.name for symbol in level if every or symbol.kind == "section")
+        level = [child for symbol in level for child in symbol.children]
+
+
+def _joined(names: Iterable[str]) -> str:
+    kept, room = list[str](), _MOST_NAME_CHARACTERS
+    for name in names:
+        room -= len(name) + 1
+        if room < 0:
+            break
+        kept.append(name)
+    return " ".join(kept)
+
+
+def _first_doc(outline: Outline) -> str:
+    """Return the first doc comment of a definition, for a file without a comment of its own."""
+    return next((symbol.doc for symbol in outline.walk() if symbol.doc), "")
