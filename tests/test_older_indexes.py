@@ -84,7 +84,7 @@ def test_an_older_index_answers_at_once_and_says_what_it_lacks(old: Service) -> 
         assert embedder is not None
         assert (store.token_ids(chunks), store.file_documents(range(9))) == ([], [])
         assert similarity_by_tokens(store, embedder, "backoff", chunks) == {}
-        assert {file.role for file in store.file_facts(range(9))} == {""}
+        assert {file.role for file in store.stored_roles()} == {""}
 
 
 def test_an_index_run_fills_in_what_an_older_index_lacks(old: Service, tmp_path: Path) -> None:

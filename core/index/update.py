@@ -208,10 +208,15 @@ class _Update:
                     for prepared in batch:
                         self._write_one(prepared, is_known=True)
                     if self._done == len(outdated):
-                        resolve_links(self._store)
+                        self._relate_files()
         with self._store.transaction():
             self._store.set_fact("analysis", ANALYSIS_VERSION)
         return len(outdated)
+
+    def _relate_files(self) -> None:
+        """Find again what depends on several files, if that is necessary."""
+        resolve_links(self._store)
+        update_roles(self._store)
 
     def _count_outdated(self) -> int:
         is_renewed = self._store.facts().analysis in (None, ANALYSIS_VERSION)
@@ -241,8 +246,7 @@ class _Update:
                 self._store.remove_file(path)
             for prepared in batch:
                 self._write_one(prepared, is_known=True)
-            resolve_links(self._store)
-            update_roles(self._store)
+            self._relate_files()
 
     def _preparation(self) -> Preparation:
         request = self._request
@@ -359,8 +363,7 @@ class _Update:
                     self._write_one(prepared, is_known=prepared.path in digests)
                 # Links and roles depend on all paths, so they are found once, in the last transaction.
                 if self._done == total:
-                    resolve_links(self._store)
-                    update_roles(self._store)
+                    self._relate_files()
                 # If the run is killed now, searches can report how many files are still missing.
                 self._store.set_fact("pending", total - self._done)
                 self._store.set_fact("updated", datetime.now(UTC).isoformat(timespec="seconds"))
