@@ -114,7 +114,16 @@ class Service:
         started = time.perf_counter()
         request = self._with_budget(request)
         query, shown = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
-        parameters = (query.text, query.mode, query.path, query.language, query.kind, query.include_tests, query.output)
+        parameters = (
+            query.text,
+            query.mode,
+            query.path,
+            query.language,
+            query.kind,
+            query.include_tests,
+            query.output,
+            query.role,
+        )
         key = request_key("search_code", self.folder.name, *parameters)
         generation = None
         if request.cursor:

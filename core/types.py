@@ -297,6 +297,24 @@ class Inventory:
     generation: int = 0
 
 
+class Role(StrEnum):
+    """What a file is for, in the words that filters and explanations use."""
+
+    SOURCE = "source"
+    TEST = "test"
+    # Data of tests.
+    FIXTURE = "fixture"
+    EXAMPLE = "example"
+    DOCS = "docs"
+    CONFIG = "config"
+    # Translations, and code for older versions.
+    LOCALE = "locale"
+    DATA = "data"
+    GENERATED = "generated"
+    BUILT = "built"
+    VENDORED = "vendored"
+
+
 class Mode(StrEnum):
     """How to interpret a query; `auto` chooses by its form."""
 
@@ -363,6 +381,8 @@ class Query:
     limit: int = 10
     offset: int = 0
     output: Output = Output.LINES
+    # Roles of files, separated by commas; those with a minus sign are left out.
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +404,7 @@ class SearchRequest:
     context_lines: int = 0
     output: Output = Output.LINES
     line_numbers: bool = True
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -672,6 +693,8 @@ class Explanation:
     total: int = 0
     hit: Hit | None = None
     masked: tuple[Mask, ...] = ()
+    # The role of the file; empty if it is not indexed.
+    role: str = ""
 
 
 # Not a setting: a token in a settings file would end up in backups and dotfile repositories.

@@ -88,6 +88,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
         path: str = "",
         language: str = "",
         kind: str = "",
+        role: str = "",
         include_tests: bool = True,  # agents pass every argument by name
         detail_level: DetailName = "compact",
         context_lines: int = 0,
@@ -106,6 +107,7 @@ def _tools(service: Service, freshness: Freshness) -> list[Callable[..., Awaitab
             context_lines=context_lines,
             output=Output(output),
             line_numbers=line_numbers,
+            role=role,
             **paging,
         )
 

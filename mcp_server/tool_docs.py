@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from keyhole.core.types import ToolSet
+from keyhole.core.types import Role, ToolSet
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.mcp_server.definitions import ToolDefinition, definitions, list_cost
 from keyhole.mcp_server.tool_texts import LIST_BUDGETS, TOOLS
@@ -41,7 +41,9 @@ _EXPLAINED = {
         "mode": "auto picks a mode from the query",
         "language": "only files in this language, such as python or py",
         "kind": "only chunks that define this kind, such as class or function",
-        "include_tests": "include test files",
+        "role": f"only files with one of these [roles](#roles-of-files), separated by commas: {', '.join(Role)}; "
+        "`-test` leaves a role out",
+        "include_tests": "include test files and their data",
         "context_lines": "lines around each match of a regular expression",
         "output": "for a regular expression: lines, files with counts, or counts by folder",
         "line_numbers": _LINE_NUMBERS,

@@ -50,8 +50,8 @@ def _page_clause(limit: Limit, more: str = "") -> str:
 
 TOOLS = {
     "search_code": ToolText(
-        "Search code by name, words, meaning or regex. Best hit per file: path:line:[kind] (score) signature +N (more "
-        "hits: path=FILE); for exact text or regex, every matching line. "
+        "Search code by name, words, meaning or regex. Best hit per file: path:line:[kind] (score) signature +N (more: "
+        "path=FILE); exact text or regex: every matching line. "
         + _page_clause(_SEARCH, f" (minimal {_MINIMAL.maximum}); regex {_LINES.default}, max {_LINES.maximum}"),
         {
             "query": 'name, words, "exact text" or /regex/',
@@ -59,6 +59,7 @@ TOOLS = {
             "path": "folder or glob",
             "language": "",
             "kind": "",
+            "role": "docs, -test",
             "include_tests": "",
             "detail_level": "",
             "context_lines": "",
@@ -83,7 +84,7 @@ TOOLS = {
         is_core=True,
     ),
     "read_file": ToolText(
-        f"Read exact lines of a file (path) or of several (paths). Default {_READ.default} lines, max "
+        f"Read exact lines of a file or several (paths). Default {_READ.default} lines, max "
         f"{_READ.maximum:,}; page with start_line.",
         {
             "path": "",
@@ -105,7 +106,7 @@ TOOLS = {
             "symbol": "",
             "relation": "",
             "max_depth": "",
-            "symbols": "symbols of files too",
+            "symbols": "",
             "pattern": "files by glob",
             "sort": "",
             **_PAGING,

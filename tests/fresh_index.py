@@ -18,7 +18,8 @@ Request = SearchRequest | RelationRequest
 Rows = dict[str, list[tuple[object, ...]]]
 
 _DUMPS = {
-    "files": "SELECT path, size, digest, encoding, language, lines, has_errors, role FROM file ORDER BY path",
+    "files": """SELECT path, size, digest, encoding, language, lines, has_errors, content_hint, role
+        FROM file ORDER BY path""",
     "chunks": """SELECT path, start, length, start_line, end_line, definitions
         FROM chunk JOIN file ON file.id = file_id ORDER BY path, start""",
     "symbols": """SELECT path, depth, name, kind, signature, doc, returns, start_line, end_line, name_line, parent,

@@ -7,6 +7,7 @@ import pytest
 
 from keyhole.core.index.words import stem
 from keyhole.core.search.rank import WEIGHTS, ChunkCandidate, Wanted, rank
+from keyhole.core.types import Role
 
 NEUTRAL = {"further chunk of file": 1.0}
 
@@ -15,9 +16,17 @@ def chunk(
     path: str, place: int, *, definitions: str = "", language: str = "python", start_line: int = 1
 ) -> ChunkCandidate:
     """Return a chunk with a rank by words only; chunks with the same path are in the same file."""
+    file_id, role = crc32(path.encode()), Role.SOURCE
     return ChunkCandidate(
-        place, crc32(path.encode()), path, language, start_line, start_line + 9, definitions, lexical_rank=place
+        place, file_id, path, language, start_line, start_line + 9, definitions, role, lexical_rank=place
     )
+
+
+def of_role(role: Role, path: str, place: int) -> ChunkCandidate:
+    """Return a chunk of a file with a role."""
+    candidate = chunk(path, place)
+    candidate.role = role
+    return candidate
 
 
 def matched(path: str, place: int, *, coverage: float = 0.0, closeness: float = 0.0) -> ChunkCandidate:
@@ -72,10 +81,7 @@ CASES = {
         (2, 3, 1),
         without=frozenset(["further chunk of file"]),
     ),
-    "test": Case((chunk("tests/a.py", 1), chunk("b.py", 2)), (2, 1)),
-    "vendored": Case((chunk("vendor/a.py", 1), chunk("b.py", 2)), (2, 1)),
-    "example": Case((chunk("examples/a.py", 1), chunk("b.py", 2)), (2, 1)),
-    "locale": Case((chunk("locale/a.py", 1), chunk("b.py", 2)), (2, 1)),
+    **{role.value: Case((of_role(role, "a.py", 1), chunk("b.py", 2)), (2, 1)) for role in Role if role in WEIGHTS},
     "prose": Case((chunk("a.md", 1, language="markdown"), chunk("b.py", 2)), (2, 1)),
     # The second chunk of a file ranks below the next file, but above one that is much worse.
     "further chunk of file": Case(
@@ -108,15 +114,5 @@ def test_without_the_weight_the_order_is_another(
     assert ranked(CASES[name]) != CASES[name].ranked
 
 
-@pytest.mark.parametrize(
-    ("path", "role"),
-    [
-        ("locale/de.py", "locale"),
-        ("src/i18n/de.py", "locale"),
-        ("legacy/a.py", "locale"),
-        ("src/compat/a.py", "locale"),
-    ],
-)
-def test_translations_and_old_code_are_ranked_alike(path: str, role: str) -> None:
-    (candidate,) = rank([chunk(path, 1)], asking())
-    assert [name for name, *_ in candidate.signals] == ["words", role]
+def test_source_and_settings_are_not_ranked_behind_others() -> None:
+    assert set(Role) - WEIGHTS.keys() == {Role.SOURCE, Role.CONFIG}

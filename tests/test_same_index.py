@@ -59,6 +59,7 @@ REQUESTS: tuple[Request, ...] = (
     SearchRequest("retry", path="pkg/z.py"),
     SearchRequest("/re.ry|pain/"),
     SearchRequest("again", path="pkg", include_tests=False),
+    SearchRequest("retry", role="-test,-docs"),
     RelatedRequest("pkg/a.py", 1),
     RelatedRequest("one.md", 3),
     RelatedRequest(symbol="retry"),

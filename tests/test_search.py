@@ -18,7 +18,7 @@ from keyhole.core.index.store import Store
 from keyhole.core.links.requests import BacklinksRequest, BrokenLinksRequest, LinksRequest, TreeRequest
 from keyhole.core.search import lexical
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.rank import DEFINITION_SIGNALS, MATCH_SIGNALS, PATH_SIGNALS, WEIGHTS
+from keyhole.core.search.rank import DEFINITION_SIGNALS, MATCH_SIGNALS, PATH_SIGNALS, ROLE_SIGNALS, WEIGHTS
 from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
 from keyhole.core.types import Format, Hit, MapRequest, Mode, Progress, Query, SearchRequest, SearchResult
@@ -210,7 +210,7 @@ def test_every_hit_carries_its_breakdown(service: Service) -> None:
 
 
 def test_every_signal_has_its_weight_in_the_table() -> None:
-    assert {*DEFINITION_SIGNALS, *PATH_SIGNALS, *MATCH_SIGNALS} <= WEIGHTS.keys()
+    assert {*DEFINITION_SIGNALS, *PATH_SIGNALS, *ROLE_SIGNALS, *MATCH_SIGNALS} <= WEIGHTS.keys()
 
 
 @pytest.mark.parametrize(
@@ -227,6 +227,9 @@ def test_every_signal_has_its_weight_in_the_table() -> None:
         ({"language": "Markdown"}, {"docs/guide.md"}),
         ({"kind": "class"}, {"src/net/retry.py", "src/net/client.py"}),
         ({"include_tests": False}, {"src/net/retry.py", "src/net/client.py", "docs/guide.md"}),
+        ({"role": "source"}, {"src/net/retry.py", "src/net/client.py"}),
+        ({"role": "docs,test"}, {"docs/guide.md", "tests/test_retry.py"}),
+        ({"role": "-test, -docs"}, {"src/net/retry.py", "src/net/client.py"}),
     ],
 )
 @pytest.mark.parametrize("mode", [Mode.KEYWORD, Mode.REGEX, Mode.HYBRID])
@@ -243,6 +246,11 @@ def test_filters(service: Service, filters: dict[str, str], expected: set[str], 
     ("filters", "message"),
     [
         ({"language": "pyhton"}, "unknown language 'pyhton'. Did you mean python"),
+        ({"role": "tests"}, "unknown role 'tests'. Did you mean test"),
+        (
+            {"role": "-xyz"},
+            "unknown role 'xyz'. Choose from: source, test, fixture, example, docs, config, locale, data",
+        ),
         ({"kind": "clas"}, "the index has no symbols of kind 'clas'. Did you mean class"),
         ({"path": "src/nett"}, "no indexed file matches path 'src/nett'. Did you mean src/net"),
         ({"limit": 0}, "limit must be at least 1"),
@@ -548,6 +556,11 @@ def test_many_threads_can_search_in_parallel(own: Service) -> None:
         (SearchRequest("RetryPolicy", language="markdown"), "src/net/retry.py", "filtered out by language=markdown"),
         (SearchRequest("retry", kind="class"), "tests/test_retry.py", "filtered out by kind=class"),
         (SearchRequest("retry", include_tests=False), "tests/test_retry.py", "filtered out by include_tests=false"),
+        (
+            SearchRequest("retry", role="docs"),
+            "tests/test_retry.py",
+            "filtered out by role=docs: the role of the file is",
+        ),
         (SearchRequest("avatar"), "src/paint.js", "does not match: it does not contain avatar"),
         (SearchRequest("retry"), "debug.log", "not indexed: ignored: *.log (.gitignore:2)"),
         (

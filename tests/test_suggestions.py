@@ -204,7 +204,7 @@ def test_other_words_with_a_colon_are_searched_for(line: str) -> None:
     ("arguments", "message"),
     [
         (["serach", "a"], "Did you mean 'search'?"),
-        (["search", "a", "--mdoe", "b"], "Did you mean '--mode'?"),
+        (["search", "a", "--lnaguage", "b"], "Did you mean '--language'?"),
         (["search", "a", "--mode", "hybird"], "Did you mean hybrid?"),
         (["search", "a", "--detail", "minimla"], "Did you mean minimal?"),
         (["search", "a", "--as", "cluade"], "unknown client 'cluade'. Did you mean claude?"),

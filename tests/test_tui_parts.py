@@ -39,6 +39,8 @@ from keyhole.tui.widgets.line_view import Document
         ("retry backoff", SearchRequest("retry backoff")),
         ("retry lang:py backoff", SearchRequest("retry backoff", language="py")),
         ("lang:py path:src/net kind:class x", SearchRequest("x", language="py", path="src/net", kind="class")),
+        ("role:docs x", SearchRequest("x", role="docs")),
+        ("x role:-test,-fixture", SearchRequest("x", role="-test,-fixture")),
         ("mode:symbol tests:no limit:20 x", SearchRequest("x", mode=Mode.SYMBOL, include_tests=False, limit=20)),
         ("tests:yes x", SearchRequest("x")),
         ("x lang:", SearchRequest("x")),

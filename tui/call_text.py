@@ -20,7 +20,7 @@ _BAR = 15
 _CONTEXT = 2
 # What answers of these tools consist of; those of all others are lists of results.
 _UNITS = {"map_file": "symbol", "read_file": "line", "read_files": "line"}
-_FILTERS = {"language": "lang", "path": "path", "kind": "kind", "mode": "mode", "limit": "limit"}
+_FILTERS = {"language": "lang", "path": "path", "kind": "kind", "role": "role", "mode": "mode", "limit": "limit"}
 # Arguments that the search line can't express, with their defaults.
 _NOT_IN_SEARCH_LINE = {"cursor": "", "context_lines": 0, "output": "lines", "line_numbers": True}
 

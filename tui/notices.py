@@ -17,6 +17,7 @@ Add filters to the same line:
   lang:py        files in a language
   path:src       files in a folder, or path:*.md
   kind:class     chunks that define a class
+  role:docs      files with a role, or role:-test to leave one out
   mode:regex     auto, hybrid, semantic, keyword, regex, symbol
   tests:no       exclude test files
   limit:20       results per page

@@ -9,9 +9,9 @@ from textual.suggester import Suggester
 from keyhole.core.errors import QueryError
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.syntax.languages import language_named
-from keyhole.core.types import Inventory, Mode, SearchRequest
+from keyhole.core.types import Inventory, Mode, Role, SearchRequest
 
-_FILTER = re.compile(r"(?<!\S)(lang|path|kind|mode|tests|limit):(\S*)")
+_FILTER = re.compile(r"(?<!\S)(lang|path|kind|role|mode|tests|limit):(\S*)")
 _QUOTED = re.compile(r'("[^"]+")')
 _PATH_FILTER = re.compile(r"(?<!\S)path:\S*")
 _OTHER_WORD = re.compile(r"(?<!\S)([a-z]+):([^\s:/]\S*)")
@@ -21,6 +21,7 @@ _ACCEPTS: Mapping[str, Callable[[str], bool]] = {
     "lang": lambda value: language_named(value) is not None,
     "path": bool,
     "kind": bool,
+    "role": lambda value: value.lstrip("-") in list(Role),
     "mode": lambda value: value in list(Mode),
     "tests": lambda value: value in _TESTS,
     "limit": str.isdecimal,
@@ -40,6 +41,7 @@ def read_query(line: str) -> SearchRequest:
         path=given.get("path", ""),
         language=given.get("lang", ""),
         kind=given.get("kind", ""),
+        role=given.get("role", ""),
         include_tests=_tests(given.get("tests", "yes")),
         limit=_limit(given["limit"]) if "limit" in given else None,
     )
@@ -115,6 +117,7 @@ class Words:
                 "lang": tuple(sorted(languages, key=lambda name: (-languages[name], name))),
                 "path": tuple(sorted(folders, key=lambda folder: (folder.count("/"), folder))),
                 "kind": inventory.kinds,
+                "role": tuple(map(str, Role)),
                 "mode": tuple(map(str, Mode)),
                 "tests": ("no", "yes"),
                 "limit": ("20", "50"),

@@ -66,6 +66,7 @@ FILTER_OPTIONS: tuple[Option, ...] = (
     click.option("--path", default="", help="Only files in this folder, or that match this glob."),
     click.option("--language", default="", help="Only files in this language, such as python or py."),
     click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
+    click.option("--role", default="", help="Only files with this role, such as docs; --role=-test leaves a role out."),
     click.option("--include-tests/--no-tests", default=True, show_default=True, help="Include test files."),
 )
 SEARCH_PAGE_OPTIONS: tuple[Option, ...] = (
@@ -128,6 +129,7 @@ class FilterOptions(TypedDict):
     path: str
     language: str
     kind: str
+    role: str
     include_tests: bool
     limit: int | None
     offset: int

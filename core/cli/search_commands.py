@@ -93,6 +93,7 @@ def _filtered(query: str, options: FilterOptions) -> SearchRequest:
         path=options["path"],
         language=options["language"],
         kind=options["kind"],
+        role=options["role"],
         include_tests=options["include_tests"],
         limit=options["limit"],
         offset=options["offset"],

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.rows import ChunkPlace, ChunkRow, ChunkScope, ChunkSource, ChunkSpan
+from keyhole.core.roles.file_roles import known_role
 
 
 class ChunkTable(Database):
@@ -13,8 +15,8 @@ class ChunkTable(Database):
     def chunk_places(self, chunk_ids: Iterable[int]) -> list[ChunkPlace]:
         """Return the positions of these chunks, in no particular order."""
         return self.rows(
-            ChunkPlace,
-            """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions, lines
+            chunk_place,
+            """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions, lines, role
                 FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id""",
             json_ids(chunk_ids),
         )
@@ -68,6 +70,12 @@ class ChunkTable(Database):
             ],
         )
         return first
+
+
+def chunk_place(*cells: Any) -> ChunkPlace:
+    """Return the cells of a row as the place of a chunk, with the most likely role if none is recorded yet."""
+    *place, role = cells
+    return ChunkPlace._make([*place, known_role(role, place[2])])
 
 
 def within(scope: ChunkScope) -> tuple[str, list[object]]:

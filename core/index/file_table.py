@@ -7,9 +7,10 @@ from itertools import starmap
 from keyhole.core.files.stamps import UNKNOWN_TIME
 from keyhole.core.files.walk import Known
 from keyhole.core.index.database import Database, json_ids
-from keyhole.core.index.rows import FileFacts, FileId, FileRows, FileStamp
+from keyhole.core.index.rows import FileFacts, FileId, FileRows, FileStamp, StoredRole
 from keyhole.core.masking import Mask
-from keyhole.core.types import Candidate, IndexedFile, Skip, SkipReason, Stamp
+from keyhole.core.roles.file_roles import known_role
+from keyhole.core.types import Candidate, IndexedFile, Role, Skip, SkipReason, Stamp
 
 _STAMP = "size, mtime_ns, ctime_ns, inode"
 
@@ -53,16 +54,31 @@ class FileTable(Database):
 
     def files_in(self, language: str = "") -> list[FileId]:
         """Return every file, or those in one language."""
-        return self.rows(FileId, "SELECT id, path FROM file WHERE ? IN ('', language)", language)
+        found = self.query("SELECT id, path, role FROM file WHERE ? IN ('', language)", language)
+        return [FileId(file_id, path, known_role(role, path)) for file_id, path, role in found]
+
+    def roles_of(self, paths: Iterable[str]) -> dict[str, Role]:
+        """Return the roles of the paths that are indexed."""
+        found = self.query(
+            "SELECT file.path, role FROM json_each(?) wanted JOIN file ON file.path = wanted.value",
+            json.dumps(list(paths)),
+        )
+        return {path: known_role(role, path) for path, role in found}
+
+    def stored_roles(self) -> list[StoredRole]:
+        """Return the recorded role of every file, and the facts that it is found by."""
+        return self.rows(StoredRole, "SELECT id, path, language, content_hint, role FROM file")
 
     def file_facts(self, file_ids: Iterable[int]) -> list[FileFacts]:
         """Return what ranking needs to know about these files, in no particular order."""
-        return self.rows(
-            FileFacts,
+        found = self.query(
             """SELECT file.id, file.path, language, lines, role FROM json_each(?) wanted
                 JOIN file ON file.id = wanted.value""",
             json_ids(file_ids),
         )
+        return [
+            FileFacts(id_, path, language, lines, known_role(role, path)) for id_, path, language, lines, role in found
+        ]
 
     def files_at(self, paths: Iterable[str]) -> list[IndexedFile]:
         """Return the files of the paths that are indexed, in no particular order."""
@@ -146,6 +162,12 @@ class FileTable(Database):
         """Record a new stamp for a file whose content has not changed."""
         self._db.execute(f"UPDATE file SET ({_STAMP}) = (?, ?, ?, ?) WHERE path = ?", (*stamp, path))  # noqa: S608
 
+    def put_roles(self, changes: Iterable[tuple[int, Role]]) -> None:
+        """Record the roles of files, given with their ids."""
+        rows = [(role.value, file_id) for file_id, role in changes]
+        self._has_changed = self._has_changed or bool(rows)
+        self._db.executemany("UPDATE file SET role = ? WHERE id = ?", rows)
+
     def distrust_skip(self, path: str) -> None:
         """Make the next walk read a skipped file again, even if this run ends before it does."""
         self._db.execute("UPDATE skip SET mtime_ns = ? WHERE path = ?", (UNKNOWN_TIME, path))
@@ -163,11 +185,11 @@ class FileTable(Database):
         self._db.execute("UPDATE file SET digest = '', mtime_ns = ?", (UNKNOWN_TIME,))
         self._db.execute("DELETE FROM skip WHERE size IS NOT NULL")
 
-    def _insert_file(self, file_id: int, rows: FileRows) -> None:
+    def _insert_file(self, file_id: int, rows: FileRows, role: str) -> None:
         self._db.execute(
             f"""INSERT INTO file (id, path, {_STAMP}, digest, encoding, language, lines, has_errors, has_trigrams,
-                    masked, role, analysis)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)""",  # noqa: S608
+                    masked, content_hint, role, analysis)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)""",  # noqa: S608
             (
                 file_id,
                 rows.path,
@@ -183,10 +205,16 @@ class FileTable(Database):
                 json.dumps([(mask.start_line, mask.end_line, mask.kind) for mask in rows.masked])
                 if rows.masked
                 else "",
-                rows.role,
+                rows.content_hint,
+                role,
                 rows.analysis,
             ),
         )
+
+    def _role_to_keep(self, file_id: int, rows: FileRows) -> str:
+        """Return the role of a file that is indexed again; empty if it must be found again."""
+        found = "SELECT role FROM file WHERE id = ? AND language = ? AND content_hint = ?"
+        return self.value(found, file_id, rows.language, rows.content_hint) or ""
 
     def _delete_file(self, file_id: int) -> None:
         self._db.execute("DELETE FROM file WHERE id = ?", (file_id,))

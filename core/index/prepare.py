@@ -17,6 +17,7 @@ from keyhole.core.links.declare import declarations
 from keyhole.core.links.extract import links_of
 from keyhole.core.links.link_types import LinkState
 from keyhole.core.masking import mask_text
+from keyhole.core.roles.content_hint import content_hint
 from keyhole.core.syntax.context_header import context_header
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import (
@@ -133,6 +134,7 @@ def _rows(analysis: Analysis) -> FileRows:
         symbols=tuple(row for symbol in outline.symbols for row in _symbol_rows(symbol)),
         links=tuple(_link_rows(analysis)),
         masked=source.masked,
+        content_hint=content_hint(source.path, outline.language, source.text),
         declared=tuple(
             DeclaredRow(fact.kind, fact.name, fact.value)
             for fact in declarations(source.path, outline.language, source.text)

@@ -28,6 +28,7 @@ from keyhole.core.index.rows import (
     Slice,
     StoredDocument,
     StoredLink,
+    StoredRole,
     StoredTokens,
     StoredVector,
     SymbolEntry,
@@ -37,7 +38,7 @@ from keyhole.core.index.rows import (
 )
 from keyhole.core.links.link_types import Declared, Link, LinkState, Resolution
 from keyhole.core.masking import Mask
-from keyhole.core.types import Candidate, IndexedFile, Skip, Stamp
+from keyhole.core.types import Candidate, IndexedFile, Role, Skip, Stamp
 
 
 class FactStore(Protocol):
@@ -51,6 +52,9 @@ class FactStore(Protocol):
 
     def files_in(self, language: str = "") -> list[FileId]:
         """Return every file, or those in one language."""
+
+    def roles_of(self, paths: Iterable[str]) -> dict[str, Role]:
+        """Return the roles of the paths that are indexed."""
 
     def paths(self) -> list[str]:
         """Return the path of every file, in order."""
@@ -148,6 +152,12 @@ class WriterStore(FactStore, Protocol):
 
     def put_resolutions(self, changes: Iterable[tuple[int, Resolution]]) -> None:
         """Record the resolutions of links, given with their ids."""
+
+    def stored_roles(self) -> list[StoredRole]:
+        """Return the recorded role of every file, and the facts that it is found by."""
+
+    def put_roles(self, changes: Iterable[tuple[int, Role]]) -> None:
+        """Record the roles of files, given with their ids."""
 
     def anchors(self) -> dict[str, tuple[str, ...]]:
         """Return the headings and other anchors of every note, by path."""

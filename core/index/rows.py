@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from keyhole.core.masking import Mask
-from keyhole.core.types import Stamp
+from keyhole.core.types import Role, Stamp
 
 Item = TypeVar("Item")
 
@@ -20,7 +20,7 @@ MOST_ON_EDGE = 256
 Vector = tuple[bytes, bytes]
 # The facts recorded about a whole index.
 FactName = Literal[
-    "generation", "pending", "total", "updated", "model", "dimension", "rules", "analysis", "links", "secrets"
+    "generation", "pending", "total", "updated", "model", "dimension", "rules", "analysis", "links", "secrets", "roles"
 ]
 
 
@@ -113,7 +113,8 @@ class FileRows:
     # Why the file has no symbols although its language does; empty if it was parsed.
     unparsed: str = ""
     masked: tuple[Mask, ...] = ()
-    role: str = ""
+    # What the text says about the role of the file.
+    content_hint: str = ""
     document: DocumentRow | None = None
     # The version of the analysis that made these rows.
     analysis: int = 0
@@ -193,7 +194,7 @@ class IndexFacts:
     still to be indexed, of `total`. `rules` identifies the version of the ignore rules, and `analysis` the version of
     the analysis that last read every file; until a run has read them all again, answers use the old rows. `secrets` is
     the fingerprint of what the user has decided about secrets. `links` says which links must be resolved: "all", "open"
-    (those without a state) or none.
+    (those without a state) or none. `roles` is "all" if the roles of files must be found again.
     """
 
     generation: int = 0
@@ -206,13 +207,25 @@ class IndexFacts:
     analysis: int | None = None
     links: str = "open"
     secrets: str | None = None
+    roles: str = "all"
 
 
 class FileId(NamedTuple):
-    """The id and the path of a file."""
+    """The id, the path and the role of a file."""
 
     id: int
     path: str
+    role: Role
+
+
+class StoredRole(NamedTuple):
+    """The role of a file as recorded, and the facts that it is found by; it is empty if it has not been found yet."""
+
+    id: int
+    path: str
+    language: str
+    content_hint: str
+    role: str
 
 
 class FileFacts(NamedTuple):
@@ -222,7 +235,7 @@ class FileFacts(NamedTuple):
     path: str
     language: str
     lines: int
-    role: str
+    role: Role
 
 
 class FileDigest(NamedTuple):
@@ -251,7 +264,7 @@ class LanguageTotals(NamedTuple):
 
 
 class ChunkPlace(NamedTuple):
-    """The position of a chunk and what it defines; ranking needs nothing else."""
+    """The position of a chunk, what it defines and the role of its file; ranking needs nothing else."""
 
     chunk_id: int
     file_id: int
@@ -261,6 +274,7 @@ class ChunkPlace(NamedTuple):
     end_line: int
     definitions: str
     file_lines: int
+    role: Role
 
 
 class ChunkSpan(NamedTuple):

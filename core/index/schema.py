@@ -40,7 +40,8 @@ CREATE TABLE file (
     has_errors INTEGER NOT NULL,
     has_trigrams INTEGER NOT NULL DEFAULT 0,
     masked TEXT NOT NULL DEFAULT '',  -- JSON: first line, last line and kind of each masked secret
-    role TEXT NOT NULL DEFAULT '',
+    content_hint TEXT NOT NULL DEFAULT '',  -- what the text says about the role; empty in a migrated index
+    role TEXT NOT NULL DEFAULT '',          -- empty until all files are indexed
     analysis INTEGER NOT NULL DEFAULT 0
 );
 
@@ -240,6 +241,7 @@ def _add_masks(db: apsw.Connection) -> None:
 
 def _add_ranking(db: apsw.Connection) -> None:
     """Add what ranking needs, empty; index runs read the files again, because their analysis is an older one."""
+    db.execute("ALTER TABLE file ADD COLUMN content_hint TEXT NOT NULL DEFAULT ''")
     db.execute("ALTER TABLE file ADD COLUMN role TEXT NOT NULL DEFAULT ''")
     db.execute("ALTER TABLE file ADD COLUMN analysis INTEGER NOT NULL DEFAULT 0")
     db.execute(_RANKING)

@@ -87,6 +87,9 @@ class Store(
         self._has_changed = True
         known_id = self.file_id(rows.path)
         is_new = known_id is None
+        role = "" if known_id is None else self._role_to_keep(known_id, rows)
+        if not role:
+            self._find_roles_later()
         if known_id is not None:
             self._remove_chunks(known_id)
             # `INSERT OR REPLACE` would make FTS5 write its pending data to disk for every file.
@@ -96,7 +99,7 @@ class Store(
         self._delete_skip(rows.path)
         if rows.unparsed:
             self._put_skip(Skip(rows.path, SkipReason.UNPARSED, rows.unparsed), None)
-        self._insert_file(file_id, rows)
+        self._insert_file(file_id, rows, role)
         if rows.document:
             self._insert_document(file_id, rows.document)
         first = self._insert_chunks(file_id, rows.chunks)
@@ -120,6 +123,7 @@ class Store(
         self._delete_file(file_id)
         self._delete_document(file_id)
         self._reopen_links_to(path)
+        self._find_roles_later()
 
     def put_skip(self, skip: Skip, stamp: Stamp | None = None) -> None:
         """Record that a path is skipped, and delete its rows."""
@@ -137,6 +141,11 @@ class Store(
         self._has_changed = True
         self._resolve_later("all")
         self._delete_skip(path)
+
+    def _find_roles_later(self) -> None:
+        """Make `update_roles` find the roles of all files, since they depend on each other."""
+        if self.facts().roles != "all":
+            self.set_fact("roles", "all")
 
     def _remove_chunks(self, file_id: int) -> None:
         """Delete a file's chunks, with everything that belongs to them, and its trigrams."""

@@ -4,11 +4,10 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
-from keyhole.core.index.chunk_table import within
+from keyhole.core.index.chunk_table import chunk_place, within
 from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.file_table import inside
 from keyhole.core.index.rows import (
-    ChunkPlace,
     ChunkScope,
     DefiningChunk,
     Heading,
@@ -49,7 +48,8 @@ class SymbolTable(Database):
         # The SQL index on names ignores case. The first comparison uses it, the second keeps exact matches only.
         rows = self.query(
             f"""SELECT symbol.id, name, kind, symbol.parent, exported, name_line,
-                    chunk.id, chunk.file_id, file.path, language, chunk.start_line, chunk.end_line, definitions, lines
+                    chunk.id, chunk.file_id, file.path, language, chunk.start_line, chunk.end_line, definitions,
+                    lines, role
                 FROM json_each(?) wanted
                 JOIN symbol ON name = wanted.value COLLATE NOCASE AND name = wanted.value
                 JOIN chunk ON {_CHUNK_OF_NAME}
@@ -57,7 +57,7 @@ class SymbolTable(Database):
             json.dumps(list(names)),
         )
         return [
-            NamedSymbol(symbol_id, name, kind, parent, bool(exported), line, ChunkPlace(*place))
+            NamedSymbol(symbol_id, name, kind, parent, bool(exported), line, chunk_place(*place))
             for symbol_id, name, kind, parent, exported, line, *place in rows
         ]
 

@@ -20,6 +20,7 @@ from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import prepare_all
 from keyhole.core.index.prepare import Preparation, Prepared, SkippedFile, Unchanged, prepare
 from keyhole.core.index.protocols import WriterStore
+from keyhole.core.index.role_update import update_roles
 from keyhole.core.index.rows import FileRows
 from keyhole.core.index.store import Store, is_sound
 from keyhole.core.notes import IndexEvent, IndexMessage
@@ -207,10 +208,15 @@ class _Update:
                     for prepared in batch:
                         self._write_one(prepared, is_known=True)
                     if self._done == len(outdated):
-                        resolve_links(self._store)
+                        self._relate_files()
         with self._store.transaction():
             self._store.set_fact("analysis", ANALYSIS_VERSION)
         return len(outdated)
+
+    def _relate_files(self) -> None:
+        """Find again what depends on several files, if that is necessary."""
+        resolve_links(self._store)
+        update_roles(self._store)
 
     def _count_outdated(self) -> int:
         is_renewed = self._store.facts().analysis in (None, ANALYSIS_VERSION)
@@ -240,7 +246,7 @@ class _Update:
                 self._store.remove_file(path)
             for prepared in batch:
                 self._write_one(prepared, is_known=True)
-            resolve_links(self._store)
+            self._relate_files()
 
     def _preparation(self) -> Preparation:
         request = self._request
@@ -355,9 +361,9 @@ class _Update:
                     self._write_path_changes(found, changes)
                 for prepared in batch:
                     self._write_one(prepared, is_known=prepared.path in digests)
-                # Links depend on all paths, so they are resolved once, in the last transaction.
+                # Links and roles depend on all paths, so they are found once, in the last transaction.
                 if self._done == total:
-                    resolve_links(self._store)
+                    self._relate_files()
                 # If the run is killed now, searches can report how many files are still missing.
                 self._store.set_fact("pending", total - self._done)
                 self._store.set_fact("updated", datetime.now(UTC).isoformat(timespec="seconds"))

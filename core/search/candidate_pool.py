@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.file_fit import fit_by_words
-from keyhole.core.search.filters import role_of
 from keyhole.core.search.lexical import WordMatch, WordSearch
 from keyhole.core.search.meaning import Meaning
 from keyhole.core.search.rank import POOL_SIZE
@@ -88,4 +87,4 @@ class CandidatePool:
 
 def load_candidates(store: SearchStore, chunk_ids: Iterable[int]) -> list[ChunkCandidate]:
     """Load the facts that ranking needs."""
-    return [ChunkCandidate(*place, role=role_of(place.path)) for place in store.chunk_places(chunk_ids)]
+    return [ChunkCandidate(*place) for place in store.chunk_places(chunk_ids)]

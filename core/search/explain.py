@@ -2,9 +2,9 @@
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.search.engine import Engine
-from keyhole.core.search.filters import chunk_scope, path_suggestion, role_of
+from keyhole.core.search.filters import admitted_roles, chunk_scope, path_suggestion
 from keyhole.core.search.query import check_query, words_of
-from keyhole.core.types import Candidate, Explanation, Query, Skip
+from keyhole.core.types import Candidate, Explanation, Query, Role, Skip
 
 
 def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: str, line: int | None) -> Explanation:
@@ -17,17 +17,18 @@ def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: 
     file_id = store.file_id(path)
     if file_id is None:
         return Explanation(path, _not_indexed(store, path, found))
-    if dropped := _filtered_out(store, query, path, file_id):
-        return Explanation(path, dropped)
+    role = store.roles_of([path])[path]
+    if dropped := _filtered_out(store, query, file_id) or _wrong_role(query, role):
+        return Explanation(path, dropped, role=role)
     place = engine.place(query, path, line)
     if place is None:
-        return Explanation(path, _no_match(store, query, path, line))
+        return Explanation(path, _no_match(store, query, path, line), role=role)
     rank, total, hit = place
     page = (rank - 1) // query.limit + 1
     verdict = (
         f"ranked {_ordinal(rank)} of {total:,}, on page {page} (limit={query.limit}, offset={(page - 1) * query.limit})"
     )
-    return Explanation(path, verdict, rank, page, total, hit)
+    return Explanation(path, verdict, rank, page, total, hit, role=role)
 
 
 def _not_indexed(store: SearchStore, path: str, found: Candidate | Skip | None) -> str:
@@ -41,7 +42,7 @@ def _not_indexed(store: SearchStore, path: str, found: Candidate | Skip | None) 
     return "not indexed yet"
 
 
-def _filtered_out(store: SearchStore, query: Query, path: str, file_id: int) -> str:
+def _filtered_out(store: SearchStore, query: Query, file_id: int) -> str:
     chunks = store.chunks_of_file(file_id)
     for name, only in (
         ("path", Query(query.text, path=query.path)),
@@ -51,8 +52,16 @@ def _filtered_out(store: SearchStore, query: Query, path: str, file_id: int) -> 
         scope = chunk_scope(store, only)
         if not scope.is_open and not any(scope.admits(file_id, chunk.definitions) for chunk in chunks):
             return f"filtered out by {name}={getattr(query, name)}"
-    if not query.include_tests and role_of(path) == "test":
-        return "filtered out by include_tests=false: it is a test file"
+    return ""
+
+
+def _wrong_role(query: Query, role: Role) -> str:
+    for parameter, only in (
+        (f"role={query.role}", Query(query.text, role=query.role)),
+        ("include_tests=false", Query(query.text, include_tests=query.include_tests)),
+    ):
+        if role not in admitted_roles(only):
+            return f"filtered out by {parameter}: the role of the file is {role}"
     return ""
 
 

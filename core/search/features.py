@@ -14,7 +14,7 @@ from typing import NamedTuple
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.query import letters_of
 from keyhole.core.search.wanted import Wanted
-from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types import Role
 
 # Files that stand for their folder.
 FOLDER_FILES = frozenset(["__init__", "index", "mod", "lib", "main", "package-info", "init"])
@@ -24,7 +24,7 @@ FUNCTIONS = frozenset(["function", "macro"])
 _SHORTEST_START = 4
 _BY_START = 0.6
 # The roles that rank behind code of equal fit, unless the query asks for them.
-ROLES = ("test", "fixture", "example", "docs", "vendored", "built", "generated", "data", "locale", "config")
+ROLES = tuple(role.value for role in Role if role != Role.SOURCE)
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class ChunkCandidate:
     end_line: int
     definitions: str
     file_lines: int = 0
-    role: str = "source"
+    role: Role = Role.SOURCE
     # How well it matches by words: BM25, its rank, and the words it contains as bits.
     bm25: float = 0.0
     lexical_rank: int | None = None
@@ -199,10 +199,7 @@ def _fit(candidate: ChunkCandidate, best: _Best) -> float:
 
 
 def _role_features(candidate: ChunkCandidate, wanted: Wanted) -> list[float]:
-    role = candidate.role
-    if role == "source" and not BY_ID[candidate.language].is_code:
-        role = "docs"
-    return [float(role == name and name not in wanted.roles) for name in ROLES]
+    return [float(candidate.role == name and name not in wanted.roles) for name in ROLES]
 
 
 def _path_features(path: str, wanted: Wanted) -> list[float]:

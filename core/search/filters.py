@@ -1,9 +1,7 @@
-"""Filters for path, language, kind and tests; and the role of a file, such as test or vendored, by its path."""
+"""Filters for path, language, kind, role and tests."""
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
-from pathlib import PurePosixPath
 
 from keyhole.core.errors import FilterError, QueryError
 from keyhole.core.files.globs import glob_test
@@ -11,55 +9,29 @@ from keyhole.core.index.protocols import FactStore, SearchStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name, suggest_paths
 from keyhole.core.syntax.languages import BY_ID, language_named
-from keyhole.core.types import Query
+from keyhole.core.types import Query, Role
 
 PathTest = Callable[[str], bool]
 
 _GLOB = re.compile(r"[*?\[]")
-_TEST_FOLDERS = frozenset(["test", "tests", "testing", "spec", "specs", "__tests__", "e2e", "testdata", "fixtures"])
-# Test file names by the conventions of pytest, Go, Jest, JUnit and RSpec.
-_TEST_STEM = re.compile(r"^(?:test_.+|.+[_.-](?:test|tests|spec)|.+Tests?|.+Spec|Test[A-Z]\w*|conftest)$")
-_VENDOR_FOLDERS = frozenset(
-    ["vendor", "vendored", "_vendor", "third_party", "thirdparty", "node_modules", "external", "deps"]
-)
-_EXAMPLE_FOLDERS = frozenset(
-    ["example", "examples", "demo", "demos", "sample", "samples", "doc", "docs", "benchmark", "benchmarks", "bench"]
-)
-_LOCALE_FOLDERS = frozenset(["locale", "locales", "i18n", "translations"])
-# Code for older versions ranks like translations: it matches often, but people rarely look for it.
-_OLD_CODE_FOLDERS = frozenset(["legacy", "compat"])
-
-
-@lru_cache(maxsize=100_000)
-def role_of(path: str) -> str:
-    """Return the role of a file: "source", "test", "vendored", "example" or "locale"."""
-    parts = PurePosixPath(path)
-    folders = {part.lower() for part in parts.parts[:-1]}
-    # The tests of a vendored project count as vendored: people who search for tests do not mean those.
-    if folders & _VENDOR_FOLDERS:
-        return "vendored"
-    if folders & _TEST_FOLDERS or _TEST_STEM.match(parts.stem):
-        return "test"
-    if folders & _EXAMPLE_FOLDERS:
-        return "example"
-    if folders & (_LOCALE_FOLDERS | _OLD_CODE_FOLDERS):
-        return "locale"
-    return "source"
+# What `include_tests=false` leaves out.
+TEST_ROLES = frozenset([Role.TEST, Role.FIXTURE])
+ALL_ROLES = frozenset(Role)
 
 
 def chunk_scope(store: SearchStore, query: Query) -> ChunkScope:
     """Return which chunks the filters of a query allow; raise QueryError for an unknown language, kind or path."""
     language = _known_language(store, query.language)
     kind = _known_kind(store, query.kind)
-    if not (query.path or language or not query.include_tests):
+    roles = admitted_roles(query)
+    if not (query.path or language or roles < ALL_ROLES):
         return ChunkScope(kind=kind)
     admits = _path_test(query.path)
     files = [file for file in store.files_in(language) if admits(file.path)]
     # A path that exists but has nothing in this language is an empty answer, not an error.
     if query.path and not files:
         _check_path(store, query.path)
-    admitted = (file.id for file in files if query.include_tests or role_of(file.path) != "test")
-    return ChunkScope(frozenset(admitted), kind)
+    return ChunkScope(frozenset(file.id for file in files if file.role in roles), kind)
 
 
 def files_matching(store: FactStore, path: str) -> frozenset[int]:
@@ -91,6 +63,21 @@ def _known_language(store: SearchStore, language: str) -> str:
     # If no language is close, only those in the index are worth listing.
     names = BY_ID if close_names(language, BY_ID) else store.languages()
     raise QueryError(f"unknown language {language!r}", suggestion=suggest_name(language, names))
+
+
+def admitted_roles(query: Query) -> frozenset[Role]:
+    """Return the roles that a query asks for: those it names, or all but those it names with a minus sign."""
+    named = [part.strip().lower() for part in query.role.split(",") if part.strip()]
+    wanted = frozenset(_known_role(name) for name in named if not name.startswith("-"))
+    unwanted = frozenset(_known_role(name[1:]) for name in named if name.startswith("-"))
+    return (wanted or ALL_ROLES) - unwanted - (frozenset() if query.include_tests else TEST_ROLES)
+
+
+def _known_role(name: str) -> Role:
+    if name in ALL_ROLES:
+        return Role(name)
+    suggestion = did_you_mean(close_names(name, Role)) or f"Choose from: {', '.join(Role)}"
+    raise QueryError(f"unknown role {name!r}", suggestion=suggestion)
 
 
 def _known_kind(store: SearchStore, kind: str) -> str:

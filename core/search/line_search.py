@@ -8,12 +8,13 @@ from operator import itemgetter
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkPlace, ChunkScope, SymbolEntry
-from keyhole.core.search.filters import role_of
 from keyhole.core.search.owners import owners_of, qualified_name
 from keyhole.core.search.passages import FileLines
 from keyhole.core.search.regex import FileMatches, LineMatch, chunk_of, find_matches
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Hit, MatchCount, Output, Owner, Query, Signal, SourceFile
+from keyhole.core.types import Hit, MatchCount, Output, Owner, Query, Role, Signal, SourceFile
+
+_FIRST = (Role.SOURCE, Role.CONFIG)
 
 
 class LineSearch:
@@ -24,8 +25,9 @@ class LineSearch:
         self._reader = files
         # Files that changed since they were indexed.
         self.changed: set[str] = set()
-        found = find_matches(store, files, pattern, scope)
-        self._files = sorted(found, key=lambda file: (role_of(file.path) != "source", file.path))
+        found = list(find_matches(store, files, pattern, scope))
+        roles = store.roles_of(file.path for file in found)
+        self._files = sorted(found, key=lambda file: (roles[file.path] not in _FIRST, file.path))
 
     @property
     def total(self) -> MatchCount:

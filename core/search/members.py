@@ -5,9 +5,9 @@ from pathlib import PurePosixPath
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, NamedSymbol
-from keyhole.core.search.filters import role_of
 from keyhole.core.search.query import is_identifier, letters_of
 from keyhole.core.search.symbol_search import Names
+from keyhole.core.types import Role
 
 # A longer query is a sentence.
 _MOST_WORDS = 5
@@ -28,7 +28,7 @@ def named_members(store: SearchStore, names: Names, text: str, scope: ChunkScope
 
 
 def _is_source_in(scope: ChunkScope, symbol: NamedSymbol) -> bool:
-    return role_of(symbol.chunk.path) == "source" and scope.admits_chunk(symbol.chunk)
+    return symbol.chunk.role == Role.SOURCE and scope.admits_chunk(symbol.chunk)
 
 
 def _owner_and_name(text: str) -> Iterator[tuple[str, str]]:

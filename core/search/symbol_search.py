@@ -7,9 +7,10 @@ from typing import NamedTuple
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.search.bounded_cache import BoundedCache
-from keyhole.core.search.filters import role_of
 from keyhole.core.search.features import ChunkCandidate
+from keyhole.core.search.filters import TEST_ROLES
 from keyhole.core.search.query import letters_of
+from keyhole.core.types import Role
 
 
 class NameMatch(StrEnum):
@@ -31,7 +32,11 @@ _QUALITY = {
     NameMatch.TYPO: 0.4,
 }
 # Milder than in other searches, because a search by name may well mean a name in a test.
-_ROLE_FACTORS = {"test": 0.7, "vendored": 0.7, "example": 0.8}
+_ROLE_FACTORS: dict[str, float] = {
+    **dict.fromkeys(TEST_ROLES, 0.7),
+    **dict.fromkeys([Role.VENDORED, Role.BUILT, Role.GENERATED, Role.DATA], 0.7),
+    **dict.fromkeys([Role.EXAMPLE, Role.DOCS], 0.8),
+}
 _MAX_TYPOS = 2
 _SHORTEST_TYPO = 4
 
@@ -145,7 +150,7 @@ def _way(name: str, wanted: str, other: str, letters: str) -> NameMatch:
 
 
 def _judge(candidate: ChunkCandidate, way: NameMatch, *, is_owned: bool, is_exported: bool) -> None:
-    role = role_of(candidate.path)
+    role = candidate.role
     factors = {
         "in the named owner": 1.3 if is_owned else 1.0,
         "not exported": 1.0 if is_exported else 0.95,

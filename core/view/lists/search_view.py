@@ -40,6 +40,7 @@ def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> t
         limit=limit,
         offset=request.offset,
         output=request.output,
+        role=request.role,
     )
     notes = (*limit_notes, *token_notes, *context_notes)
     if not is_pattern and (request.context_lines or request.output != Output.LINES):
@@ -128,6 +129,8 @@ def explanation_text(found: Explanation) -> str:
     """Return why a file has its rank, signal by signal."""
     places = [MaskedPlace(found.path, mask) for mask in found.masked]
     text = f"{name_text(found.path)}: {found.verdict}{masked_sentence(places, is_one_file=True)}\n"
+    if found.role:
+        text += f"  role: {found.role}\n"
     if found.hit:
         text += hit_text(found.hit, Detail.COMPACT)
         for signal in found.hit.signals:
