@@ -16,10 +16,10 @@ from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.candidate_pool import load_candidates
 from keyhole.core.search.engine import Engine
+from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.filters import chunk_scope
 from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.query import quoted_parts
-from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.ranking import grouped
 from keyhole.core.search.regex import chunks_containing
 from keyhole.core.types import Mode, Query

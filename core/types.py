@@ -512,6 +512,8 @@ class Hit:
     definitions: str
     signals: tuple[Signal, ...]
     key_methods: tuple[str, ...] = ()
+    # The score before it is compared with the best one's: the sum of the signals.
+    points: float = 0.0
     # The definitions around the named one: `Outer.Inner`.
     parent: str = ""
     # The lines of the named definition; zeros if none is named.

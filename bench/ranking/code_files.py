@@ -5,16 +5,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from keyhole.core.files.content import decode, skip_reason_for
-from keyhole.core.search.filters import role_of
+from keyhole.core.roles.file_roles import role_by_path
 from keyhole.core.syntax.captures import Captures
 from keyhole.core.syntax.docs import read_comment, read_docstring
 from keyhole.core.syntax.languages import Language, detect_language
 from keyhole.core.syntax.parse import find_matches, parse
 from keyhole.core.syntax.spans import Source, Span, Spans
 from keyhole.core.syntax.symbols import extract_outline
-from keyhole.core.types import Symbol
+from keyhole.core.types import Role, Symbol
 
 # Commits to these concern how the project is built, even though Keyhole reads them as code.
+_NOT_WRITTEN = frozenset([Role.VENDORED, Role.BUILT, Role.GENERATED, Role.DATA, Role.LOCALE])
 BUILD_LANGUAGES = frozenset(["make", "dockerfile", "cmake", "groovy", "starlark", "meson", "nix", "terraform", "hcl"])
 LARGEST_PARSED = 300_000
 # The kinds of definitions that a name with a capital letter usually means.
@@ -65,17 +66,17 @@ def is_answer(path: str) -> bool:
     """Return whether a file may answer a query: code that people wrote for this project, and no tests."""
     language = detect_language(path, "")
     is_code = language.is_code and language.id not in BUILD_LANGUAGES
-    return is_code and role_of(path) != "vendored" and not is_test(path) and not _BUILDS.search(path)
+    return is_code and role_by_path(path) not in _NOT_WRITTEN and not is_test(path) and not _BUILDS.search(path)
 
 
 def is_test(path: str) -> bool:
     """Return whether a file is a test or belongs to tests."""
-    return role_of(path) == "test" or any(map(_TEST_FOLDER.search, path.split("/")))
+    return role_by_path(path) in (Role.TEST, Role.FIXTURE) or any(map(_TEST_FOLDER.search, path.split("/")))
 
 
 def is_example(path: str) -> bool:
     """Return whether a file shows how to use the project, so that only a query that says so means it."""
-    return role_of(path) == "example"
+    return role_by_path(path) == Role.EXAMPLE
 
 
 def answer_files(files: Mapping[str, bytes]) -> frozenset[str]:

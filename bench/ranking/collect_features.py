@@ -1,20 +1,19 @@
 """Measure the features of every candidate for the mined queries, through the real engine.
 
-    .venv/bin/python bench/ranking/collect_features.py [--only N]
+    .venv/bin/python bench/ranking/collect_features.py [--only N] [--workers N]
 
-Reads queries.jsonl and trees/ that mine_queries.py wrote, indexes each tree once, and writes features.npz. The rows of a
-query follow each other; a row is right if its file is one of the answers, and best if its lines are.
+Reads queries.jsonl and trees/ that mine_queries.py wrote, indexes each tree once, and writes features.npz. The rows of
+a query follow each other; a row is right if its file is one of the answers, and best if its lines are.
 """
 
 import argparse
-import json
-import sys
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
 
+import numpy as np
+from mine_queries import Answer, MinedQuery, read_queries
+from numpy.typing import NDArray
 from repositories import DATA
 
 from keyhole.core.files.read import SourceReader
@@ -28,106 +27,90 @@ from keyhole.core.search.features import FEATURES, ChunkCandidate
 from keyhole.core.search.filters import chunk_scope
 from keyhole.core.types import Mode, Query
 
-if TYPE_CHECKING:
-    from keyhole.core.index.embedder import Embedder
-
 FEATURE_FILE = DATA / "features.npz"
 _MAX_BYTES = 1_000_000
 
 
-@dataclass(slots=True)
-class Measured:
-    """The candidates of one query."""
+class Measured(NamedTuple):
+    """The candidates of some queries: rows of features, and facts of each row and of each query."""
 
-    repository: str
-    source: str
-    kind: str
-    candidates: list[ChunkCandidate]
-    answers: list[dict[str, Any]]
+    rows: NDArray[np.float32]
+    files: NDArray[np.int64]
+    right: NDArray[np.bool_]
+    best: NDArray[np.bool_]
+    sizes: NDArray[np.int64]
+    kinds: NDArray[np.str_]
+    sources: NDArray[np.str_]
+    repositories: NDArray[np.str_]
 
 
 def main() -> None:
     """Measure all queries, or those of the first few repositories."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", type=int, help="the number of repositories to measure")
+    options.add_argument("--workers", type=int, default=2)
     chosen = options.parse_args()
     by_repository = defaultdict(list)
-    listed = {line.split(",")[0] for line in Path("/tmp/ranking/repositories.csv").read_text().splitlines()}
-    for line in (DATA / "queries.jsonl").read_text().splitlines() + Path(
-        "/tmp/ranking/texts.jsonl"
-    ).read_text().splitlines():
-        query = json.loads(line)
-        if query["repository"] not in listed:
-            continue
+    for query in read_queries():
         by_repository[query["repository"]].append(query)
-    embedder = open_embedder(BUILTIN)
-    measured: list[Measured] = []
-    for number, (repository, queries) in enumerate(sorted(by_repository.items())[: chosen.only], 1):
-        measured += measure_all(repository, queries, embedder)
-        print(f"{number:>4} {repository:<44}{len(queries):>5} queries", file=sys.stderr)
-    save(measured)
+    names = sorted(by_repository)[: chosen.only]
+    found = []
+    with ProcessPoolExecutor(chosen.workers) as pool:
+        for name, measured in zip(names, pool.map(measure_all, names, map(by_repository.get, names)), strict=True):
+            print(f"{name:<44}{len(by_repository[name]):>5} queries, {len(measured.sizes):>5} with an answer")
+            found.append(measured)
+    together = {field: np.concatenate([getattr(one, field) for one in found]) for field in Measured._fields}
+    np.savez(FEATURE_FILE, features=np.array(FEATURES), **together)
 
 
-def measure_all(repository: str, queries: list[dict[str, Any]], embedder: "Embedder") -> Iterator[Measured]:
-    """Index a repository and measure its queries."""
-    engine = open_engine(repository, embedder)
+def measure_all(repository: str, queries: list[MinedQuery]) -> Measured:
+    """Index a repository and measure its queries.
+
+    A query none of whose answers is among its candidates teaches nothing and is left out.
+    """
+    engine = open_engine(repository)
+    rows, right, best, files = list[list[float]](), list[bool](), list[bool](), list[int]()
+    facts = list[tuple[int, str, str]]()
     for wanted in queries:
         query = Query(wanted["query"])
         ranking = engine.ranking(query, Mode.HYBRID, chunk_scope(engine.store, query))
-        kind = str(ranking.wanted.kind)
-        yield Measured(repository, wanted["kind"], kind, ranking.candidates, wanted["answers"])
+        paths = {answer["path"] for answer in wanted["answers"]}
+        if any(candidate.path in paths for candidate in ranking.candidates):
+            facts.append((len(ranking.candidates), str(ranking.wanted.kind), wanted["kind"]))
+            for candidate in ranking.candidates:
+                rows.append(candidate.features)
+                files.append(candidate.file_id)
+                right.append(candidate.path in paths)
+                best.append(any(is_answer(candidate, answer) for answer in wanted["answers"]))
     engine.store.close()
+    sizes, kinds, sources = zip(*facts, strict=True)
+    return Measured(
+        np.array(rows, np.float32),
+        np.array(files),
+        np.array(right),
+        np.array(best),
+        np.array(sizes),
+        np.array(kinds),
+        np.array(sources),
+        np.full(len(sizes), repository),
+    )
 
 
-def open_engine(repository: str, embedder: "Embedder") -> Engine:
+def open_engine(repository: str) -> Engine:
     """Index the tree of a repository if that is not done yet."""
     folder = repository.replace("/", "+")
     root, index = (DATA / "trees" / folder).resolve(), DATA / "indexes" / folder
-    update_index(Request(root, index, _MAX_BYTES, workers=2, embedder=embedder))
+    embedder = open_embedder(BUILTIN)
+    update_index(Request(root, index, _MAX_BYTES, workers=1, embedder=embedder))
     return Engine(Store(index / INDEX_FILE), SourceReader(root, _MAX_BYTES), embedder=embedder)
 
 
-def is_answer(candidate: ChunkCandidate, answer: dict[str, Any]) -> bool:
+def is_answer(candidate: ChunkCandidate, answer: Answer) -> bool:
     """Return whether a chunk has lines of an answer; an answer without lines is a whole file."""
     if candidate.path != answer["path"]:
         return False
     first, last = answer.get("start_line", 1), answer.get("end_line", candidate.end_line)
-    return bool(candidate.start_line <= last and candidate.end_line >= first)
-
-
-def save(measured: list[Measured]) -> None:
-    """Write all rows; a query none of whose answers is among its candidates teaches nothing and is left out."""
-    import numpy as np
-
-    rows, files, right, best, sizes, kinds, sources, names = [], [], [], [], [], [], [], []
-    lost = 0
-    for one in measured:
-        wanted = {answer["path"] for answer in one.answers}
-        is_right = [candidate.path in wanted for candidate in one.candidates]
-        if not any(is_right):
-            lost += 1
-            continue
-        rows += [candidate.features for candidate in one.candidates]
-        files += [candidate.file_id for candidate in one.candidates]
-        right += is_right
-        best += [any(is_answer(candidate, answer) for answer in one.answers) for candidate in one.candidates]
-        sizes.append(len(one.candidates))
-        kinds.append(one.kind)
-        sources.append(one.source)
-        names.append(one.repository)
-    np.savez(
-        FEATURE_FILE,
-        features=np.array(FEATURES),
-        rows=np.array(rows, np.float32),
-        files=np.array(files, np.int64),
-        right=np.array(right),
-        best=np.array(best),
-        sizes=np.array(sizes),
-        kinds=np.array(kinds),
-        sources=np.array(sources),
-        repositories=np.array(names),
-    )
-    print(f"{len(sizes)} queries, {len(rows)} rows; {lost} queries have no answer among their candidates")
+    return candidate.start_line <= last and candidate.end_line >= first
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from mine import clean
 from subjects import telling_words
 
 from keyhole.core.index.words import split_words
-from keyhole.core.search.rank import letters_of
+from keyhole.core.search.query import letters_of
 from keyhole.core.syntax.spans import Span
 
 FEWEST_WORDS, MOST_WORDS = 5, 30

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from collect_features import FEATURE_FILE
 from numpy.typing import NDArray
-from repositories import FOLDS, HERE, fold_of
+from repositories import HERE, fold_of
 
 from keyhole.core.search.features import FEATURES, MEANING_FEATURES, ROLES
 from keyhole.core.search.wanted import QuestionKind

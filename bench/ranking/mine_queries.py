@@ -23,15 +23,18 @@ from code_files import Definition, answer_files, definitions_in, is_answer, is_e
 from doc_queries import blank, choose_comments
 from history import Commit, read_history, read_tree
 from name_queries import Named, ambiguous_names, owned_names, unique_names
+from plain_queries import name_of_file, plain_queries
 from repositories import CLONES, DATA, MANIFEST, Repository, git_directory, read_repositories
 from sources import is_reserved_path
 from subjects import query_of, telling_words
+from text_queries import FoundText, choose_texts
 
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.syntax.spans import Span
 
 SEED = 22
 MOST_COMMITS, MOST_COMMENTS, MOST_AMBIGUOUS, MOST_NAMES = 60, 30, 20, 10
+MOST_TEXTS = 10
 # More files than this in one commit are a sweep through the project.
 MOST_TOUCHED, MOST_CODE_FILES = 12, 3
 MOST_PER_FILE = 4
@@ -107,6 +110,8 @@ def queries_of(
         ("comment", ((query, [_answer(found)]) for found, query in comments)),
         ("ambiguous name", islice(_sparing(map(_named, ambiguous)), MOST_AMBIGUOUS)),
         ("name", islice(map(_named, names), MOST_NAMES)),
+        ("text", islice(map(_found_text, choose_texts(files, answer_files(files), random("text"))), MOST_TEXTS)),
+        ("plain", _plain(commits, comments)),
     ]
     queries = [
         MinedQuery(repository=repository, kind=kind, query=query, answers=answers)
@@ -146,6 +151,23 @@ def _is_answered(query: str, answers: list[str], commit: Commit, files: dict[str
     # If the files have no word of it, not even the start of one, they have changed too much or it says nothing.
     texts = [f"{path}\n{files[path].decode('utf-8', 'replace')}".lower() for path in answers]
     return any(word[:5] in text for word in telling_words(query) for text in texts)
+
+
+def _plain(
+    commits: list[tuple[str, list[Answer]]], comments: list[tuple[Definition, str]]
+) -> Iterator[tuple[str, list[Answer]]]:
+    """Yield the commits and comments again, as someone asks who doesn't know the names."""
+    called = [(query, [name_of_file(answer["path"]) for answer in answers]) for query, answers in commits]
+    called += [(query, [name_of_file(found.path), found.symbol.name, found.owner]) for found, query in comments]
+    answers = [*(answers for _, answers in commits), *([_answer(found)] for found, _ in comments)]
+    known = {query for query, _ in called}
+    for query, own in zip(plain_queries(called), answers, strict=True):
+        if query and query not in known:
+            yield query, own
+
+
+def _found_text(found: FoundText) -> tuple[str, list[Answer]]:
+    return found.query, [Answer(path=found.path, start_line=found.line, end_line=found.line)]
 
 
 def _is_prose(path: str) -> bool:

@@ -8,8 +8,8 @@ from random import Random
 
 from code_files import TYPES, Definition, is_test
 
-from keyhole.core.search.filters import role_of
-from keyhole.core.search.rank import letters_of
+from keyhole.core.roles.file_roles import role_by_path
+from keyhole.core.search.query import letters_of
 
 MOST_FILES = 15
 SHORTEST_NAME = 4
@@ -161,7 +161,7 @@ def _faults(found: Definition, name: str) -> tuple[int, int, int, int]:
     kind = found.symbol.kind
     level = 0 if kind in TYPES else 1 if kind in _FUNCTIONS else 2 if kind == "method" else 3
     is_declared_only = found.language in ("c", "cpp") and found.lines < 3 and level
-    return int(found.symbol.name != name), level, int(bool(is_declared_only)), int(role_of(found.path) != "source")
+    return int(found.symbol.name != name), level, int(bool(is_declared_only)), int(role_by_path(found.path) != "source")
 
 
 def _place(found: Definition) -> tuple[str, int]:

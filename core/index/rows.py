@@ -346,10 +346,11 @@ class StoredDocument(NamedTuple):
 
 
 class DefiningChunk(NamedTuple):
-    """A chunk that defines a name, inside `parent`."""
+    """A chunk that defines a name, inside `parent`; `lines` are those of the definition."""
 
     chunk_id: int
     parent: str
+    lines: int
 
 
 class SymbolLabel(NamedTuple):

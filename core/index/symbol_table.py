@@ -66,8 +66,8 @@ class SymbolTable(Database):
         condition, values = within(scope)
         return self.rows(
             DefiningChunk,
-            f"""SELECT chunk.id, parent FROM symbol JOIN chunk ON {_CHUNK_OF_NAME}
-                JOIN file ON file.id = symbol.file_id
+            f"""SELECT chunk.id, parent, symbol.end_line - symbol.start_line + 1
+                FROM symbol JOIN chunk ON {_CHUNK_OF_NAME} JOIN file ON file.id = symbol.file_id
                 WHERE name = ? COLLATE NOCASE AND {condition} ORDER BY file.path, symbol.id, chunk.id LIMIT ?""",  # noqa: S608
             name,
             *values,

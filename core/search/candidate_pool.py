@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from keyhole.core.index.protocols import SearchStore
+from keyhole.core.index.rows import DefiningChunk
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.file_fit import fit_by_words
 from keyhole.core.search.lexical import WordMatch, WordSearch
@@ -17,7 +18,8 @@ class CandidatePool:
         self._store = store
         self._words: dict[int, tuple[int, WordMatch]] = {}
         self._vector_ranks: dict[int, int] = {}
-        self._defining: Mapping[int, bool] = {}
+        self._lines: dict[int, int] = {}
+        self._in_owner: set[int] = set()
         self._members: Mapping[int, int] = {}
         self._weak: set[int] = set()
 
@@ -34,13 +36,16 @@ class CandidatePool:
         """Add the chunks nearest in meaning, in order."""
         self._vector_ranks = {chunk_id: number for number, chunk_id in enumerate(chunk_ids, 1)}
 
-    def add_defining(self, chunks: Mapping[int, bool]) -> None:
-        """Add chunks that define the name in the query, and whether each is in the owner that the query names.
+    def add_defining(self, chunks: Iterable[DefiningChunk], owner: str) -> None:
+        """Add chunks that define the name in the query, if it names an owner, in that one.
 
         If hundreds of places use a name, its definition may not be among the best by words.
         """
-        self._defining = chunks
-        self.add_weak(chunks)
+        for chunk in chunks:
+            self._lines[chunk.chunk_id] = max(chunk.lines, self._lines.get(chunk.chunk_id, 0))
+            if owner and chunk.parent.split(".")[-1].lower() == owner:
+                self._in_owner.add(chunk.chunk_id)
+        self.add_weak(self._lines)
 
     def add_members(self, symbols: Mapping[int, int]) -> None:
         """Add chunks that define what the query names by owner and name, each with the id of its symbol."""
@@ -70,7 +75,8 @@ class CandidatePool:
     def _describe(self, candidate: ChunkCandidate, beyond: Mapping[int, WordMatch]) -> None:
         chunk_id = candidate.chunk_id
         candidate.vector_rank = self._vector_ranks.get(chunk_id)
-        candidate.in_owner = self._defining.get(chunk_id, False)
+        candidate.in_owner = chunk_id in self._in_owner
+        candidate.has_body = self._lines.get(chunk_id, 0) > 1
         candidate.lexical_rank, match = self._words.get(chunk_id, (None, beyond.get(chunk_id)))
         if match:
             candidate.bm25, candidate.matched = match.bm25, match.words

@@ -225,7 +225,7 @@ class Engine:
         pool = CandidatePool(self.store)
         if mode != Mode.SEMANTIC:
             pool.add_words(search.pool(POOL_SIZE))
-            pool.add_defining(self._defining_chunks(query.text, scope))
+            self._add_defining(pool, query.text, scope)
             pool.add_members(named_members(self.store, self._names, query.text, scope))
         meaning = None if mode == Mode.KEYWORD else self._add_nearest(pool, query, mode, scope)
         # Every chunk with a quoted text is a match, also one that is not among the best by words or meaning.
@@ -250,16 +250,10 @@ class Engine:
         pool.add_nearest(nearest_chunks(self.store, vector, scope, self.signs, limit=limit))
         return Meaning(query.text, vector, embedder)
 
-    def _defining_chunks(self, text: str, scope: ChunkScope) -> dict[int, bool]:
-        """Return the chunks that define a name, and whether each is in the owner that the text names."""
-        if not is_identifier(text):
-            return {}
-        *owners, name = separate(text)
-        owner = owners[-1].lower() if owners else ""
-        return {
-            chunk.chunk_id: bool(owner) and chunk.parent.split(".")[-1].lower() == owner
-            for chunk in self.store.defining_chunks(name, scope, POOL_SIZE)
-        }
+    def _add_defining(self, pool: CandidatePool, text: str, scope: ChunkScope) -> None:
+        if is_identifier(text):
+            *owners, name = separate(text)
+            pool.add_defining(self.store.defining_chunks(name, scope, POOL_SIZE), owners[-1].lower() if owners else "")
 
     def place(self, query: Query, path: str, line: int | None) -> tuple[int, int, Hit] | None:
         """Return rank, total and hit of a file's best chunk, or of its chunk at a line; None if it does not match."""

@@ -4,7 +4,7 @@ A feature of a file is the same for all its chunks. Shares compare a candidate w
 weight means the same for every query.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from math import log2, sqrt
@@ -53,6 +53,8 @@ class ChunkCandidate:
     file_cosine: float = 0.0
     file_fit: float = 0.0
     in_owner: bool = False
+    # It has the lines of what it defines, not a declaration only.
+    has_body: bool = False
     # It defines what the query names by owner and name, such as `queryset filter`.
     is_named_member: bool = False
     # Found by meaning alone: it contains no word of the query.
@@ -94,7 +96,7 @@ DEFINITION_FEATURES = (
     "defines a similar name",
     "words are in a definition",
 )
-OTHER_FEATURES = ("in the named owner", "starts the file")
+OTHER_FEATURES = ("in the named owner", "with its body", "starts the file")
 FEATURES = (
     *MATCH_FEATURES,
     *FILE_FEATURES,
@@ -128,6 +130,7 @@ def measure(candidates: Sequence[ChunkCandidate], wanted: Wanted) -> list[list[f
             *of_path(candidate.path),
             *of_definitions(candidate.definitions),
             float(candidate.in_owner),
+            float(candidate.has_body),
             float(candidate.start_line == 1),
             *_role_features(candidate, wanted),
         ]
@@ -203,14 +206,13 @@ def _role_features(candidate: ChunkCandidate, wanted: Wanted) -> list[float]:
 
 
 def _path_features(path: str, wanted: Wanted) -> list[float]:
-    name, folders = _path_words(path)
+    letters, name, folders = _path_words(path)
     in_name = [max((_likeness(part, word) for word in wanted.stems), default=0.0) for part in name]
     in_path = sum(
         worth * max((_likeness(part, word) for part in (*name, *folders)), default=0.0)
         for word, worth in wanted.worths.items()
     )
-    letters = "".join(letters_of(part) for part in name)
-    is_the_name = bool(name) and (letters in wanted.names or letters == wanted.spelled)
+    is_the_name = letters in wanted.names or (letters == wanted.spelled != "")
     return [sum(in_name) / len(name) if name else 0.0, in_path, float(is_the_name), path.count("/") / 10]
 
 
@@ -270,14 +272,19 @@ def _definitions(definitions: str) -> tuple[_Definition, ...]:
 
 
 @lru_cache(maxsize=50_000)
-def _path_words(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the stems of the words in the names of a file and of its folders; some files stand for their folder."""
+def _path_words(path: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the name of a file as letters, and the stems of the words in the names of it and of its folders.
+
+    Some files stand for their folder.
+    """
     place = PurePosixPath(path)
     folders = [folder.name for folder in reversed(place.parents) if folder.name]
     name = place.name.split(".")[0] or place.name
     if name.lower() in FOLDER_FILES and folders:
         name = folders.pop()
-    return tuple(map(stem, _parts_of(name))), tuple(stem(word) for folder in folders for word in _parts_of(folder))
+    parts = _parts_of(name)
+    in_folders = tuple(stem(word) for folder in folders for word in _parts_of(folder))
+    return "".join(parts), tuple(map(stem, parts)), in_folders
 
 
 def _parts_of(name: str) -> list[str]:

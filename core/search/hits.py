@@ -7,8 +7,8 @@ from typing import NamedTuple
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
-from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, count_quoted, find_stems, stems_of
 from keyhole.core.search.features import ChunkCandidate
+from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, count_quoted, find_stems, stems_of
 from keyhole.core.search.query import letters_of
 from keyhole.core.search.wanted import Wanted
 from keyhole.core.syntax.languages import BY_ID
@@ -96,6 +96,7 @@ class _Labelling:
             returns=label.returns if label and starts_here else "",
             definitions=candidate.definitions,
             signals=tuple(Signal(*signal) for signal in candidate.signals),
+            points=candidate.score,
             key_methods=self._key_methods() if starts_here else (),
             parent=label.parent if label else "",
             named_lines=(label.start_line, label.end_line) if label else (0, 0),

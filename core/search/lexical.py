@@ -49,7 +49,7 @@ class _Term:
     @property
     def worth(self) -> float:
         """How much the word counts: a rare one says more, but with the plain inverse nothing else would count."""
-        return 1 / (1 + self.chunks) ** 0.25
+        return float((1 + self.chunks) ** -0.25)
 
 
 class Vocabulary:

@@ -9,12 +9,12 @@ from keyhole.core.index.words import split_words
 from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.search.candidate_pool import load_candidates
 from keyhole.core.search.engine import Engine
+from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.filters import chunk_scope, path_suggestion
 from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
-from keyhole.core.search.features import ChunkCandidate
-from keyhole.core.search.wanted import Wanted
 from keyhole.core.search.semantic import nearest_to
+from keyhole.core.search.wanted import understand
 from keyhole.core.types import Hit, Mode, Query, SourceFile
 
 # The number of neighbours to compare, and the limits of results per file and in all.
@@ -25,7 +25,7 @@ _MOST_WORDS = 10
 # A word in at most this many chunks is never too common, even in a small index.
 _FEW = 20
 # There is no query, so each hit gets the label of its first definition.
-_UNLABELLED = Wanted(frozenset(), frozenset(), frozenset())
+_UNLABELLED = understand("")
 
 
 class FoundBy(StrEnum):

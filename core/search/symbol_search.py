@@ -161,6 +161,6 @@ def _judge(candidate: ChunkCandidate, way: NameMatch, *, is_owned: bool, is_expo
     candidate.signals = [(f"name: {way}", score, "")]
     for reason, factor in factors.items():
         if factor != 1.0:
+            candidate.signals.append((reason, score * (factor - 1), ""))
             score *= factor
-            candidate.signals.append((reason, factor - 1, ""))
     candidate.score = round(score, 9)

@@ -7,38 +7,23 @@ from types import MappingProxyType
 
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.query import is_identifier, letters_of, names_of, quoted_parts, words_of
+from keyhole.core.types import Role
 
 # From this number of words on, a query describes something.
 _LONG = 5
 _ASKING = frozenset(["how", "what", "which", "where", "who", "when", "why", "overview", "architecture", "design"])
 # Words that ask for files of a role that code otherwise comes before.
 _ROLE_WORDS = {
-    "test": "test",
-    "spec": "test",
-    "fixture": "fixture",
-    "mock": "fixture",
-    "example": "example",
-    "sample": "example",
-    "demo": "example",
-    "tutorial": "example",
-    "benchmark": "example",
-    "doc": "docs",
-    "document": "docs",
-    "readme": "docs",
-    "changelog": "docs",
-    "guide": "docs",
-    "licens": "docs",
-    "release": "docs",
-    "config": "config",
-    "configur": "config",
-    "setting": "config",
-    "workflow": "config",
-    "translation": "locale",
-    "translat": "locale",
-    "locale": "locale",
-    "vendor": "vendored",
-    "generat": "generated",
+    Role.TEST: "test tests testing spec specs",
+    Role.FIXTURE: "fixture fixtures mock mocks",
+    Role.EXAMPLE: "example examples sample samples demo demos tutorial benchmark benchmarks",
+    Role.DOCS: "doc docs documentation readme changelog guide manual license licence release releases",
+    Role.CONFIG: "config configuration configure settings workflow pipeline",
+    Role.LOCALE: "translation translations locale locales",
+    Role.VENDORED: "vendor vendored",
+    Role.GENERATED: "generated",
 }
+_ROLES_BY_STEM = {stem(word): role for role, words in _ROLE_WORDS.items() for word in words.split()}
 
 
 class QuestionKind(StrEnum):
@@ -65,7 +50,8 @@ class Wanted:
     spelled: str = ""
     # Parts of the query in quotes.
     texts: tuple[str, ...] = ()
-    roles: frozenset[str] = frozenset()
+    # Code comes before files of another role, but not before these.
+    roles: frozenset[Role] = frozenset()
     # How much the stem of each word counts: rare words count more, and together they count 1.
     worths: Mapping[str, float] = field(default_factory=dict)
     # The same in the order of the bits of `WordMatch.words`.
@@ -86,7 +72,7 @@ def understand(text: str, worths: Mapping[str, float] = MappingProxyType({})) ->
         names=frozenset(map(letters_of, names)),
         spelled=letters_of("".join(text.split())) if 1 < len(text.split()) < _LONG else "",
         texts=tuple(quoted_parts(text)),
-        roles=frozenset(role for word, role in _ROLE_WORDS.items() if word in stems),
+        roles=frozenset(role for word, role in _ROLES_BY_STEM.items() if word in stems),
         worths={stem(word): worth / total for word, worth in worths.items()} if total else {},
         by_bit=tuple(worth / total for worth in worths.values()) if total else (),
     )

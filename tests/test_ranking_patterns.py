@@ -1,0 +1,166 @@
+"""What ranking must get right, each pattern in a made-up project: names, file names, prose, and many hits in a file."""
+
+from pathlib import Path
+
+import pytest
+
+from keyhole.core.search.features import FEATURES, ChunkCandidate, measure
+from keyhole.core.search.rank import rank
+from keyhole.core.search.wanted import QuestionKind, understand
+from keyhole.core.search.weights import weights_for
+from keyhole.core.service import Service
+from keyhole.core.types import Hit, Mode, Role, SearchRequest
+
+
+def project(folder: Path, files: dict[str, str], model: str = "none") -> Service:
+    for path, text in files.items():
+        (folder / "project" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "project" / path).write_text(text)
+    service = Service.open(folder / "project", flags={"cache_dir": folder / "cache", "index.model": model})
+    service.index()
+    return service
+
+
+def ask(service: Service, query: str, mode: Mode = Mode.KEYWORD) -> tuple[Hit, ...]:
+    return service.search_page(SearchRequest(query, mode))[0].hits
+
+
+def features_of(candidate: ChunkCandidate, query: str, *others: ChunkCandidate) -> dict[str, float]:
+    words = understand(query).words
+    row = measure([candidate, *others], understand(query, dict.fromkeys(words, 1.0)))[0]
+    return dict(zip(FEATURES, row, strict=True))
+
+
+def in_file(path: str, definitions: str = "", number: int = 1, **facts: float) -> ChunkCandidate:
+    candidate = ChunkCandidate(number, number, path, "python", 1, 20, definitions, 20)
+    for name, fact in facts.items():
+        setattr(candidate, name, fact)
+    return candidate
+
+
+def test_a_definition_beyond_the_best_by_words_is_measured_like_the_others(tmp_path: Path) -> None:
+    uses = {f"use/part{number}.py": "ledger ledger ledger\n" * 9 for number in range(150)}
+    other_names = "".join(f"    entry{number} = number{number} + balance{number}\n" for number in range(40))
+    service = project(tmp_path, {**uses, "core.py": f"class Ledger:\n{other_names}"})
+    (first, *_) = ask(service, "Ledger")
+    assert first.path == "core.py"
+    assert "has the rare words" in [signal.name for signal in first.signals]
+
+
+DEFINES_IT = {
+    "a.py": "class Page:\n    def application(self):\n        return self.name\n\n    size = 1\n",
+    "b.py": "class Application:\n    def start(self):\n        return self\n\n    size = 1\n",
+    "c.py": "def use():\n    application = 1\n    return application\n\n\nsize = 1\n",
+}
+
+
+@pytest.mark.parametrize("query", ["Application", "Page.application"])
+def test_a_name_as_written_comes_first(tmp_path: Path, query: str) -> None:
+    first = ask(project(tmp_path, DEFINES_IT), query)[0]
+    assert first.qualified_name == query
+
+
+def test_types_come_before_functions_and_these_before_members() -> None:
+    weights = dict(zip(FEATURES, weights_for(QuestionKind.NAME, has_vectors=True), strict=True))
+    kinds = ("type", "function", "member")
+    defined = [features_of(in_file("a.py", f"{kind} Store"), "Store") for kind in ("class", "function", "method")]
+    for kind, features in zip(kinds, defined, strict=True):
+        assert [name for name in features if features[name] and name.startswith("defines")] == [
+            f"defines a {kind} of that name"
+        ]
+    assert weights["defines a type of that name"] > weights["defines a member of that name"] > 0
+    assert features_of(in_file("a.py", "method store"), "Store")["defines the name in another spelling"] == 1
+
+
+def test_the_place_with_the_body_comes_before_a_declaration(tmp_path: Path) -> None:
+    body = "struct job {\n" + "".join(f"    int field{number};\n" for number in range(9)) + "};\n"
+    service = project(tmp_path, {"a.h": "struct job;\nvoid run(struct job *job);\n", "b.h": body})
+    assert ask(service, "job")[0].path == "b.h"
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "feature", "value"),
+    [
+        ("src/createStore.ts", "create store", "file name is in the query", 1.0),
+        ("src/createStore.ts", "create store", "file has the name asked for", 1.0),
+        ("src/store.ts", "create store", "file has the name asked for", 0.0),
+        ("src/store.ts", "Store", "file has the name asked for", 1.0),
+        ("src/router/mod.rs", "router", "file has the name asked for", 1.0),
+        ("src/router/index.ts", "router", "file has the name asked for", 1.0),
+        ("src/router/__init__.py", "router", "file name is in the query", 1.0),
+        ("lua/lock.lua", "lockfile", "file name is in the query", 0.6),
+        ("src/net/http/pool.go", "http timeouts", "query is in the path", 0.5),
+    ],
+)
+def test_file_names(path: str, query: str, feature: str, value: float) -> None:
+    assert features_of(in_file(path), query)[feature] == pytest.approx(value)
+
+
+def test_prose_comes_behind_code_of_equal_fit_unless_asked_for(tmp_path: Path) -> None:
+    text = "The parcel is weighed before the label is printed.\n"
+    files = {
+        "b.md": f"# Shipping\n\n{text * 3}",
+        "a.py": f"def run(order):\n    # {text}" + f"    # {text}" * 2 + "    return order\n",
+    }
+    service = project(tmp_path, files)
+    assert ask(service, "parcel weighed label printed")[0].path == "a.py"
+    assert ask(service, "docs: parcel weighed label printed")[0].path == "b.md"
+
+
+def test_more_good_places_in_a_file_always_count_more() -> None:
+    def others(count: int) -> float:
+        same_file = [in_file("a.py", number=1, bm25=1.0) for _ in range(count)]
+        return features_of(in_file("a.py", bm25=1.0), "word", *same_file)["other good places in its file"]
+
+    assert 0 == others(0) < others(1) < others(4) < others(12)
+
+
+def test_each_kind_of_question_has_its_own_weights() -> None:
+    tables = {kind: weights_for(kind, has_vectors=True) for kind in QuestionKind}
+    assert len(set(tables.values())) == len(QuestionKind)
+    kinds = {
+        "RetryPolicy": QuestionKind.NAME,
+        "retry policy": QuestionKind.WORDS,
+        "wait longer after each failed attempt": QuestionKind.DESCRIPTION,
+        "how are failed calls repeated": QuestionKind.QUESTION,
+        'retry "max attempts"': QuestionKind.EXACT,
+    }
+    assert {query: understand(query).kind for query in kinds} == kinds
+
+
+def test_meaning_counts_for_nothing_without_vectors() -> None:
+    for kind in QuestionKind:
+        weights = dict(zip(FEATURES, weights_for(kind, has_vectors=False), strict=True))
+        assert weights["fits by meaning"] == weights["has words with the same meaning"] == 0
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role != Role.SOURCE])
+def test_a_role_never_speaks_for_a_file_and_counts_only_if_not_asked_for(role: Role) -> None:
+    candidate = in_file("a.py")
+    candidate.role = role
+    assert features_of(candidate, "word")[role] == 1
+    for kind in QuestionKind:
+        for has_vectors in (True, False):
+            assert dict(zip(FEATURES, weights_for(kind, has_vectors=has_vectors), strict=True))[role] <= 0
+
+
+@pytest.mark.parametrize(
+    ("query", "role"),
+    [("tests of the parser", "test"), ("changelog", "docs"), ("example of a plugin", "example"), ("settings", "config")],
+)
+def test_what_a_query_asks_for_is_not_lowered(query: str, role: Role) -> None:
+    candidate = in_file("a.py")
+    candidate.role = Role(role)
+    assert features_of(candidate, query)[role] == 0
+
+
+def test_the_shares_add_up_to_the_score(tmp_path: Path) -> None:
+    service = project(tmp_path, DEFINES_IT, model="builtin")
+    for query in ("Application", "where does the application start", "page application"):
+        for hit in ask(service, query, Mode.HYBRID):
+            assert sum(signal.effect for signal in hit.signals) == pytest.approx(hit.points)
+
+
+def test_equal_scores_are_in_the_order_of_paths() -> None:
+    pool = [in_file(f"{name}.py", number=number) for number, name in enumerate("cab")]
+    assert [found.path for found in rank(pool, understand("word"))] == ["a.py", "b.py", "c.py"]
