@@ -46,7 +46,7 @@ WEIGHTS = {
     "generated": -0.5,
     "data": -0.5,
     "example": -0.4,
-    "docs": -0.2,
+    "docs": -0.4,
     "locale": -0.6,
     "prose": -0.3,
     "further chunk of file": 0.9,
