@@ -7,7 +7,7 @@ from typing import NamedTuple
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
-from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, count_quoted, find_stems, stems_of
+from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, QueryStems, stems_of
 from keyhole.core.search.rank import ChunkCandidate, Wanted, letters_of
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import HOLDS_METHODS, Hit, Passage, Signal, SourceFile
@@ -35,9 +35,8 @@ def label_hits(
     """Make hits from candidates."""
     symbols = _symbols_in(store, candidates)
     sources, changed = _load_sources(store, files, candidates)
-    hits = (
-        _Labelling(store, c, symbols.get(c.chunk_id, []), sources.get(c.chunk_id), wanted).hit() for c in candidates
-    )
+    asked = _Asked(wanted, QueryStems(wanted.stems, wanted.texts))
+    hits = (_Labelling(store, c, symbols.get(c.chunk_id, []), sources.get(c.chunk_id), asked).hit() for c in candidates)
     return LabelledHits(tuple(hits), changed)
 
 
@@ -53,6 +52,13 @@ class _Source(NamedTuple):
         return self.file.text[self.chunk.start : self.chunk.end]
 
 
+class _Asked(NamedTuple):
+    """What the query asks for, and how to find it in texts."""
+
+    wanted: Wanted
+    stems: QueryStems
+
+
 class _Labelling:
     """Finds the definition that a chunk is shown as, and the line in it that matches best."""
 
@@ -62,16 +68,15 @@ class _Labelling:
         candidate: ChunkCandidate,
         symbols: list[SymbolLabel],
         source: _Source | None,
-        wanted: Wanted,
+        asked: _Asked,
     ) -> None:
         self._store = store
         self._candidate = candidate
         self._symbols = symbols
         self._source = source
-        self._wanted = wanted
-        self._found: FoundStems = (
-            find_stems(source.text, candidate.start_line, wanted.stems, wanted.texts) if source else {}
-        )
+        self._wanted, self._stems = asked
+        self._found: FoundStems = self._stems.in_lines(source.text, candidate.start_line) if source else {}
+        self._owners = {line: self._owner_of(line) for line in self._found} if symbols else {}
         self._label = self._choose()
         self._best_line = self._find_best_line()
 
@@ -106,8 +111,10 @@ class _Labelling:
         if not self._symbols:
             return None
         own = self._own_stems()
-        best = max(self._symbols, key=lambda symbol: self._fit(symbol, own.get(symbol.symbol_id, frozenset())))
-        if any(self._fit(best, own.get(best.symbol_id, frozenset()))[:3]):
+        fits = [self._fit(symbol, own.get(symbol.symbol_id, frozenset())) for symbol in self._symbols]
+        best_fit = max(fits)
+        best = self._symbols[fits.index(best_fit)]
+        if any(best_fit[:3]):
             return best
         # The words are outside of all definitions: the line with the best match says more.
         if self._found:
@@ -125,7 +132,7 @@ class _Labelling:
             symbol.symbol_id == self._candidate.symbol_id,
             starts_here and letters_of(symbol.name) in self._wanted.names,
             # A word in the name says more than one on a line.
-            len(name & stems) + len((own | around) - name) / 2 + _QUOTED_WORTH * count_quoted(own),
+            len(name & stems) + len((own | around) - name) / 2 + _QUOTED_WORTH * self._stems.count_quoted(own),
             share,
             starts_here,
         )
@@ -134,7 +141,7 @@ class _Labelling:
         """Return the stems on the lines of each definition that are in no definition inside it."""
         own: dict[int, frozenset[str]] = {}
         for line, stems in self._found.items():
-            if symbol := self._owner_of(line):
+            if symbol := self._owners[line]:
                 own[symbol.symbol_id] = own.get(symbol.symbol_id, frozenset()) | stems
         return own
 
@@ -152,8 +159,8 @@ class _Labelling:
 
     def _innermost(self, line: int) -> SymbolLabel | None:
         """Return the innermost definition with a line; definitions are in the order of the file."""
-        around = [symbol for symbol in self._symbols if symbol.start_line <= line <= symbol.end_line]
-        return around[-1] if around else None
+        around = (symbol for symbol in reversed(self._symbols) if symbol.start_line <= line <= symbol.end_line)
+        return next(around, None)
 
     def _starts_here(self, symbol: SymbolLabel) -> bool:
         return self._candidate.start_line <= symbol.name_line <= self._candidate.end_line
@@ -164,10 +171,10 @@ class _Labelling:
         lines = self._found
         if label:
             described = f"{label.signature} {label.parent} {label.doc if self._starts_here(label) else ''}"
-            missing = missing - stems_of(described)
+            missing = missing - self._stems.in_text(described)
             declared = range(label.start_line, label.name_line + 1)
             lines = {n: stems for n, stems in lines.items() if n not in declared and self._is_about(n, label)}
-        worth = {n: (count_quoted(found), len(found & missing)) for n, found in lines.items()}
+        worth = {n: (self._stems.count_quoted(found), len(found & missing)) for n, found in lines.items()}
         most = max(worth.values(), default=(0, 0))
         if most == (0, 0):
             return 0
@@ -179,7 +186,7 @@ class _Labelling:
         return sum(map(str.isalpha, text)) >= _FEWEST_LETTERS
 
     def _is_about(self, line: int, label: SymbolLabel) -> bool:
-        return label.start_line <= line <= label.end_line or self._owner_of(line) == label
+        return label.start_line <= line <= label.end_line or self._owners[line] == label
 
     def _line_to_show(self) -> int:
         """Return the line that shows best what a chunk is about that defines nothing."""
@@ -205,7 +212,8 @@ class _Labelling:
         named_lines = (label.start_line, label.end_line) if label else (0, 0)
         best = self._best_line if label else self._line_to_show()
         name_line = label.name_line if label else 0
-        passage = self._source.file.passage(self._source.chunk, named_lines, name_line, self._found, best)
+        matches = self._stems.best_lines(self._found)
+        passage = self._source.file.passage(self._source.chunk, named_lines, name_line, matches, best)
         return replace(passage, best_column=self._column_of(best))
 
     def _column_of(self, line: int) -> int:
