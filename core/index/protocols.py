@@ -177,6 +177,9 @@ class SearchStore(FactStore, Protocol):
     def chunks_of_file(self, file_id: int) -> list[ChunkSpan]:
         """Return the chunks of a file, in order."""
 
+    def chunks_of_files(self, file_ids: Iterable[int]) -> dict[int, list[ChunkSpan]]:
+        """Return the chunks of several files, in order."""
+
     def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
         """Return the chunk that contains a line, or else the last one before it."""
 
