@@ -99,7 +99,6 @@ class FileLines:
             after=self.after(content[-1].end_line),
             match_lines=tuple(matches),
             content=content,
-            best_line=Stretch(best, self.line(best)) if best else None,
         )
 
     def _content(
