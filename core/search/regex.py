@@ -124,10 +124,11 @@ def _chunks_with(
     for file, source in _unchanged(files, candidates):
         known = chunks[file.id]
         # RE2 takes ten times as long for a text that is on most lines.
-        if "\n" in text:
-            matching = (chunk_of(known, line.position) for line in _matching_lines(compiled, source))
-        else:
-            matching = _chunks_with_lines(text, source, known)
+        matching: Iterable[ChunkSpan] = (
+            (chunk_of(known, line.position) for line in _matching_lines(compiled, source))
+            if "\n" in text
+            else _chunks_with_lines(text, source, known)
+        )
         if chunk_ids := {chunk.chunk_id for chunk in matching if scope.admits(file.id, chunk.definitions)}:
             yield file.id, chunk_ids
 
