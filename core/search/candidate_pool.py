@@ -57,7 +57,7 @@ class CandidatePool:
         for candidate in candidates:
             self._describe(candidate)
         unsure = [candidate for candidate in candidates if candidate.lexical_rank is None]
-        with_words = search.contained_in(candidate.chunk_id for candidate in unsure)
+        with_words = search.contained_in([candidate.chunk_id for candidate in unsure])
         for candidate in unsure:
             candidate.is_similar = candidate.chunk_id not in with_words
         return candidates
