@@ -45,7 +45,7 @@ format: $(READY)
 # Each benchmark prints a table and stores a dated record.
 bench: $(READY)
 	$(VENV)/bin/python bench/index.py --record
-	$(VENV)/bin/python bench/quality.py --ablation --record
+	$(VENV)/bin/python bench/quality.py --ablation --record --why 'make bench'
 	$(VENV)/bin/python bench/search.py --record
 	$(VENV)/bin/python bench/views.py --record
 	$(VENV)/bin/python bench/agents.py --record

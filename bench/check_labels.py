@@ -1,4 +1,7 @@
-"""Check the labels: their places exist, and plain-word queries share no names with their answers.
+"""Check the labels: their places exist and fit the kind of the query, and half of the projects are held out.
+
+Plain-word queries share no names with their answers, a member belongs to the owner that the query names,
+and a quoted text occurs nowhere but in its answers.
 
 .venv/bin/python bench/check_labels.py
 """
@@ -7,16 +10,19 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
 from corpus import Answer, Query, fetch_project, load_projects, load_queries
 
-KINDS = ("symbol", "behaviour", "architecture", "string")
+KINDS = ("symbol", "behaviour", "architecture", "string", "owner member", "exact text")
 PLAIN = ("behaviour", "architecture")
 SPLITS = ("tune", "held-out")
 PER_PROJECT = 3
-TOTAL = 96
+TOTAL = 300
+MIN_PROJECTS = 16
+MIN_LANGUAGES = 10
 MAX_FILES = 600
 MAX_ANSWERS = 3
 DEFINITION_LINES = 3
@@ -34,8 +40,15 @@ DEFINITIONS = (
     re.compile(r"#define\s+(\w+)"),
     re.compile(r"^\s*(\w+)\s*(?::[^=]*)?="),
     re.compile(r"^[^=;(]*?(\w+)\s*(?:<[^()]*>)?\("),
+    re.compile(r"^(?:data|newtype)\s+(\w+)|^\s*(\w+)\s+::"),
 )
-OWNER = re.compile(r"\b(?:class|interface|enum|impl(?:<[^>]*>)?)\s+(\w+)")
+OWNERS = (
+    re.compile(r"\b(?:class|interface|enum|struct|trait|impl(?:<.*>)?)\s+(\w+)"),
+    re.compile(r"\bimpl\b.*\bfor\s+(\w+)"),
+)
+# What C++ and C write at the depth of the owner, inside it.
+UNINDENTED = re.compile(r"\s*(?:(?:public|protected|private):|#)")
+QUOTED = re.compile(r'"(.+)"')
 WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -65,10 +78,9 @@ def owners(lines: list[str], start: int) -> Iterator[str]:
     """Return the names of the types around a line, by indentation."""
     depth = indentation(lines[start])
     for line in reversed(lines[:start]):
-        if line.strip() and indentation(line) < depth:
+        if line.strip() and indentation(line) < depth and not UNINDENTED.match(line):
             depth = indentation(line)
-            if match := OWNER.search(line):
-                yield match[1]
+            yield from (match[1] for pattern in OWNERS if (match := pattern.search(line)))
 
 
 def indentation(line: str) -> int:
@@ -84,8 +96,18 @@ def shared_words(query: str, names: set[str]) -> set[str]:
 
 
 def squeeze(text: str) -> str:
-    """Normalise what people misremember about a name: case and underscores."""
-    return text.lower().replace("_", "")
+    """Normalise what people misremember about a name: case, underscores, dashes and spaces."""
+    return re.sub(r"[_\-\s]", "", text.lower())
+
+
+def check_query(query: Query, root: Path) -> Iterator[str]:
+    """Yield what is wrong with one query."""
+    if not 1 <= len(query["answers"]) <= MAX_ANSWERS:
+        yield f"has {len(query['answers'])} answers"
+    for answer in query["answers"]:
+        yield from check_answer(query, answer, root)
+    if query["kind"] == "exact text":
+        yield from check_occurrences(query, root)
 
 
 def check_answer(query: Query, answer: Answer, root: Path) -> Iterator[str]:
@@ -108,16 +130,64 @@ def check_text(query: Query, answer: Answer, lines: list[str]) -> Iterator[str]:
     if query["kind"] in PLAIN:
         if shared := shared_words(query["query"], answer_names(lines, answer)):
             yield f"shares {', '.join(sorted(shared))} with {place}"
-    elif query["kind"] == "string":
-        if query["query"] not in text:
+    elif query["kind"] in ("string", "exact text"):
+        if literal(query) not in text:
             yield f"does not occur at {place}"
     elif not lines[answer["start_line"] - 1].strip() or not declares(query["query"], text):
         yield f"is not declared at {place}"
+    elif query["kind"] == "owner member" and not belongs(query["query"], answer, lines):
+        yield f"names another owner than {place} has"
+
+
+def literal(query: Query) -> str:
+    """Return the text that a query looks for: what is between the quotes of an exact text."""
+    match = QUOTED.fullmatch(query["query"])
+    return match[1] if match and query["kind"] == "exact text" else query["query"]
+
+
+def belongs(query: str, answer: Answer, lines: list[str]) -> bool:
+    """Return whether a member's type, file or folder has the name that stands before the member in a query."""
+    owner, _, member = query.rpartition(" ")
+    start, path = answer["start_line"] - 1, Path(answer["path"])
+    head = lines[start : start + DEFINITION_LINES]
+    # Go and C++ write the owner in front of the member's name.
+    before = re.findall(r"\w+", text_before(head, member))
+    names = {*owners(lines, start), *before, path.name.split(".")[0], path.parent.name}
+    return squeeze(owner) in {squeeze(name) for name in names}
+
+
+def text_before(head: list[str], member: str) -> str:
+    """Return what stands before a member in the line that declares it."""
+    pattern = re.compile(rf"(.*?)\b{re.escape(member)}\b", re.IGNORECASE)
+    return next((match[1] for line in head if (match := pattern.search(line))), "")
+
+
+def check_occurrences(query: Query, root: Path) -> Iterator[str]:
+    """Yield where an exact text occurs outside its answers, and whether it is one."""
+    if not QUOTED.fullmatch(query["query"]):
+        yield "has no quotes around it"
+        return
+    for path, number in occurrences(root, literal(query)):
+        if not any(a["path"] == path and a["start_line"] <= number <= a["end_line"] for a in query["answers"]):
+            yield f"also occurs at {path}:{number}"
+
+
+def occurrences(root: Path, text: str) -> Iterator[tuple[str, int]]:
+    """Return the files and lines of a project that have a text."""
+    for path, lines in project_lines(root).items():
+        yield from ((path, number) for number, line in enumerate(lines, 1) if text in line)
+
+
+@cache
+def project_lines(root: Path) -> dict[str, list[str]]:
+    """Read all files of a project."""
+    files = sorted(path for path in root.rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_text(errors="replace").splitlines() for path in files}
 
 
 def declares(symbol: str, text: str) -> bool:
     """Return whether the first lines of a text declare a name, in any spelling."""
-    name = re.split(r"\.|::", symbol)[-1]
+    name = re.split(r"\.|::| ", symbol)[-1]
     head = "\n".join(text.splitlines()[:DEFINITION_LINES])
     return squeeze(name) in {squeeze(word) for word in re.findall(r"\w+", head)}
 
@@ -133,10 +203,18 @@ def check_sets(queries: list[Query], projects: list[dict[str, str]]) -> Iterator
                 yield f"{project['name']} has {counts[project['name'], kind]} of kind {kind}"
     if known := set(counts) - {(project["name"], kind) for project in projects for kind in KINDS}:
         yield f"unknown project or kind: {sorted(known)}"
-    split = Counter(project["split"] for project in projects)
-    if set(split) != set(SPLITS) or split["tune"] < split["held-out"]:
-        yield f"too little to tune on: {dict(split)}"
+    yield from check_projects(projects)
     yield from check_duplicates(queries)
+
+
+def check_projects(projects: list[dict[str, str]]) -> Iterator[str]:
+    """Yield what is wrong with the choice of projects."""
+    languages = {project["language"] for project in projects}
+    if len(projects) < MIN_PROJECTS or len(languages) < MIN_LANGUAGES:
+        yield f"{len(projects)} projects in {len(languages)} languages, fewer than {MIN_PROJECTS} in {MIN_LANGUAGES}"
+    split = Counter(project["split"] for project in projects)
+    if set(split) != set(SPLITS) or split["tune"] != split["held-out"]:
+        yield f"not half of the projects are held out: {dict(split)}"
 
 
 def check_duplicates(queries: list[Query]) -> Iterator[str]:
@@ -170,11 +248,8 @@ def main() -> int:
     files = {name: sum(path.is_file() for path in root.rglob("*")) for name, root in roots.items()}
     problems = [*check_sets(queries, projects), *(f"{n}: {c} files" for n, c in files.items() if c > MAX_FILES)]
     for query in queries:
-        if not 1 <= len(query["answers"]) <= MAX_ANSWERS:
-            problems.append(f"{query['query']!r}: {len(query['answers'])} answers")
-        for answer in query["answers"]:
-            found = check_answer(query, answer, roots[query["project"]])
-            problems += [f"{query['project']}, {query['query']!r}: {problem}" for problem in found]
+        found = check_query(query, roots[query["project"]])
+        problems += [f"{query['project']}, {query['query']!r}: {problem}" for problem in found]
     print("\n".join(problems) or f"{len(queries)} queries, no problems")
     print_summary(queries, projects, files)
     return 1 if problems else 0

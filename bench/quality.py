@@ -1,174 +1,130 @@
-"""Measure search quality: NDCG@10 and recall@10 on labelled queries, by kind, with an ablation per signal.
+"""Measure search quality on labelled queries, side by side with other tools, by kind of query.
 
+    .venv/bin/python bench/quality.py [--split tune|held-out|all] [--peers] [--speed] [--ablation] [--record]
+
+Labels are in bench/quality/. Ranking is tuned on the `tune` projects only; a run that shows the others needs --why and
+is counted (quality_looks.py). Figures are NDCG@10 at file level and at line level (quality_scores.py). Systems:
+
+- ours: raw BM25, and Keyhole's answers in keyword, semantic, hybrid and auto mode (quality_ours.py)
+- with --peers: semble with our model and with BM25 only, and ripgrep by words (quality_peers.py)
+- with --ablation: keyword mode without each signal in turn
+
+With --speed, also our speed against semble's (quality_speed.py). Targets and their baseline are in quality_targets.py.
 Also measures what the answers to these queries cost: the tokens of a compact answer with ten results.
-
-    .venv/bin/python bench/quality.py [--split tune|held-out|all] [--model FOLDER] [--semble] [--ablation] [--record]
-
-Labels are in bench/quality/; ranking is tuned on the `tune` projects only.
 """
 
 import argparse
 import math
 import statistics
-from collections import defaultdict
-from collections.abc import Callable
-from importlib.resources import files
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
 
-from corpus import Answer, fetch_project, load_projects, load_queries
 from corpus import Query as Label
-from record import HERE, save_record
+from corpus import fetch_project, load_projects
+from quality_looks import count_look
+from quality_ours import Engines, answered, load, raw_bm25, without
+from quality_peers import ripgrep, semble, semble_alone, semble_indexes
+from quality_scores import ALL, DEPTH, Place, Searcher, average, is_right
+from quality_speed import judge_speeds, measure_speed
+from quality_targets import HYBRID, KEYWORD, RAW, SEMBLE, Tables, judge, read_baseline, save_baseline
+from record import HERE, refuse_changes, save_record
 
 from keyhole.core.config import load_settings
-from keyhole.core.files.read import SourceReader
-from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.index.model import open_embedder
 from keyhole.core.index.model_folder import BUILTIN
-from keyhole.core.index.store import Store
-from keyhole.core.index.update import Request, update_index
-from keyhole.core.search.candidate_pool import load_candidates
-from keyhole.core.search.engine import Engine
-from keyhole.core.search.filters import chunk_scope
-from keyhole.core.search.lexical import WordSearch
-from keyhole.core.search.rank import WEIGHTS, ChunkCandidate
+from keyhole.core.search.rank import WEIGHTS
 from keyhole.core.service import Service
-from keyhole.core.types import Mode, Query, SearchRequest
+from keyhole.core.types import Mode, SearchRequest
 from keyhole.core.view.budget.tokens import estimate_tokens
 
-MAX_BYTES = 1_000_000
-DEPTH = 10
-# Targets for the held-out half, in NDCG@10.
-TARGETS = {"ranking above raw BM25": 0.12, "symbol lookup": 0.95, "hybrid above keyword": 0.015}
+SPLITS = ("tune", "held-out")
 # The mean tokens of a compact answer with ten results, over all queries.
 MAX_COMPACT_TOKENS = 450
-
-Searcher = Callable[[Engine, str], list[ChunkCandidate]]
+# The last column of each table: its title, and the figure over all queries.
+OTHER = {"file": ("files in ten", "distinct files"), "line": ("as listed", "as listed")}
 
 
 def main() -> None:
     """Measure, print tables, and with --record store the result."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--split", choices=["tune", "held-out", "all"], default="all")
-    options.add_argument("--model", default=BUILTIN, help="folder of another model")
-    options.add_argument(
-        "--semble", action="store_true", help="also measure semble with the same model, if it is installed"
-    )
-    options.add_argument("--ablation", action="store_true", help="measure without each signal in turn")
-    options.add_argument("--misses", action="store_true", help="list tune queries whose best answer is not first")
-    options.add_argument("--record", action="store_true", help="store the result under bench/records")
-    chosen = options.parse_args()
+    chosen = parse_options()
+    if chosen.record:
+        refuse_changes()
+    splits = [split for split in SPLITS if chosen.split in (split, "all")]
     figures: dict[str, object] = {}
+    if "held-out" in splits:
+        figures["looks at the held-out half"] = count_look(chosen.why)
+    measured: dict[str, Tables] = {}
     tokens: list[int] = []
-    for split in ["tune", "held-out"] if chosen.split == "all" else [chosen.split]:
+    for split in splits:
         labels, engines = load(split, chosen.model)
-        searchers: dict[str, Searcher] = {"raw BM25": raw_bm25, "keyword with ranking": ranked(frozenset())}
-        searchers |= {mode: ranked(frozenset(), mode) for mode in (Mode.SEMANTIC, Mode.HYBRID)}
-        if chosen.semble:
-            searchers["semble"] = semble(engines, chosen.model)
-        if chosen.ablation:
-            searchers |= {f"  without {name}": ranked(frozenset([name])) for name in WEIGHTS}
-        tables = {name: score(searcher, labels, engines) for name, searcher in searchers.items()}
-        print_table(split, tables)
-        figures[split] = tables
+        measured[split] = measure(split, labels, engines, chosen, figures)
         tokens += compact_tokens(split, labels, chosen.model)
-        if split == "held-out":
-            figures["targets met"] = judge(tables)
         if chosen.misses and split == "tune":
-            list_misses(labels, engines)
+            list_misses(labels, answered(engines, Mode.HYBRID))
     figures["tokens of a compact answer"] = mean = statistics.mean(tokens)
     verdict = "met" if mean <= MAX_COMPACT_TOKENS else "MISSED"
-    print(
-        f"{'tokens of a compact answer':<34}{mean:>9.0f}  <= {MAX_COMPACT_TOKENS}  {verdict}  ({len(tokens)} answers)"
-    )
+    print(f"\ntokens of a compact answer: {mean:.0f} <= {MAX_COMPACT_TOKENS}  {verdict}  ({len(tokens)} answers)")
     if chosen.record:
-        print("recorded as", save_record("quality", figures))
+        print("recorded as", save_record("quality", measured | figures))
+    if chosen.save_baseline:
+        save_baseline(measured)
 
 
-def load(split: str, model: str = BUILTIN) -> tuple[list[Label], dict[str, Engine]]:
-    """Fetch and index the projects of a split."""
-    embedder = open_embedder(model)
-    projects = [project for project in load_projects() if project["split"] == split]
-    engines = {}
-    for project in projects:
-        root = fetch_project(project).resolve()
-        folder = HERE / ".data" / "indexes" / str(project["name"])
-        update_index(Request(root, folder, MAX_BYTES, workers=2, embedder=embedder))
-        engines[str(project["name"])] = Engine(
-            Store(folder / INDEX_FILE), SourceReader(root, MAX_BYTES), embedder=embedder
-        )
-    return [label for label in load_queries() if label["project"] in engines], engines
+def parse_options() -> argparse.Namespace:
+    """Return the options; a run that shows the held-out half has a reason."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--split", choices=[*SPLITS, "all"], default="all")
+    options.add_argument("--why", default="", help="reason for a look at the held-out half; required if it is measured")
+    options.add_argument("--model", default=BUILTIN, help="folder of another model")
+    options.add_argument(
+        "--peers", action="store_true", help="also measure semble, which has to be installed, and ripgrep"
+    )
+    options.add_argument("--speed", action="store_true", help="also compare speed with semble's")
+    options.add_argument("--ablation", action="store_true", help="measure without each signal in turn")
+    options.add_argument("--misses", action="store_true", help="list tune queries whose first result is not an answer")
+    options.add_argument("--baseline", type=Path, help="record to compare with, instead of bench/quality/baseline.toml")
+    options.add_argument(
+        "--save-baseline", action="store_true", help="store the figures in bench/quality/baseline.toml"
+    )
+    options.add_argument("--record", action="store_true", help="store the result under bench/records")
+    chosen = options.parse_args()
+    if chosen.split != "tune" and not chosen.why:
+        options.error("a look at the held-out half needs a reason: --why TEXT; or use --split tune")
+    return chosen
 
 
-def raw_bm25(engine: Engine, text: str) -> list[ChunkCandidate]:
-    """Search with plain BM25: all words and columns have the same weight, and there is no ranking."""
-    matches = WordSearch(engine.vocabulary, text, chunk_scope(engine.store, Query(text)), is_raw=True).pool(DEPTH)
-    ids = [match.chunk_id for match in matches]
-    found = {candidate.chunk_id: candidate for candidate in load_candidates(engine.store, ids)}
-    return [found[match.chunk_id] for match in matches]
+def measure(
+    split: str, labels: list[Label], engines: Engines, chosen: argparse.Namespace, figures: dict[str, object]
+) -> Tables:
+    """Measure every system on a split, print the figures and judge them; add verdicts and speed to the figures."""
+    searchers = our_searchers(engines)
+    with ExitStack() as peers:
+        if chosen.peers or chosen.speed:
+            peers.enter_context(semble_alone())
+            figures["semble"] = version("semble")
+        if chosen.peers:
+            indexes = semble_indexes(engines, chosen.model)
+            searchers |= {SEMBLE: semble(indexes), "semble BM25 only": semble(indexes, alpha=0.0)}
+            searchers["ripgrep by words"] = ripgrep(engines)
+        if chosen.ablation:
+            searchers |= {f"  without {name}": without(engines, name) for name in WEIGHTS}
+        tables = {name: average(searcher, labels) for name, searcher in searchers.items()}
+        print_tables(split, tables)
+        verdicts = judge(tables, read_baseline(split, tables, chosen.baseline))
+        if chosen.speed:
+            speeds = measure_speed(labels, engines, chosen.model)
+            figures[f"speed, {split}"] = speeds
+            verdicts |= judge_speeds(speeds)
+    # Targets are set for the held-out half; on the other one they only show where we are.
+    if split == "held-out":
+        figures["targets met"] = verdicts
+    return tables
 
 
-def ranked(without: frozenset[str], mode: Mode = Mode.KEYWORD) -> Searcher:
-    """Search with ranking, without some signals."""
-
-    def search(engine: Engine, text: str) -> list[ChunkCandidate]:
-        query = Query(text)
-        return engine.ranking(query, mode, chunk_scope(engine.store, query), without=without).candidates[:DEPTH]
-
-    return search
-
-
-def semble(engines: dict[str, Engine], model: str) -> Searcher:
-    """Search with semble and the same vectors."""
-    from semble import SembleIndex
-
-    folder = str(files("keyhole.assets").joinpath("model")) if model == BUILTIN else model
-    indexes = {
-        engines[project["name"]]: SembleIndex.from_path(fetch_project(project).resolve(), model_path=folder)
-        for project in load_projects()
-        if project["name"] in engines
-    }
-
-    def search(engine: Engine, text: str) -> list[ChunkCandidate]:
-        chunks = [found.chunk for found in indexes[engine].search(text, top_k=DEPTH)]
-        return [ChunkCandidate(0, 0, c.file_path, "", c.start_line, c.end_line, "") for c in chunks]
-
-    return search
-
-
-def score(searcher: Searcher, labels: list[Label], engines: dict[str, Engine]) -> dict[str, dict[str, float]]:
-    """Average NDCG and recall by kind."""
-    ndcg, recall = defaultdict(list), defaultdict(list)
-    for label in labels:
-        gains = credited(searcher(engines[label["project"]], label["query"]), label)
-        for kind in (label["kind"], "all"):
-            ndcg[kind].append(dcg(gains) / dcg([1] * min(DEPTH, len(label["answers"]))))
-            recall[kind].append(sum(gains) / len(label["answers"]))
-    return {
-        kind: {"ndcg": statistics.mean(ndcg[kind]), "recall": statistics.mean(recall[kind]), "queries": len(ndcg[kind])}
-        for kind in ("symbol", "behaviour", "architecture", "string", "all")
-    }
-
-
-def credited(candidates: list[ChunkCandidate], label: Label) -> list[int]:
-    """Mark each hit that overlaps an answer that no better hit overlaps."""
-    left = list(label["answers"])
-    gains = []
-    for candidate in candidates:
-        match = next((answer for answer in left if overlaps(candidate, answer)), None)
-        if match is not None:
-            left.remove(match)
-        gains.append(int(match is not None))
-    return gains
-
-
-def overlaps(candidate: ChunkCandidate, answer: Answer) -> bool:
-    """Return whether a chunk overlaps an answer."""
-    is_near = candidate.start_line <= answer["end_line"] and candidate.end_line >= answer["start_line"]
-    return candidate.path == answer["path"] and is_near
-
-
-def dcg(gains: list[int]) -> float:
-    """Return the sum of gains, discounted by rank."""
-    return sum(gain / math.log2(place + 1) for place, gain in enumerate(gains, 1))
+def our_searchers(engines: Engines) -> dict[str, Searcher]:
+    """Return our own ways to search, by name."""
+    modes = {KEYWORD: Mode.KEYWORD, "semantic": Mode.SEMANTIC, HYBRID: Mode.HYBRID, "auto": Mode.AUTO}
+    return {RAW: raw_bm25(engines)} | {name: answered(engines, mode) for name, mode in modes.items()}
 
 
 def compact_tokens(split: str, labels: list[Label], model: str) -> list[int]:
@@ -186,41 +142,34 @@ def compact_tokens(split: str, labels: list[Label], model: str) -> list[int]:
     return tokens
 
 
-def print_table(split: str, tables: dict[str, dict[str, dict[str, float]]]) -> None:
-    """Print NDCG@10 (recall@10) by kind."""
-    kinds = ["symbol", "behaviour", "architecture", "string", "all"]
-    print(f"\n{split:<34}" + "".join(f"{kind:>16}" for kind in kinds))
-    for name, table in tables.items():
-        cells = "".join(f"{table[kind]['ndcg']:>9.3f} ({table[kind]['recall']:.2f})" for kind in kinds)
-        print(f"{name:<34}{cells}")
+def print_tables(split: str, tables: Tables) -> None:
+    """Print NDCG@10 by kind at each level, the lines also as listed, and the different files among ten results."""
+    kinds = list(tables[HYBRID])
+    for level in ("file", "line"):
+        print(f"\n{f'{split}, {level} level':<40}" + "".join(f"{kind:>14}" for kind in [*kinds, OTHER[level][0]]))
+        for name, table in tables.items():
+            cells = "".join(f"{table[kind][level]:>14.3f}" for kind in kinds)
+            print(f"{name:<40}{cells}{table[ALL].get(OTHER[level][1], math.nan):>14.3f}")
+    counts = "".join(f"{tables[HYBRID][kind]['queries']:>14}" for kind in kinds)
+    print(f"{'queries':<40}{counts}\n")
 
 
-def judge(tables: dict[str, dict[str, dict[str, float]]]) -> dict[str, bool]:
-    """Print the figures with their targets."""
-    overall = {name: table["all"]["ndcg"] for name, table in tables.items()}
-    reached = {
-        "ranking above raw BM25": overall["keyword with ranking"] - overall["raw BM25"],
-        "symbol lookup": tables[Mode.HYBRID]["symbol"]["ndcg"],
-        "hybrid above keyword": overall[Mode.HYBRID] - overall["keyword with ranking"],
-    }
-    for name, figure in reached.items():
-        verdict = "met" if figure >= TARGETS[name] else "MISSED"
-        print(f"{name:<34}{figure:>9.3f}  >= {TARGETS[name]:g}  {verdict}")
-    return {name: figure >= TARGETS[name] for name, figure in reached.items()}
-
-
-def list_misses(labels: list[Label], engines: dict[str, Engine]) -> None:
-    """Print the first hits of each query whose first hit is not an answer."""
+def list_misses(labels: list[Label], searcher: Searcher) -> None:
+    """Print the first results of each query whose first result is not an answer."""
     for label in labels:
-        found = ranked(frozenset())(engines[label["project"]], label["query"])
-        gains = credited(found, label)
-        if gains[:1] != [1]:
-            place = gains.index(1) + 1 if 1 in gains else "-"
+        found = searcher(label["project"], label["query"])
+        right = [number for number, place in enumerate(found, 1) if is_right(place, label)]
+        if right[:1] != [1]:
             answer = label["answers"][0]
-            wanted = f"{answer['path']}:{answer['start_line']}"
-            print(f"\n[{label['kind']}] {label['project']}: {label['query']!r}  place {place}, wants {wanted}")
-            for candidate in found[:4]:
-                print(f"    {candidate.path}:{candidate.start_line} {candidate.definitions[:60]}")
+            wanted = _shown(Place(answer["path"], answer["start_line"], answer["end_line"]))
+            rank = right[0] if right else "-"
+            print(f"\n[{label['kind']}] {label['project']}: {label['query']!r}  rank {rank}, wants {wanted}")
+            for place in found[:4]:
+                print(f"    {_shown(place)}")
+
+
+def _shown(place: Place) -> str:
+    return f"{place.path}:{place.start_line}-{place.end_line}"
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def save_record(name: str, figures: Mapping[str, object]) -> Path:
         "benchmark": name,
         "date": now.isoformat(timespec="seconds"),
         "command": " ".join(["python", *sys.argv]),
-        "commit": _git("rev-parse", "--short", "HEAD"),
+        "commit": commit(),
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {platform.system()}",
         "versions": {package: version(package) for package in PACKAGES},
@@ -49,10 +49,19 @@ def save_record(name: str, figures: Mapping[str, object]) -> Path:
 
 def refuse_changes() -> None:
     """Exit if files differ from the commit that a record would name; new records are allowed."""
-    if changed := _git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/records"):
+    if changed := _changes():
         raise SystemExit(
             f"not recorded, because these files differ from the last commit; commit them first:\n{changed}"
         )
+
+
+def commit() -> str:
+    """Return the current commit, marked if files differ from it."""
+    return _git("rev-parse", "--short", "HEAD") + ("+changes" if _changes() else "")
+
+
+def _changes() -> str:
+    return _git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/records")
 
 
 def _git(*arguments: str) -> str:
