@@ -206,8 +206,10 @@ class _Labelling:
 
     def _innermost(self, line: int) -> SymbolLabel | None:
         """Return the innermost definition with a line; definitions are in the order of the file."""
-        around = (symbol for symbol in reversed(self._symbols) if symbol.start_line <= line <= symbol.end_line)
-        return next(around, None)
+        for symbol in reversed(self._symbols):
+            if symbol.start_line <= line <= symbol.end_line:
+                return symbol
+        return None
 
     def _starts_here(self, symbol: SymbolLabel) -> bool:
         return self._candidate.start_line <= symbol.name_line <= self._candidate.end_line
