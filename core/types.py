@@ -484,10 +484,6 @@ class Passage:
     after: str
     match_lines: tuple[int, ...]
     content: tuple[Stretch, ...]
-    # The line with the most words of the query that the signature does not contain; None if there is none.
-    best_line: Stretch | None = None
-    # Where the first match on that line starts, counted from 0.
-    best_column: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,8 +516,13 @@ class Hit:
     named_lines: tuple[int, int] = (0, 0)
     # Whether it was found by meaning alone: it contains no word of the query.
     is_similar: bool = False
-    # None if the file has changed since it was indexed.
+    # None if the file has changed since it was indexed, and of a further hit, whose source no view shows.
     passage: Passage | None = None
+    # The line with the most words of the query that the signature does not contain; None if there is none. Of a further
+    # hit it is only there if nothing else names the hit.
+    best_line: Stretch | None = None
+    # Where the first match on that line starts, counted from 0.
+    best_column: int = 0
     further: tuple["Hit", ...] = ()
     # How many hits of the file are not this one, including those that are not in `further`.
     further_count: int = 0

@@ -1,20 +1,23 @@
 """Search by pattern: every matching line is a result, with its owner, its context and counts."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keyhole.core.config import load_settings
 from keyhole.core.errors import QueryError
-from keyhole.core.index.rows import SymbolEntry
+from keyhole.core.index.rows import ChunkSpan, SymbolEntry
 from keyhole.core.search.owners import owners_of
-from keyhole.core.search.regex import _for_lines, _matching_lines, compile_pattern
+from keyhole.core.search.regex import _chunks_with_lines, _for_lines, _matching_lines, chunk_of, compile_pattern
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, Mode, Output, SearchRequest
+from keyhole.core.types import Detail, Format, Mode, Output, Query, SearchRequest
 
 Check = Callable[[str, str], None]
 
@@ -183,3 +186,25 @@ def _service(folder: Path, files: dict[str, str]) -> Service:
     service = Service.open(folder)
     service.index()
     return service
+
+
+@given(
+    st.lists(st.sampled_from(["aa", "a", "ab", "b", "é", "\n", "\r\n", " "]), min_size=1, max_size=40).map("".join),
+    st.lists(st.integers(1, 80), max_size=6),
+    st.sampled_from(["a", "aa", "ab", "é", "b "]),
+)
+def test_a_quoted_text_is_found_in_the_chunks_where_lines_first_match(source: str, cuts: list[int], text: str) -> None:
+    # Chunks may also start inside a line, as those of a very long line do.
+    starts = [0, *sorted({cut for cut in cuts if cut < len(source)})]
+    chunks = [ChunkSpan(start, start, end - start, 1, 1, "") for start, end in pairwise([*starts, len(source)])]
+    lines = _matching_lines(_for_lines(re.escape(text)), source)
+    expected = [chunk for chunk in chunks if chunk in {chunk_of(chunks, line.position) for line in lines}]
+    assert list(_chunks_with_lines(text, source, chunks)) == expected
+
+
+def test_a_quoted_text_of_several_lines_is_found(tmp_path: Path) -> None:
+    tmp_path.joinpath("few.py").write_text("def start():\n    return 1\n\n\ndef stop():\n    return 2\n")
+    service = Service(tmp_path, load_settings(tmp_path, {"cache_dir": tmp_path / "cache"}))
+    service.index()
+    assert [hit.path for hit in service.search(Query('function "1\n\n\ndef stop"', Mode.KEYWORD)).hits] == ["few.py"]
+    assert not service.search(Query('function "1\n\ndef stop"', Mode.KEYWORD)).hits

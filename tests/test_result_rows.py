@@ -276,9 +276,8 @@ def test_quotes_are_exact_about_case_and_need_both_marks(shop: Service) -> None:
 def test_a_quoted_text_decides_what_a_row_names(shop: Service) -> None:
     hit = ask(shop, '"return json.dumps" lines', mode=Mode.KEYWORD)[0]
     assert hit.qualified_name == "Order.invoice"
-    assert hit.passage
-    assert hit.passage.best_line
-    assert hit.passage.best_line.text.strip().startswith("return json.dumps")
+    assert hit.best_line
+    assert hit.best_line.text.strip().startswith("return json.dumps")
 
 
 def test_two_quoted_texts_may_be_in_different_parts_of_a_file(shop: Service) -> None:

@@ -609,3 +609,13 @@ def test_bytes_that_are_not_utf_8_are_an_unknown_path(own: Service) -> None:
         with pytest.raises(PathError):
             ask(path)
     assert own.explain(SearchRequest("word"), path).rank == 0
+
+
+def test_chunks_with_words_are_the_same_by_lookup_and_by_scan(own: Service) -> None:
+    with Store(own.folder / INDEX_FILE) as store:
+        every = {place.chunk_id for place in store.chunk_places(range(1, 1 + store.count_chunks()))}
+        for words in (["the"], ["return", "self"], ["retry", "nowhere"], ["nowhere"]):
+            asked = sorted(every)[::2]
+            looked_up, scanned = (store.chunks_with_words(words, asked, count) for count in (10**9, 0))
+            assert looked_up == scanned <= set(asked)
+            assert bool(scanned) == (words != ["nowhere"])

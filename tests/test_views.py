@@ -74,12 +74,12 @@ HITS = (
     make_hit(
         5, path="src/" + "deep/" * 60 + "end.py", signature="def long(" + "argument, " * 60 + "last)", name="long"
     ),
-    make_hit(6, path="src/evil\x1b[31m.py", doc="Rings \x07 the bell."),
+    make_hit(6, path="src/evil\x1b[31m.py", doc="Rings \x07 the bell.", best_line=Stretch(62, "\tdone = 1")),
 )
 HOSTILE = "title = '\x1b]0;owned\x07'\r\n\tdone = 1\r\n"
 PASSAGES = {
     **dict.fromkeys(range(1, 6), PASSAGE),
-    6: Passage(HOSTILE, "", "", (61,), (Stretch(61, HOSTILE),), Stretch(62, "\tdone = 1")),
+    6: Passage(HOSTILE, "", "", (61,), (Stretch(61, HOSTILE),)),
 }
 
 
@@ -162,7 +162,11 @@ def test_a_preview_ends_at_two_hundred_characters() -> None:
 texts = st.text(max_size=300) | st.text(alphabet="🙂検é\x1b\u202e aA1_(\n\t", max_size=300)
 paths = st.text(min_size=1, max_size=300) | st.integers(1, 400).map(lambda n: "🙂" * n)
 sources = st.builds(str.__mul__, texts, st.integers(1, 100))
-further_hits = st.builds(make_hit, st.integers(0, 10**6), name=texts, signature=texts, parent=texts)
+line_numbers = st.integers(1, 10**6)
+best_lines = st.none() | st.builds(Stretch, line_numbers, texts)
+further_hits = st.builds(
+    make_hit, st.integers(0, 10**6), name=texts, signature=texts, parent=texts, best_line=best_lines
+)
 hits = st.lists(
     st.builds(
         make_hit,
@@ -176,12 +180,12 @@ hits = st.lists(
         key_methods=st.lists(texts, max_size=5).map(tuple),
         parent=texts,
         is_similar=st.booleans(),
+        best_line=best_lines,
         further=st.lists(further_hits, max_size=3).map(tuple),
         further_count=st.integers(3, 10**6),
     ),
     max_size=25,
 )
-line_numbers = st.integers(1, 10**6)
 stretches = st.builds(Stretch, line_numbers, sources)
 passages = st.builds(
     Passage,
@@ -190,7 +194,6 @@ passages = st.builds(
     texts,
     st.lists(st.integers(1, 10**6), max_size=8).map(tuple),
     st.lists(stretches, min_size=1, max_size=3).map(tuple),
-    st.one_of(st.none(), st.builds(Stretch, line_numbers, texts)),
 )
 shown = st.builds(
     Shown,

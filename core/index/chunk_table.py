@@ -39,6 +39,19 @@ class ChunkTable(Database):
             file_id,
         )
 
+    def chunks_of_files(self, file_ids: Iterable[int]) -> dict[int, list[ChunkSpan]]:
+        """Return the chunks of several files, in order."""
+        wanted = list(file_ids)
+        found: dict[int, list[ChunkSpan]] = {file_id: [] for file_id in wanted}
+        rows = self.query(
+            """SELECT file_id, id, start, length, start_line, end_line, definitions FROM chunk
+                WHERE file_id IN (SELECT value FROM json_each(?)) ORDER BY file_id, start""",
+            json_ids(wanted),
+        )
+        for file_id, *span in rows:
+            found[file_id].append(ChunkSpan(*span))
+        return found
+
     def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
         """Return the chunk that contains a line, or else the last one before it."""
         found = self.rows(

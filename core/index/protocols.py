@@ -3,7 +3,7 @@
 `Store` implements it with SQLite. Code outside `core/index` uses no table, column or SQL statement.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -196,6 +196,9 @@ class SearchStore(FactStore, Protocol):
     def chunks_of_file(self, file_id: int) -> list[ChunkSpan]:
         """Return the chunks of a file, in order."""
 
+    def chunks_of_files(self, file_ids: Iterable[int]) -> dict[int, list[ChunkSpan]]:
+        """Return the chunks of several files, in order."""
+
     def chunk_at(self, path: str, line: int) -> ChunkSpan | None:
         """Return the chunk that contains a line, or else the last one before it."""
 
@@ -211,8 +214,8 @@ class SearchStore(FactStore, Protocol):
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> dict[int, int]:
         """Count the chunks of each file that `word_matches` could return, by the id of the file."""
 
-    def chunks_with_words(self, words: Iterable[str], chunk_ids: Iterable[int]) -> set[int]:
-        """Return which of these chunks contain one of these words."""
+    def chunks_with_words(self, words: Collection[str], chunk_ids: Collection[int], occurrences: int) -> set[int]:
+        """Return which of these chunks contain one of these words; `occurrences` is in how many chunks they all are."""
 
     def all_signs(self) -> list[ChunkSigns]:
         """Return the signs of every vector, in no particular order."""

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -14,6 +14,8 @@ from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.rows import ChunkRow, ChunkScope, WordColumns, WordQuery, WordRow
 
 _COLUMNS = ", ".join(WordColumns._fields)
+# Looking up one word in one chunk takes as long as going through so many chunks with the word (7 us).
+_OCCURRENCES_PER_LOOKUP = 100
 
 
 class WordTable(Database):
@@ -90,10 +92,16 @@ class WordTable(Database):
         )
         return dict(rows)
 
-    def chunks_with_words(self, words: Iterable[str], chunk_ids: Iterable[int]) -> set[int]:
-        """Return which of these chunks contain one of these words."""
+    def chunks_with_words(self, words: Collection[str], chunk_ids: Collection[int], occurrences: int) -> set[int]:
+        """Return which of these chunks contain one of these words; `occurrences` is in how many chunks they all are.
+
+        FTS5 looks up each chunk, or goes through all chunks with the words: whichever takes less. The answer is the
+        same, and the sign keeps SQLite from looking up.
+        """
+        is_scan = occurrences < _OCCURRENCES_PER_LOOKUP * len(words) * len(chunk_ids)
         rows = self.query(
-            "SELECT rowid FROM chunk_words WHERE chunk_words MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
+            f"""SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?
+                AND {"+" if is_scan else ""}rowid IN (SELECT value FROM json_each(?))""",  # noqa: S608
             _any_of(words),
             json_ids(chunk_ids),
         )

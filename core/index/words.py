@@ -25,9 +25,13 @@ _UNSPACED = re.compile("([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\u
 
 def split_words(text: str) -> str:
     """Return the words of a text, lower-case and without accents, separated by spaces."""
+    return " ".join(map(_split_known.__getitem__, written_words(text)))
+
+
+def written_words(text: str) -> list[str]:
+    """Return the words of a text as written, names not split into their parts."""
     # Nearly all source is ASCII, and for ASCII `translate` gives the same words three times as fast.
-    words = text.translate(_ASCII_TO_SPACE).split() if text.isascii() else _WORD.findall(text)
-    return " ".join(map(_split_known.__getitem__, words))
+    return text.translate(_ASCII_TO_SPACE).split() if text.isascii() else _WORD.findall(text)
 
 
 class _Splits(dict[str, str]):

@@ -86,7 +86,7 @@ class CandidatePool:
 
     def _mark_similar(self, candidates: Iterable[ChunkCandidate], search: WordSearch) -> None:
         unsure = [one for one in candidates if not one.matched and one.chunk_id not in self._weak]
-        with_words = search.contained_in(candidate.chunk_id for candidate in unsure)
+        with_words = search.contained_in([candidate.chunk_id for candidate in unsure])
         for candidate in unsure:
             candidate.is_similar = candidate.chunk_id not in with_words
 

@@ -185,7 +185,8 @@ class Engine:
     def _labelled(self, page: list[list[ChunkCandidate]], ranking: Ranking, *, is_by_file: bool) -> LabelledHits:
         shown = [result[: 1 + MOST_FURTHER] for result in page]
         candidates = [candidate for result in shown for candidate in result]
-        hits, changed = label_hits(self.store, self.files, candidates, ranking.wanted)
+        below = {candidate.chunk_id for result in shown for candidate in result[1:]}
+        hits, changed = label_hits(self.store, self.files, candidates, ranking.wanted, below)
         if not is_by_file:
             return LabelledHits(hits, changed)
         left, results = iter(hits), []

@@ -1,18 +1,18 @@
 """Turns candidates into hits: each gets its source, and the label of the definition that fits the query best."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
+from typing import NamedTuple, TypedDict
 
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
 from keyhole.core.search.features import ChunkCandidate
-from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, count_quoted, find_stems, stems_of
+from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, QueryStems, stems_of
 from keyhole.core.search.query import letters_of
 from keyhole.core.search.wanted import Wanted
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import HOLDS_METHODS, Hit, Passage, Signal, SourceFile
+from keyhole.core.types import HOLDS_METHODS, Hit, Passage, Signal, SourceFile, Stretch
 
 _MAX_KEY_METHODS = 3
 # A quoted text on a line of a definition says more than all words.
@@ -32,14 +32,21 @@ class LabelledHits(NamedTuple):
 
 
 def label_hits(
-    store: SearchStore, files: SourceReader, candidates: list[ChunkCandidate], wanted: Wanted
+    store: SearchStore,
+    files: SourceReader,
+    candidates: list[ChunkCandidate],
+    wanted: Wanted,
+    further: Collection[int] = (),
 ) -> LabelledHits:
-    """Make hits from candidates."""
+    """Make hits from candidates; `further` are the chunks that are only rows below another hit of their file."""
     symbols = _symbols_in(store, candidates)
     sources, changed = _load_sources(store, files, candidates)
-    hits = (
-        _Labelling(store, c, symbols.get(c.chunk_id, []), sources.get(c.chunk_id), wanted).hit() for c in candidates
-    )
+    asked = _Asked(wanted, QueryStems(wanted.stems, wanted.texts))
+    hits = []
+    for candidate in candidates:
+        found, chunk_id = symbols.get(candidate.chunk_id, []), candidate.chunk_id
+        labelling = _Labelling(store, candidate, found, sources.get(chunk_id), asked)
+        hits.append(labelling.further_hit() if chunk_id in further else labelling.hit())
     return LabelledHits(tuple(hits), changed)
 
 
@@ -55,6 +62,34 @@ class _Source(NamedTuple):
         return self.file.text[self.chunk.start : self.chunk.end]
 
 
+class _Asked(NamedTuple):
+    """What the query asks for, and how to find it in texts."""
+
+    wanted: Wanted
+    stems: QueryStems
+
+
+class _HitFacts(TypedDict):
+    """What the hits of a page have in common with their further hits."""
+
+    path: str
+    language: str
+    start_line: int
+    end_line: int
+    chunk_id: int
+    score: float
+    kind: str
+    name: str
+    line: int
+    signature: str
+    definitions: str
+    signals: tuple[Signal, ...]
+    points: float
+    parent: str
+    named_lines: tuple[int, int]
+    is_similar: bool
+
+
 class _Labelling:
     """Finds the definition that a chunk is shown as, and the line in it that matches best."""
 
@@ -64,53 +99,73 @@ class _Labelling:
         candidate: ChunkCandidate,
         symbols: list[SymbolLabel],
         source: _Source | None,
-        wanted: Wanted,
+        asked: _Asked,
     ) -> None:
         self._store = store
         self._candidate = candidate
         self._symbols = symbols
         self._source = source
-        self._wanted = wanted
-        self._found: FoundStems = (
-            find_stems(source.text, candidate.start_line, wanted.stems, wanted.texts) if source else {}
-        )
+        self._wanted, self._stems = asked
+        self._found: FoundStems = self._stems.in_lines(source.text, candidate.start_line) if source else {}
+        self._owners = {line: self._owner_of(line) for line in self._found} if symbols else {}
         self._label = self._choose()
-        self._best_line = self._find_best_line()
 
     def hit(self) -> Hit:
-        """Return the candidate as a hit."""
-        candidate, label = self._candidate, self._label
+        """Return the candidate as a hit with its source."""
+        label, best = self._label, self._marked_line
         starts_here = label is not None and self._starts_here(label)
         return Hit(
-            path=candidate.path,
-            language=candidate.language,
-            start_line=candidate.start_line,
-            end_line=candidate.end_line,
-            chunk_id=candidate.chunk_id,
-            score=round(candidate.relative_score, 4),
-            kind=label.kind if label else "code" if BY_ID[candidate.language].is_code else "section",
-            name=label.name if label else "",
-            line=label.name_line if label and starts_here else self._line_to_show(),
-            signature=label.signature if label else "",
+            **self._facts(),
             doc=label.doc if label and starts_here else "",
             returns=label.returns if label and starts_here else "",
-            definitions=candidate.definitions,
-            signals=tuple(Signal(*signal) for signal in candidate.signals),
-            points=candidate.score,
             key_methods=self._key_methods() if starts_here else (),
-            parent=label.parent if label else "",
-            named_lines=(label.start_line, label.end_line) if label else (0, 0),
-            is_similar=candidate.is_similar,
             passage=self._passage(),
+            best_line=self._stretch_of(best),
+            best_column=self._column_of(best),
         )
+
+    def further_hit(self) -> Hit:
+        """Return the candidate as a row below another hit, with only what such a row shows."""
+        best = 0 if self._label and self._label.signature else self._marked_line
+        return Hit(
+            **self._facts(),
+            doc="",
+            returns="",
+            best_line=self._stretch_of(best),
+            best_column=self._column_of(best),
+        )
+
+    def _facts(self) -> _HitFacts:
+        """Return what every hit has."""
+        candidate, label = self._candidate, self._label
+        return {
+            "path": candidate.path,
+            "language": candidate.language,
+            "start_line": candidate.start_line,
+            "end_line": candidate.end_line,
+            "chunk_id": candidate.chunk_id,
+            "score": round(candidate.relative_score, 4),
+            "kind": label.kind if label else "code" if BY_ID[candidate.language].is_code else "section",
+            "name": label.name if label else "",
+            "line": label.name_line if label and self._starts_here(label) else self._line_to_show(),
+            "signature": label.signature if label else "",
+            "definitions": candidate.definitions,
+            "signals": tuple(Signal(*signal) for signal in candidate.signals),
+            "points": candidate.score,
+            "parent": label.parent if label else "",
+            "named_lines": (label.start_line, label.end_line) if label else (0, 0),
+            "is_similar": candidate.is_similar,
+        }
 
     def _choose(self) -> SymbolLabel | None:
         """Return the definition that fits the query best: by its name, and by the words on its own lines."""
         if not self._symbols:
             return None
         own = self._own_stems()
-        best = max(self._symbols, key=lambda symbol: self._fit(symbol, own.get(symbol.symbol_id, frozenset())))
-        if any(self._fit(best, own.get(best.symbol_id, frozenset()))[:3]):
+        fits = [self._fit(symbol, own.get(symbol.symbol_id, frozenset())) for symbol in self._symbols]
+        best_fit = max(fits)
+        best = self._symbols[fits.index(best_fit)]
+        if any(best_fit[:3]):
             return best
         # The words are outside of all definitions: the line with the best match says more.
         if self._found:
@@ -128,7 +183,7 @@ class _Labelling:
             symbol.symbol_id == self._candidate.symbol_id,
             starts_here and letters_of(symbol.name) in self._wanted.names,
             # A word in the name says more than one on a line.
-            len(name & stems) + len((own | around) - name) / 2 + _QUOTED_WORTH * count_quoted(own),
+            len(name & stems) + len((own | around) - name) / 2 + _QUOTED_WORTH * self._stems.count_quoted(own),
             share,
             starts_here,
         )
@@ -137,7 +192,7 @@ class _Labelling:
         """Return the stems on the lines of each definition that are in no definition inside it."""
         own: dict[int, frozenset[str]] = {}
         for line, stems in self._found.items():
-            if symbol := self._owner_of(line):
+            if symbol := self._owners[line]:
                 own[symbol.symbol_id] = own.get(symbol.symbol_id, frozenset()) | stems
         return own
 
@@ -155,22 +210,25 @@ class _Labelling:
 
     def _innermost(self, line: int) -> SymbolLabel | None:
         """Return the innermost definition with a line; definitions are in the order of the file."""
-        around = [symbol for symbol in self._symbols if symbol.start_line <= line <= symbol.end_line]
-        return around[-1] if around else None
+        for symbol in reversed(self._symbols):
+            if symbol.start_line <= line <= symbol.end_line:
+                return symbol
+        return None
 
     def _starts_here(self, symbol: SymbolLabel) -> bool:
         return self._candidate.start_line <= symbol.name_line <= self._candidate.end_line
 
-    def _find_best_line(self) -> int:
+    @cached_property
+    def _best_line(self) -> int:
         """Return the line with the most words that the label does not contain; 0 if no line contains one."""
         label, missing = self._label, self._wanted.stems
         lines = self._found
         if label:
             described = f"{label.signature} {label.parent} {label.doc if self._starts_here(label) else ''}"
-            missing = missing - stems_of(described)
+            missing = missing - self._stems.in_text(described)
             declared = range(label.start_line, label.name_line + 1)
             lines = {n: stems for n, stems in lines.items() if n not in declared and self._is_about(n, label)}
-        worth = {n: (count_quoted(found), len(found & missing)) for n, found in lines.items()}
+        worth = {n: (self._stems.count_quoted(found), len(found & missing)) for n, found in lines.items()}
         most = max(worth.values(), default=(0, 0))
         if most == (0, 0):
             return 0
@@ -182,7 +240,7 @@ class _Labelling:
         return sum(map(str.isalpha, text)) >= _FEWEST_LETTERS
 
     def _is_about(self, line: int, label: SymbolLabel) -> bool:
-        return label.start_line <= line <= label.end_line or self._owner_of(line) == label
+        return label.start_line <= line <= label.end_line or self._owners[line] == label
 
     def _line_to_show(self) -> int:
         """Return the line that shows best what a chunk is about that defines nothing."""
@@ -201,15 +259,22 @@ class _Labelling:
             return ()
         return tuple(self._store.methods_of(self._candidate.file_id, label, _MAX_KEY_METHODS))
 
+    @property
+    def _marked_line(self) -> int:
+        """The line that a hit is shown with, below what it names or in its place; 0 if there is none."""
+        return self._best_line if self._label else self._line_to_show()
+
+    def _stretch_of(self, line: int) -> Stretch | None:
+        return Stretch(line, self._source.file.line(line)) if self._source and line else None
+
     def _passage(self) -> Passage | None:
         if self._source is None:
             return None
         label = self._label
         named_lines = (label.start_line, label.end_line) if label else (0, 0)
-        best = self._best_line if label else self._line_to_show()
         name_line = label.name_line if label else 0
-        passage = self._source.file.passage(self._source.chunk, named_lines, name_line, self._found, best)
-        return replace(passage, best_column=self._column_of(best))
+        matches = self._stems.best_lines(self._found)
+        return self._source.file.passage(self._source.chunk, named_lines, name_line, matches, self._marked_line)
 
     def _column_of(self, line: int) -> int:
         """Return where the first match on a line starts, counted from 0."""

@@ -1,6 +1,6 @@
 """Finds candidates by words: BM25 over path, definitions and content."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
@@ -121,9 +121,12 @@ class WordSearch:
         """Return the number of chunks in each file that contain at least one of the words, by the id of the file."""
         return self._store.count_word_matches(self._query, self._scope) if self._terms else {}
 
-    def contained_in(self, chunk_ids: Iterable[int]) -> set[int]:
+    def contained_in(self, chunk_ids: Collection[int]) -> set[int]:
         """Return which of these chunks contain at least one of the words."""
-        return self._store.chunks_with_words(_variants(self._terms), chunk_ids) if self._terms else set()
+        if not self._terms or not chunk_ids:
+            return set()
+        occurrences = sum(term.chunks for term in self._terms)
+        return self._store.chunks_with_words(_variants(self._terms), chunk_ids, occurrences)
 
     def _judge(self, matched: str) -> tuple[int, float, float]:
         """Turn the pattern of matched phrases of a row into its words, coverage and closeness."""

@@ -62,7 +62,7 @@ class LineSearch:
 
     def _hits(self, file: FileMatches, lines: list[LineMatch]) -> list[Hit]:
         chunks = self._store.chunks_of_file(file.file_id)
-        of_line = {line: chunk_of(chunks, line).chunk_id for line in lines}
+        of_line = {line: chunk_of(chunks, line.position).chunk_id for line in lines}
         places = {place.chunk_id: place for place in self._store.chunk_places(of_line.values())}
         owners = owners_of(self._store.symbols_of_file(file.path), [line.line for line in lines])
         hits = [_hit(places[of_line[line]], line, owners.get(line.line)) for line in lines]

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from io import StringIO
 
-from keyhole.core.index.words import split_words, stem
+from keyhole.core.index.words import split_words, stem, written_words
 from keyhole.core.types import Hit, Passage, Stretch
 
 CONTEXT_LINES = 10
@@ -19,6 +20,8 @@ _SMALL_GAP = 2
 _MAX_SIGNATURE_LINES = 20
 # If what would be shown is longer, less of it is.
 _MAX_CONTENT = 6_000
+_MOST_CACHED = 50_000
+_LONGEST_CACHED = 64
 
 # The stems of the query that each line contains, by line number.
 FoundStems = Mapping[int, frozenset[str]]
@@ -52,10 +55,7 @@ class FileLines:
     @cached_property
     def _lines(self) -> list[str]:
         # Not `splitlines`, which also splits at other characters.
-        lines = [f"{line}\n" for line in self.text.split("\n")]
-        # The last line feed ends a line, and starts none.
-        last = lines.pop().removesuffix("\n")
-        return [*lines, last] if last else lines
+        return list(StringIO(self.text, newline="\n"))
 
     def line(self, number: int) -> str:
         """Return a line without its end; empty if there is no such line."""
@@ -89,21 +89,20 @@ class FileLines:
         )
 
     def passage(
-        self, chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, found: FoundStems, best: int
+        self, chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, matches: Sequence[int], best: int
     ) -> Passage:
-        """Return what a hit names, with the lines around it; `found` are the matches in its chunk."""
-        content = self._content(chunk, named_lines, name_line, found, best)
+        """Return what a hit names, with the lines around it; `matches` are the lines of its chunk that match best."""
+        content = self._content(chunk, named_lines, name_line, matches, best)
         return Passage(
             text=self.text[chunk.start : chunk.end],
             before=self.before(content[0].start_line),
             after=self.after(content[-1].end_line),
-            match_lines=tuple(_best_matches(found)),
+            match_lines=tuple(matches),
             content=content,
-            best_line=Stretch(best, self.line(best)) if best else None,
         )
 
     def _content(
-        self, chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, found: FoundStems, best: int
+        self, chunk: ChunkLines, named_lines: tuple[int, int], name_line: int, matches: Sequence[int], best: int
     ) -> tuple[Stretch, ...]:
         """Return what a hit names: all of it, its start and what is around the matches, or its part in the chunk."""
         whole_chunk = (Stretch(chunk.start_line, self.text[chunk.start : chunk.end]),)
@@ -112,21 +111,27 @@ class FileLines:
         first, last = named_lines
         # The best line may be in the comment above a definition.
         first = min(first, best) if best and first - best < _LONG_DEFINITION else first
-        around = self._lines_around(first, last, name_line, found, chunk)
-        part = (max(first, chunk.start_line), min(last, chunk.end_line))
-        ways = [[(first, last)] if last - first < _LONG_DEFINITION else around, around, [part]]
-        for way in ways:
+        for way in self._ways(first, last, name_line, matches, chunk):
             content = tuple(self.stretch(*lines) for lines in way)
             if sum(len(stretch.text) for stretch in content) <= _MAX_CONTENT:
                 return content
         return whole_chunk
 
+    def _ways(
+        self, first: int, last: int, name_line: int, matches: Sequence[int], chunk: ChunkLines
+    ) -> Iterator[list[tuple[int, int]]]:
+        """Yield the stretches that can show a definition, most lines first."""
+        if last - first < _LONG_DEFINITION:
+            yield [(first, last)]
+        yield self._lines_around(first, last, name_line, matches, chunk)
+        yield [(max(first, chunk.start_line), min(last, chunk.end_line))]
+
     def _lines_around(
-        self, first: int, last: int, name_line: int, found: FoundStems, chunk: ChunkLines
+        self, first: int, last: int, name_line: int, best_matches: Sequence[int], chunk: ChunkLines
     ) -> list[tuple[int, int]]:
         """Return the stretches that show a long definition: its signature, and what is around the matches."""
         numbers = set(range(name_line, self._end_of_signature(name_line, last) + 1))
-        matches = [line for line in _best_matches(found) if first <= line <= last]
+        matches = [line for line in best_matches if first <= line <= last]
         for line in matches:
             numbers |= set(range(max(first, line - _AROUND_MATCH), min(last, line + _AROUND_MATCH) + 1))
         if not matches:
@@ -155,12 +160,6 @@ def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _best_matches(found: FoundStems) -> list[int]:
-    """Return the lines with the most words of the query, in the order of the file."""
-    best = sorted(found, key=lambda line: (-count_quoted(found[line]), -len(found[line]), line))
-    return sorted(best[:_MAX_MATCH_LINES])
-
-
 def _not_too_long(lines: Iterator[str]) -> Iterator[str]:
     length = 0
     for line in lines:
@@ -170,29 +169,85 @@ def _not_too_long(lines: Iterator[str]) -> Iterator[str]:
         yield line
 
 
-def find_stems(text: str, first: int, stems: frozenset[str], quoted: Sequence[str]) -> dict[int, frozenset[str]]:
-    """Return what of a query each line of a text contains; `first` is the number of its first line.
+class QueryStems:
+    """Finds in texts what a query asks for: the stems of its words, and its quoted parts as written."""
 
-    A quoted text is found as written, and has its quotes in the answer.
-    """
-    # Searching for the letters first is fast, and avoids splitting most lines into words.
-    letters = text.lower().replace("_", "").split("\n")
-    starts, found = tuple(stems), dict[int, frozenset[str]]()
-    for number, line in enumerate(text.split("\n")):
-        if not line.isascii() or any(wanted in letters[number] for wanted in starts):
-            words = (word for word in split_words(line).split() if word.startswith(starts))
-            if matched := stems.intersection(map(stem, words)):
+    def __init__(self, stems: frozenset[str], quoted: Sequence[str]) -> None:
+        self._stems = stems
+        self._quoted = quoted
+        self._of_word = _StemsOfWords(stems)
+
+    def in_text(self, text: str) -> frozenset[str]:
+        """Return the stems that a text contains."""
+        return frozenset().union(*map(self._of_word.__getitem__, written_words(text)))
+
+    def in_lines(self, text: str, first: int) -> dict[int, frozenset[str]]:
+        """Return what each line of a text contains, in order; `first` is the number of its first line.
+
+        A quoted text has its quotes in the answer.
+        """
+        lines, found = text.split("\n"), dict[int, frozenset[str]]()
+        # A quoted text may be on any line.
+        for number in range(len(lines)) if self._quoted else sorted(self._lines_to_split(text, lines)):
+            line = lines[number]
+            as_written = frozenset(f'"{part}"' for part in self._quoted if part in line)
+            if matched := self.in_text(line) | as_written:
                 found[first + number] = matched
-        if as_written := frozenset(f'"{part}"' for part in quoted if part in line):
-            found[first + number] = found.get(first + number, frozenset()) | as_written
-    return found
+        return found
+
+    def _lines_to_split(self, text: str, lines: Sequence[str]) -> set[int]:
+        """Return the numbers, from 0, of the lines that may contain a stem: splitting a line takes longer."""
+        letters = text.lower().replace("_", "")
+        numbers = set[int]()
+        for wanted in self._stems:
+            numbers.update(_lines_with(wanted, letters))
+        if not text.isascii():
+            # The letters of other scripts may be written in several ways.
+            numbers.update(number for number, line in enumerate(lines) if not line.isascii())
+        return numbers
+
+    def count_quoted(self, found: frozenset[str]) -> int:
+        """Return how many quoted texts are among what was found."""
+        return sum(part.startswith('"') for part in found) if self._quoted else 0
+
+    def best_lines(self, found: FoundStems) -> list[int]:
+        """Return the lines that contain most of what the query asks for, in order."""
+        if len(found) <= _MAX_MATCH_LINES:
+            return list(found)
+        best = sorted(found, key=lambda line: (-self.count_quoted(found[line]), -len(found[line]), line))
+        return sorted(best[:_MAX_MATCH_LINES])
 
 
-def count_quoted(found: frozenset[str]) -> int:
-    """Return how many quoted texts are among what was found."""
-    return sum(part.startswith('"') for part in found)
+class _StemsOfWords(dict[str, frozenset[str]]):
+    """Which stems of a query each written word has, since code repeats few words very often."""
+
+    def __init__(self, stems: frozenset[str]) -> None:
+        super().__init__()
+        self._stems = stems
+
+    def __missing__(self, word: str) -> frozenset[str]:
+        found = self[word] = self._stems & stems_of(word)
+        return found
+
+
+def _lines_with(wanted: str, text: str) -> Iterator[int]:
+    """Yield the number, from 0, of each line that contains some letters."""
+    number = counted = 0
+    place = text.find(wanted)
+    while place >= 0:
+        number += text.count("\n", counted, place)
+        yield number
+        counted = text.find("\n", place)
+        place = text.find(wanted, counted) if counted >= 0 else -1
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """Return the stems of all words in a text."""
+    """Return the stems of all words in a text; those of names are cached."""
+    return _cached_stems(text) if len(text) <= _LONGEST_CACHED else _stems(text)
+
+
+def _stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, split_words(text).split()))
+
+
+_cached_stems = lru_cache(maxsize=_MOST_CACHED)(_stems)

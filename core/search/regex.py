@@ -3,7 +3,7 @@
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from re import _constants as sre  # type: ignore[attr-defined]
@@ -78,35 +78,74 @@ def compile_pattern(pattern: str, *, within_lines: bool = False) -> Pattern:
 def find_matches(store: SearchStore, files: SourceReader, pattern: str, scope: ChunkScope) -> Iterator[FileMatches]:
     """Yield every file with a match, and its matching lines."""
     compiled = _for_lines(pattern)
-    for file_id, path, digest in _files(store, pattern):
+    for file, text in _unchanged(files, _files(store, pattern, scope)):
+        lines = _matching_lines(compiled, text)
+        if scope.kind:
+            lines = _in_scope(store, file.id, lines, scope)
+        if lines:
+            yield FileMatches(file.id, file.path, file.digest, lines)
+
+
+def _unchanged(files: SourceReader, candidates: Iterable[FileDigest]) -> Iterator[tuple[FileDigest, str]]:
+    """Yield the files that are as they were indexed, with their texts."""
+    for file in candidates:
         # This loop may read thousands of files, and the client may have cancelled by now.
         check_time()
-        if not scope.admits_file(file_id):
-            continue
-        source = files.read(path)
+        source = files.read(file.path)
         # A changed file was indexed again before, or is dropped later when the hits are checked.
-        if isinstance(source, SourceFile) and source.digest == digest:
-            lines = _matching_lines(compiled, source.text)
-            if scope.kind:
-                lines = _in_scope(store, file_id, lines, scope)
-            if lines:
-                yield FileMatches(file_id, path, digest, lines)
+        if isinstance(source, SourceFile) and source.digest == file.digest:
+            yield file, source.text
 
 
 def chunks_containing(
     store: SearchStore, files: SourceReader, texts: Sequence[str], scope: ChunkScope
 ) -> frozenset[int]:
-    """Return the chunks with a line that contains one of several texts as written, of files that contain all."""
+    """Return the chunks with a line that contains one of several texts as written, of files that contain all.
+
+    A line counts for the chunk that its first match starts in.
+    """
     found: dict[int, set[int]] = {}
     for number, text in enumerate(texts):
         within = scope if not number else replace(scope, file_ids=frozenset(found))
-        matches = {match.file_id: match.lines for match in find_matches(store, files, re.escape(text), within)}
-        known = {file_id: store.chunks_of_file(file_id) for file_id in matches}
-        found = {
-            file_id: found.get(file_id, set()) | {chunk_of(known[file_id], line).chunk_id for line in lines}
-            for file_id, lines in matches.items()
-        }
+        matches = _chunks_with(store, files, text, within)
+        found = {file_id: found.get(file_id, set()) | chunk_ids for file_id, chunk_ids in matches}
     return frozenset().union(*found.values())
+
+
+def _chunks_with(
+    store: SearchStore, files: SourceReader, text: str, scope: ChunkScope
+) -> Iterator[tuple[int, set[int]]]:
+    """Yield each file that contains a text, with the chunks that do."""
+    pattern = re.escape(text)
+    # The text may not be one that can be searched for.
+    compiled = _for_lines(pattern)
+    candidates = _files(store, pattern, scope)
+    chunks = store.chunks_of_files(file.id for file in candidates)
+    for file, source in _unchanged(files, candidates):
+        known = chunks[file.id]
+        # RE2 takes ten times as long for a text that is on most lines.
+        matching: Iterable[ChunkSpan] = (
+            (chunk_of(known, line.position) for line in _matching_lines(compiled, source))
+            if "\n" in text
+            else _chunks_with_lines(text, source, known)
+        )
+        if chunk_ids := {chunk.chunk_id for chunk in matching if scope.admits(file.id, chunk.definitions)}:
+            yield file.id, chunk_ids
+
+
+def _chunks_with_lines(text: str, source: str, chunks: list[ChunkSpan]) -> Iterator[ChunkSpan]:
+    """Yield each chunk in which the first match on a line starts; the text is within a line."""
+    place = source.find(text)
+    while place >= 0:
+        line_start = source.rfind("\n", 0, place) + 1
+        if source.find(text, line_start, place + len(text)) == place:
+            chunk = chunk_of(chunks, place)
+            yield chunk
+            following = max(chunk.start + chunk.length, place + 1)
+        else:
+            # The chunk starts inside a long line, and the first match on that line is in a chunk before.
+            following = source.find("\n", place)
+        place = source.find(text, following) if following >= 0 else -1
 
 
 def _for_lines(pattern: str) -> Pattern:
@@ -139,9 +178,9 @@ def required_texts(pattern: str) -> list[str]:
     return [text for text in texts if len(text) >= 3]
 
 
-def chunk_of(chunks: list[ChunkSpan], match: LineMatch) -> ChunkSpan:
+def chunk_of(chunks: list[ChunkSpan], position: int) -> ChunkSpan:
     """Return the chunk that a match starts in; chunks cover a file without overlap, so there is exactly one."""
-    return chunks[bisect_right(chunks, match.position, key=attrgetter("start")) - 1]
+    return chunks[bisect_right(chunks, position, key=attrgetter("start")) - 1]
 
 
 def _matching_lines(compiled: Pattern, text: str) -> list[LineMatch]:
@@ -162,14 +201,15 @@ def _matching_lines(compiled: Pattern, text: str) -> list[LineMatch]:
 
 def _in_scope(store: SearchStore, file_id: int, lines: list[LineMatch], scope: ChunkScope) -> list[LineMatch]:
     chunks = store.chunks_of_file(file_id)
-    return [line for line in lines if scope.admits(file_id, chunk_of(chunks, line).definitions)]
+    return [line for line in lines if scope.admits(file_id, chunk_of(chunks, line.position).definitions)]
 
 
-def _files(store: SearchStore, pattern: str) -> list[FileDigest]:
+def _files(store: SearchStore, pattern: str, scope: ChunkScope) -> list[FileDigest]:
+    """Return the files in scope that may contain a match, by path."""
     trigrams = [text[i : i + 3] for text in required_texts(pattern) for i in range(len(text) - 2)]
     # SQLite ends a text at a zero byte, so a trigram with one would match nothing.
     usable = list(dict.fromkeys(t for t in trigrams if "\0" not in t))[:_MAX_TRIGRAMS]
-    return store.files_with_trigrams(usable)
+    return [file for file in store.files_with_trigrams(usable) if scope.admits_file(file.id)]
 
 
 def _collect(parsed: sre_parser.SubPattern, texts: list[str]) -> None:

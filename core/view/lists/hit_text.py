@@ -122,10 +122,9 @@ def _label_facts(hit: Hit, level: str) -> dict[str, object]:
     }
     if hit.is_line:
         return facts | {"column": hit.column}
-    best = hit.passage.best_line if hit.passage else None
     further = hit.further if level in _WITH_FURTHER else ()
     return facts | {
-        "best_line": best.start_line if best else None,
+        "best_line": hit.best_line.start_line if hit.best_line else None,
         "similar": hit.is_similar,
         "further": [_further_facts(one) for one in further],
         "further_count": hit.further_count,
@@ -177,7 +176,7 @@ def _described_parts(hit: Hit, level: str, *, is_json: bool) -> Iterator[tuple[s
         yield "" if is_json else _declared_name(hit), first, last
     else:
         yield f"{hit.signature} {hit.doc} {hit.returns if is_json else ''}", first, last
-    best = hit.passage.best_line if hit.passage else None
+    best = hit.best_line
     if best and not is_json and (level != Detail.MINIMAL or not hit.signature):
         yield _best_line_text(hit), best.start_line, best.start_line
     for further in hit.further if level in _WITH_FURTHER and is_json else ():
@@ -240,11 +239,10 @@ def named_by_line(hit: Hit) -> str:
 
 def _best_line_text(hit: Hit) -> str:
     """Return the best line, clipped around its first match if it is long."""
-    passage = hit.passage
-    if passage is None or passage.best_line is None:
+    if hit.best_line is None:
         return ""
-    text = passage.best_line.text
-    start = max(0, passage.best_column - _LONGEST_LINE // 2)
+    text = hit.best_line.text
+    start = max(0, hit.best_column - _LONGEST_LINE // 2)
     if len(text.strip()) <= _LONGEST_LINE or not start:
         return _clipped(text)
     return _clipped(f"…{text[after_mask(text, start) :].lstrip()}")
@@ -259,7 +257,7 @@ def _clipped(line: str, longest: int = _LONGEST_LINE) -> str:
 def _what_it_is(hit: Hit) -> Iterator[str]:
     if hit.doc:
         yield f"  → Purpose: {shorten(hit.doc, _LONGEST_SENTENCE)}"
-    best_line = hit.passage.best_line if hit.passage and hit.signature else None
+    best_line = hit.best_line if hit.signature else None
     if best_line:
         yield f"  → {best_line.start_line}: {_best_line_text(hit)}"
     if hit.key_methods and not best_line:
