@@ -25,8 +25,6 @@ ALLOWED = {
     ("core/masking.py", '"PRIVATE KEY" in text'): "the content of a file, as the format defines it",
     ("core/search/regex_errors.py", 'message.partition(": ")'): "RE2's message; its binding gives no code",
     ("core/view/budget/tokens.py", 'term != "runs of tabs"'): "a name in the table of terms",
-    ("core/search/rank.py", '"good chunks in file" not in without'): "a name in the table of weights",
-    ("core/search/rank.py", '"further chunk of file" not in without'): "a name in the table of weights",
 }
 
 

@@ -9,7 +9,7 @@ a query follow each other; a row is right if its file is one of the answers, and
 import argparse
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from mine_queries import Answer, MinedQuery, read_queries
@@ -59,7 +59,9 @@ def main() -> None:
         for name, measured in zip(names, pool.map(measure_all, names, map(by_repository.get, names)), strict=True):
             print(f"{name:<44}{len(by_repository[name]):>5} queries, {len(measured.sizes):>5} with an answer")
             found.append(measured)
-    together = {field: np.concatenate([getattr(one, field) for one in found]) for field in Measured._fields}
+    together: dict[str, Any] = {
+        field: np.concatenate([getattr(one, field) for one in found]) for field in Measured._fields
+    }
     np.savez(FEATURE_FILE, features=np.array(FEATURES), **together)
 
 

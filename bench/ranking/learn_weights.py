@@ -10,7 +10,6 @@ weights, drawn towards those of the others. Without --check the weights are writ
 import argparse
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -181,8 +180,9 @@ def query_weights(data: Data) -> Numbers:
 
 def first_of_each(group: Whole, score: Numbers) -> Whole:
     """Return the row with the best score in each group."""
-    order = np.lexsort((-score, group))
-    return order[np.concatenate([[True], np.diff(group[order]) != 0])]
+    order: Whole = np.lexsort((-score, group))
+    first: Whole = order[np.concatenate([[True], np.diff(group[order]) != 0])]
+    return first
 
 
 def descend(data: Data, choice: Choice, weights: Numbers) -> Numbers:
@@ -246,7 +246,8 @@ def ndcg(data: Data, score: Numbers, *, by_lines: bool = False) -> Numbers:
     np.add.at(found, data.query[order], gain)
     files = np.unique(np.stack([data.query[data.right], data.file[data.right]]), axis=1)[0]
     ideal = np.cumsum(1 / np.log2(np.arange(DEPTH) + 2))
-    return found / ideal[np.minimum(DEPTH, np.bincount(files, minlength=len(data.kind))) - 1]
+    shares: Numbers = found / ideal[np.minimum(DEPTH, np.bincount(files, minlength=len(data.kind))) - 1]
+    return shares
 
 
 def cross_validate(data: Data) -> None:
@@ -279,7 +280,7 @@ def write(tables: dict[str, Numbers]) -> None:
             if abs(weight) >= 5e-4
         ]
         lines.append("")
-    Path(WEIGHTS_FILE).write_text("\n".join(lines), encoding="utf-8")
+    WEIGHTS_FILE.write_text("\n".join(lines), encoding="utf-8")
     print(f"wrote {WEIGHTS_FILE.name}: {len(tables)} tables of {len(FEATURES)} features")
 
 
