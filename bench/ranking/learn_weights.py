@@ -4,7 +4,7 @@
 
 The model is log-linear: the score of a chunk is the sum of its features times their weights, and the probability that
 a file is meant is proportional to the exponential of the score of its best chunk. Each kind of question has its own
-weights, drawn towards those of the others. Without --check the weights are written to assets/ranking/weights.toml.
+weights, drawn towards those of the others. Without --check, the weights and a card about them are written to assets/ranking/.
 """
 
 import argparse
@@ -14,14 +14,17 @@ from typing import NamedTuple
 
 import numpy as np
 from collect_features import FEATURE_FILE
+from mine_queries import SEED
 from numpy.typing import NDArray
-from repositories import HERE, fold_of
+from repositories import HERE, MANIFEST, fold_of, read_repositories
 
 from keyhole.core.search.features import FEATURES, MEANING_FEATURES, ROLES
 from keyhole.core.search.wanted import QuestionKind
 from keyhole.core.search.weights import WORDS_ONLY
 
-WEIGHTS_FILE = HERE.parent.parent / "assets" / "ranking" / "weights.toml"
+ASSETS = HERE.parent.parent / "assets" / "ranking"
+WEIGHTS_FILE, CARD_FILE = ASSETS / "weights.toml", ASSETS / "CARD.md"
+PARTS = 5
 DEPTH = 10
 # How strongly the weights that all kinds of questions share are drawn to 0, and those of each kind to the shared ones.
 _TO_ZERO, _TO_SHARED = 3e-4, 3e-3
@@ -81,21 +84,23 @@ class Choice(NamedTuple):
 
 
 def main() -> None:
-    """Check or write the weights."""
+    """Check the weights, and write them with their card unless only the check is wanted."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--check", action="store_true", help="cross-validate and write nothing")
     options.add_argument("--without", nargs="*", default=[], help="features to leave out")
     chosen = options.parse_args()
     data = load(frozenset(chosen.without))
+    figures = cross_validate(data)
+    print(figures)
     if chosen.check:
-        cross_validate(data)
         return
     tables = {}
     for words_only in (False, True):
         weights = learn(blind(data) if words_only else data)
         for number, kind in enumerate(QuestionKind):
             tables[f"{kind}, {WORDS_ONLY}" if words_only else str(kind)] = weights[number]
-    write(tables)
+    write_weights(tables)
+    write_card(data, figures)
 
 
 def load(without: frozenset[str] = frozenset()) -> Data:
@@ -250,38 +255,72 @@ def ndcg(data: Data, score: Numbers, *, by_lines: bool = False) -> Numbers:
     return shares
 
 
-def cross_validate(data: Data) -> None:
-    """Print the quality on repositories that were not learnt from, by the source of the queries."""
-    fold = np.array([fold_of(name) % 5 for name in data.repository])
-    by_files, by_lines, untaught = (np.zeros(len(fold)) for _ in range(3))
-    for number in range(5):
+def cross_validate(data: Data) -> str:
+    """Return a table of the quality on repositories that were not learnt from, by the kind of mined query."""
+    fold = np.array([fold_of(name) % PARTS for name in data.repository])
+    by_files, by_lines = np.zeros(len(fold)), np.zeros(len(fold))
+    for number in range(PARTS):
         test = data.part(fold == number)
-        weights = learn(data.part(fold != number))
-        by_files[fold == number] = ndcg(test, scores(test, weights))
-        by_lines[fold == number] = ndcg(test, scores(test, weights), by_lines=True)
-        untaught[fold == number] = ndcg(test, -np.arange(len(test.rows), dtype=float))
-    for title, groups in (("source", data.source), ("kind", np.array([str(k) for k in QuestionKind])[data.kind])):
-        for name in [*sorted(set(groups)), "all"]:
-            some = (groups == name) | (name == "all")
-            print(
-                f"{title:<8}{name:<18}{some.sum():>6}  as ranked {untaught[some].mean():.4f}  "
-                f"learnt {by_files[some].mean():.4f}  lines {by_lines[some].mean():.4f}"
-            )
+        score = scores(test, learn(data.part(fold != number)))
+        by_files[fold == number] = ndcg(test, score)
+        by_lines[fold == number] = ndcg(test, score, by_lines=True)
+    rows = ["| kind of query | queries | files | lines |", "|---|---|---|---|"]
+    for name in [*sorted(set(data.source)), "all"]:
+        some = (data.source == name) | (name == "all")
+        rows.append(f"| {name} | {some.sum():,} | {by_files[some].mean():.3f} | {by_lines[some].mean():.3f} |")
+    return "\n".join(rows)
 
 
-def write(tables: dict[str, Numbers]) -> None:
+def write_weights(tables: dict[str, Numbers]) -> None:
     """Write the weights, rounded, without those that are 0."""
     lines = ["# Learnt by bench/ranking/learn_weights.py; CARD.md says from what.", ""]
     for name, weights in tables.items():
         lines.append(f'["{name}"]')
-        lines += [
-            f'"{feature}" = {weight:.3f}'
-            for feature, weight in zip(FEATURES, weights, strict=True)
-            if abs(weight) >= 5e-4
-        ]
+        rounded = [(feature, round(float(weight), 3)) for feature, weight in zip(FEATURES, weights, strict=True)]
+        lines += [f'"{feature}" = {weight:.3f}' for feature, weight in rounded if weight]
         lines.append("")
     WEIGHTS_FILE.write_text("\n".join(lines), encoding="utf-8")
     print(f"wrote {WEIGHTS_FILE.name}: {len(tables)} tables of {len(FEATURES)} features")
+
+
+def write_card(data: Data, figures: str) -> None:
+    """Write what the weights were learnt from, and how good they are."""
+    queries = dict(zip(*np.unique(data.repository, return_counts=True), strict=True))
+    repositories = [found for found in read_repositories(MANIFEST) if found.repository in queries]
+    languages = sorted({found.language for found in repositories})
+    rows = [(found.repository, found.language, found.licence, found.commit[:12]) for found in repositories]
+    listed = "\n".join(f"| {' | '.join(row)} | {queries[row[0]]} |" for row in rows)
+    features = "\n".join(f"- {name}" for name in FEATURES)
+    CARD_FILE.write_text(
+        f"""# The weights of the ranking
+
+`weights.toml` has a weight for each feature of a candidate, for each kind of question, and once more for searches by
+words alone. They were learnt from {len(data.kind):,} queries mined from the history, the comments and the names of
+{len(repositories)} public repositories in {len(languages)} languages; bench/ranking/README.md says how. No project that
+search is measured on is among them.
+
+Choices while mining use the seed {SEED}; learning has none. To repeat it, run the three commands in
+bench/ranking/README.md.
+
+## Quality on repositories that were not learnt from
+
+NDCG@10 by cross-validation over {PARTS} groups of repositories, for queries whose answer is among the candidates. Each
+file is represented by its best chunk; "lines" counts it only if it has the right lines.
+
+{figures}
+
+## Features
+
+{features}
+
+## Data
+
+| repository | language | licence | commit | queries |
+|---|---|---|---|---|
+{listed}
+""",
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":
