@@ -105,12 +105,16 @@ def test_a_document_stays_short_and_loses_the_inner_names_first() -> None:
 def test_words_are_packed_as_hashes_of_stems_with_counts_by_part() -> None:
     packed = pack_words(FileDocument("src/retry.py", "Retry retries " + "wait " * 300, "Retried"))
     cells = {
-        cell >> 24: (cell >> 16 & 255, cell >> 8 & 255, cell & 255) for (cell,) in struct.iter_unpack("<Q", packed)
+        cell >> 32: (cell >> 24 & 0xFF, cell >> 12 & 0xFFF, cell & 0xFFF)
+        for (cell,) in struct.iter_unpack("<Q", packed)
     }
     assert cells[hash_of_word("retry")] == (1, 2, 1)
-    assert cells[hash_of_word("waited")] == (0, 255, 0)
+    assert cells[hash_of_word("waited")] == (0, 300, 0)
     assert hash_of_word("retry") == hash_of_word("retries")
     assert pack_words(FileDocument("", "", "")) == b""
+    # A path of one word repeated is no longer than its count can be.
+    (cell,) = struct.unpack("<Q", pack_words(FileDocument("a/" * 2_000, "", "")))
+    assert (cell >> 32, cell >> 24 & 0xFF) == (hash_of_word("a"), 200)
 
 
 def stored(

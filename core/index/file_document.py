@@ -6,9 +6,7 @@ full text would have to look up every form of every word, and score every file t
 """
 
 import struct
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
@@ -19,12 +17,13 @@ from keyhole.core.types import Analysis, Outline, Symbol
 
 # Names beyond this many characters are left out; those of inner definitions first.
 _MOST_NAME_CHARACTERS = 6_000
-_MOST_TIMES = 255
-_CACHE_LIMIT = 200_000
+# More words in a path could overflow their count.
+_MOST_PATH_WORDS = 200
 
 # A cell is the hash of a stem above three counts: in the path, in the definitions, in the comment.
-COUNT_SHIFTS = (16, 8, 0)
-HASH_SHIFT = 24
+COUNT_SHIFTS = (24, 12, 0)
+COUNT_MASKS = (0xFF, 0xFFF, 0xFFF)
+HASH_SHIFT = 32
 
 
 class FileDocument(NamedTuple):
@@ -49,18 +48,22 @@ def document_of(analysis: Analysis) -> FileDocument:
 
 
 def pack_words(document: FileDocument) -> bytes:
-    """Return the words of a document as sorted cells."""
-    cells: dict[int, int] = {}
-    for shift, text in zip(COUNT_SHIFTS, document, strict=True):
-        for hashed, times in Counter(map(hash_of_word, split_words(text).split())).items():
-            cells[hashed] = cells.get(hashed, hashed << HASH_SHIFT) | min(times, _MOST_TIMES) << shift
-    return struct.pack(f"<{len(cells)}Q", *sorted(cells.values()))
+    """Return the words of a document as cells."""
+    cells: dict[str, int] = {}
+    path, *others = (split_words(text).split() for text in document)
+    for shift, words in zip(COUNT_SHIFTS, (path[:_MOST_PATH_WORDS], *others), strict=True):
+        for word in map(stem, words):
+            cells[word] = cells.get(word, 0) + (1 << shift)
+    return struct.pack(f"<{len(cells)}Q", *[_hash(word) << HASH_SHIFT | counts for word, counts in cells.items()])
 
 
-@lru_cache(maxsize=_CACHE_LIMIT)
 def hash_of_word(word: str) -> int:
     """Return the hash of a word's stem, the same in every process."""
-    return crc32(stem(word).encode("utf-8", "surrogatepass"))
+    return _hash(stem(word))
+
+
+def _hash(stemmed: str) -> int:
+    return crc32(stemmed.encode("utf-8", "surrogatepass"))
 
 
 def _names(outline: Outline, *, every: bool) -> Iterator[str]:

@@ -10,7 +10,7 @@ ignored.
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain, filterfalse
+from itertools import chain, filterfalse, pairwise
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
 
@@ -94,13 +94,15 @@ class WordEmbedder(ModelFolder):
         tokens = [list(chain.from_iterable(map(self._tokens.__getitem__, each))) for each in words]
         used, columns = np.unique(np.fromiter(chain.from_iterable(tokens), np.int64), return_inverse=True)
         places = np.repeat(np.arange(len(texts)), [len(each) for each in tokens]) * len(used) + columns
-        counts = np.bincount(places, minlength=len(texts) * len(used)).reshape(len(texts), len(used))
-        sums: NDArray[np.float32] = np.sqrt(counts, dtype=np.float32) @ vectors[used].astype(np.float32)
+        counts = np.bincount(places, minlength=len(texts) * len(used))
+        roots = np.sqrt(counts, dtype=np.float32).reshape(len(texts), len(used))
+        sums: NDArray[np.float32] = roots @ vectors[used].astype(np.float32)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        rows, distinct = np.nonzero(counts)
-        ids = used.astype(token_type_of(len(vectors)))[distinct]
-        ends = np.searchsorted(rows, np.arange(1, len(texts)))
-        return Encoded((sums / np.where(lengths == 0, 1, lengths)).astype(np.float32), np.split(ids, ends))
+        unit = (sums / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+        cells = np.flatnonzero(counts)
+        ends = np.searchsorted(cells, np.arange(len(texts) + 1) * len(used)).tolist()
+        ids = used.astype(token_type_of(len(vectors)))[cells % max(1, len(used))]
+        return Encoded(unit, [ids[start:end] for start, end in pairwise(ends)])
 
     def _cache_tokens(self, words: Iterable[str]) -> None:
         """Compute and cache the tokens of new words."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from keyhole.core.index.file_document import COUNT_SHIFTS, HASH_SHIFT, hash_of_word
+from keyhole.core.index.file_document import COUNT_MASKS, COUNT_SHIFTS, HASH_SHIFT, hash_of_word
 from keyhole.core.index.rows import StoredDocument
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def fit_by_words(
 
     cells = np.frombuffer(b"".join(document.words for document in documents), "<u8")
     ends = np.cumsum([len(document.words) // 8 for document in documents], dtype=np.intp)
-    counts = [(cells >> shift & 255).astype(np.float64) for shift in COUNT_SHIFTS]
+    counts = [(cells >> shift & mask).astype(np.float64) for shift, mask in zip(COUNT_SHIFTS, COUNT_MASKS, strict=True)]
     found = np.zeros(len(documents))
     lengths = _sums(counts[0] + counts[1] + counts[2], ends)
     weighted = counts[0] * weights[0] + counts[1] * weights[1] + counts[2] * weights[2]

@@ -11,7 +11,7 @@ from keyhole.core.syntax.languages import Language
 
 COMMENT_LIMIT = 600
 # A comment about the whole file is near its start, even after a licence and the imports.
-_HEAD = 12_000
+_HEAD = 8_000
 
 _PROSE = frozenset(["markdown", "rst", "text", "latex"])
 # Data has no comments that describe it; in CSV and JSON a mark is part of the data.
@@ -28,6 +28,7 @@ _CLOSINGS = {
     "=begin": "=end",
     "#|": "|#",
 }
+_STARTS = frozenset("\"'/<{(-=#;%rRuU")
 _OPENING = re.compile("[rRuU]?(" + "|".join(map(re.escape, _CLOSINGS)) + ")")
 _COMMENT_LINE = re.compile(r"//|#(?![A-Za-z\[])|--(?!\w)|;|%(?!\w)|\"[^\"]{8,}\"$")
 _MARKS = " \t*/#;%!\"'<>|{}()=~-"
@@ -64,8 +65,10 @@ def _comments(lines: list[str]) -> Iterator[list[str]]:
                 yield comment
                 closing, comment = "", []
             continue
-        opening = _OPENING.match(line)
-        if not opening and _COMMENT_LINE.match(line):
+        # Few lines start with such a character, and looking at it is faster than trying the patterns.
+        may_comment = line[:1] in _STARTS
+        opening = _OPENING.match(line) if may_comment else None
+        if may_comment and not opening and _COMMENT_LINE.match(line):
             comment.append(line)
             continue
         if comment:
