@@ -124,6 +124,8 @@ _DEFINES_TESTS = {language: re.compile(pattern, re.MULTILINE) for language, patt
 SHOWS_TESTS = frozenset(_TESTS) - {"c", "cpp", "objc", "lua", "bash"}
 
 _COPYRIGHT = re.compile(r"\bcopyright\b(?!ed| holder| notice| owner| law)([^\n]{3,200})", re.IGNORECASE)
+# The author of the text of the GPL, not of the code.
+_LICENCE_AUTHOR = re.compile(r"free software foundation", re.IGNORECASE)
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 # These say nothing about who holds the copyright.
 _COMMON_WORDS = words_in(
@@ -150,7 +152,7 @@ def content_hint(path: str, language: str, text: str) -> str:
 
 def copyright_holders(text: str) -> list[str]:
     """Return the words in the names of those who hold the copyright of a licence."""
-    lines = [line for line in _COPYRIGHT.findall(text[:5_000]) if "free software foundation" not in line.lower()]
+    lines = [line for line in _COPYRIGHT.findall(text[:5_000]) if not _LICENCE_AUTHOR.search(line)]
     words = {word.lower() for line in lines for word in _NAME_WORD.findall(line)}
     return sorted(words - _COMMON_WORDS)
 
@@ -183,10 +185,10 @@ def _is_bundle(head: str) -> bool:
     if any(mark in head for mark in _BUNDLE_MARKS) or _UNIVERSAL_MODULE.search(head):
         return True
     # The banner of a release: `/*! name v1.2.3`.
-    banner = head.lstrip()
-    if not banner.startswith("/*!"):
+    start = head.lstrip()
+    if not start.startswith("/*!"):
         return False
-    lines = banner.partition("*/")[0].split("\n")[:_BANNER_LINES]
+    lines = start.partition("*/")[0].split("\n")[:_BANNER_LINES]
     return any(map(_VERSION.search, lines))
 
 
