@@ -4,7 +4,7 @@
 
 The model is log-linear: the score of a chunk is the sum of its features times their weights, and the probability that
 a file is meant is proportional to the exponential of the score of its best chunk. Each kind of question has its own
-weights, drawn towards those of the others. Without --check, the weights and a card about them are written to assets/ranking/.
+weights, drawn towards those of the others. Without --check, the weights and their card are written to assets/ranking.
 """
 
 import argparse

@@ -27,6 +27,10 @@ _BY_START = 0.6
 ROLES = tuple(role.value for role in Role if role != Role.SOURCE)
 
 
+# Name, effect and detail; they become Signal objects only if the candidate is shown.
+Effect = tuple[str, float, str]
+
+
 @dataclass(slots=True)
 class ChunkCandidate:
     """A chunk in the pool, with the input of the features."""
@@ -62,11 +66,18 @@ class ChunkCandidate:
     symbol_id: int = 0
     # The symbol has the name in the query, ignoring case and underscores.
     has_the_name: bool = False
-    features: list[float] = field(default_factory=list)
+    features: Sequence[float] = ()
+    weights: Sequence[float] = ()
     score: float = 0.0
     # The score as a share of the best one's, as it is shown.
     relative_score: float = 0.0
-    signals: list[tuple[str, float, str]] = field(default_factory=list)
+    # What else raised or lowered the score: name, effect and detail.
+    signals: list[Effect] = field(default_factory=list)
+
+    def shares(self) -> list[Effect]:
+        """Return everything that the score is made of."""
+        weighted = zip(FEATURES, self.features, self.weights, strict=True) if self.features else ()
+        return [*((name, value * weight, "") for name, value, weight in weighted if value * weight), *self.signals]
 
 
 # All features in the order of a row, by the words that `explain` shows.

@@ -150,7 +150,7 @@ class _Labelling:
             "line": label.name_line if label and self._starts_here(label) else self._line_to_show(),
             "signature": label.signature if label else "",
             "definitions": candidate.definitions,
-            "signals": tuple(Signal(*signal) for signal in candidate.signals),
+            "signals": tuple(Signal(*signal) for signal in candidate.shares()),
             "points": candidate.score,
             "parent": label.parent if label else "",
             "named_lines": (label.start_line, label.end_line) if label else (0, 0),

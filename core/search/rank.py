@@ -6,7 +6,7 @@ The ranking does not depend on pages.
 from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, log
-from operator import attrgetter
+from operator import attrgetter, mul
 
 from keyhole.core.search.features import FEATURES, ChunkCandidate, measure
 from keyhole.core.search.wanted import QuestionKind, Wanted
@@ -32,15 +32,11 @@ def rank(
     """Order the pool; `without` disables features, to measure the value of each."""
     # The last sort is stable, so this order decides between equal scores.
     candidates = sorted(candidates, key=attrgetter("path", "start_line", "chunk_id"))
-    weights = weights_for(wanted.kind, has_vectors=has_vectors)
+    learnt = weights_for(wanted.kind, has_vectors=has_vectors)
+    weights = [0.0 if name in without else weight for name, weight in zip(FEATURES, learnt, strict=True)]
     for candidate, row in zip(candidates, measure(candidates, wanted), strict=True):
-        candidate.features = row
-        candidate.signals = [
-            (name, weight * value, "")
-            for name, weight, value in zip(FEATURES, weights, row, strict=True)
-            if weight and value and name not in without
-        ]
-        candidate.score = sum(share for _, share, _ in candidate.signals)
+        candidate.features, candidate.weights = row, weights
+        candidate.score = sum(map(mul, row, weights))
     _put_similar_below(candidates)
     _put_members_first(candidates)
     ordered = sorted(candidates, key=lambda candidate: -round(candidate.score, _DIGITS))
