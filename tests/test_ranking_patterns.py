@@ -146,7 +146,12 @@ def test_a_role_never_speaks_for_a_file_and_counts_only_if_not_asked_for(role: R
 
 @pytest.mark.parametrize(
     ("query", "role"),
-    [("tests of the parser", "test"), ("changelog", "docs"), ("example of a plugin", "example"), ("settings", "config")],
+    [
+        ("tests of the parser", "test"),
+        ("changelog", "docs"),
+        ("example of a plugin", "example"),
+        ("settings", "config"),
+    ],
 )
 def test_what_a_query_asks_for_is_not_lowered(query: str, role: Role) -> None:
     candidate = in_file("a.py")

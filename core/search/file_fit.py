@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.index.file_document import COUNT_MASKS, COUNT_SHIFTS, HASH_SHIFT, hash_of_word
 from keyhole.core.index.rows import StoredDocument
+from keyhole.core.index.single_threaded import single_threaded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,8 @@ def fit_by_words(
     `worths` are the words of the query, each with what it is worth: more if it is rare. As in BM25, a word counts more
     if it is frequent in the document, and less if the document is long. The result depends on no other document.
     """
-    import numpy as np
+    with single_threaded():
+        import numpy as np
 
     cells = np.frombuffer(b"".join(document.words for document in documents), "<u8")
     ends = np.cumsum([len(document.words) // 8 for document in documents], dtype=np.intp)
