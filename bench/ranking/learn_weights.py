@@ -21,6 +21,7 @@ from repositories import HERE, MANIFEST, fold_of, read_repositories
 from keyhole.core.search.features import FEATURES, MEANING_FEATURES, ROLES
 from keyhole.core.search.wanted import QuestionKind
 from keyhole.core.search.weights import WORDS_ONLY
+from keyhole.core.types import Role
 
 ASSETS = HERE.parent.parent / "assets" / "ranking"
 WEIGHTS_FILE, CARD_FILE = ASSETS / "weights.toml", ASSETS / "CARD.md"
@@ -32,7 +33,8 @@ _TO_ZERO, _TO_SHARED = 3e-4, 3e-3
 _LINES = 0.3
 _ROUNDS, _STEPS, _RATE = 3, 150, 0.08
 # Queries mined from history never ask for tests, docs or data, so their weights would come out too strong.
-_LEAST_ROLE = -1.5
+_LEAST_ROLE = -2.5
+_LEAST_CONFIG = -1.5
 _NEVER_NEGATIVE = (
     frozenset(FEATURES)
     - frozenset(ROLES)
@@ -224,7 +226,8 @@ def descend(data: Data, choice: Choice, weights: Numbers) -> Numbers:
 
 def limited(weights: Numbers) -> Numbers:
     """Keep weights within what makes sense: what speaks for a chunk never counts against it."""
-    least = np.array([_LEAST_ROLE if name in ROLES else 0 if name in _NEVER_NEGATIVE else -np.inf for name in FEATURES])
+    roles = dict.fromkeys(ROLES, _LEAST_ROLE) | {Role.CONFIG.value: _LEAST_CONFIG}
+    least = np.array([roles.get(name, 0 if name in _NEVER_NEGATIVE else -np.inf) for name in FEATURES])
     most = np.array([0.0 if name in ROLES or name == "contains no word of the query" else np.inf for name in FEATURES])
     return np.clip(weights, least, most)
 
