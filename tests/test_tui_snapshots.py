@@ -146,7 +146,7 @@ STATES = {
     ),
     "second-page": State(asked("handle event", "enter", "n"), lambda pilot: explore(pilot).search_state.page == 2),
     "over-70-percent": State(
-        asked("return limit:50", "enter", max_tokens=1_000),
+        asked(MANY, "enter", detail=Detail.RICH, max_tokens=1_000),
         lambda pilot: gauge_of(pilot).is_nearly_full,
     ),
     "shortened": State(

@@ -18,6 +18,9 @@ HYBRID_VECTORS = 64
 SEMANTIC_VECTORS = 200
 # The largest share of the best score that a chunk gets if it contains no word of the query, however similar it is.
 MOST_SIMILAR = 0.49
+# A score this much below the best one is shown as a share of 1/e of it. With the plain exponential, which is the
+# probability of a file against the best, most results would be shown with 0.00, though people do look at them.
+_SCALE = 1.8
 # Scores that differ less than this are equal: path and line decide.
 _DIGITS = 9
 
@@ -58,7 +61,7 @@ def _put_similar_below(candidates: Sequence[ChunkCandidate]) -> None:
     if best is None:
         return
     for candidate in candidates:
-        excess = candidate.score - best - log(MOST_SIMILAR)
+        excess = candidate.score - best - _SCALE * log(MOST_SIMILAR)
         if candidate.is_similar and excess > 0:
             candidate.score -= excess
             candidate.signals.append(("only similar", -excess, ""))
@@ -68,7 +71,8 @@ def _put_members_first(candidates: Sequence[ChunkCandidate]) -> None:
     """Raise what the query names by owner and name above everything else."""
     others = max((candidate.score for candidate in candidates if not candidate.is_named_member), default=0.0)
     members = [candidate for candidate in candidates if candidate.is_named_member]
-    lack = others + 1 - min((candidate.score for candidate in members), default=0.0)
+    # All others get at most half the share.
+    lack = others + _SCALE * log(2) - min((candidate.score for candidate in members), default=0.0)
     if members and lack > 0:
         for candidate in members:
             candidate.score += lack
@@ -79,4 +83,4 @@ def _give_shares(ordered: Sequence[ChunkCandidate]) -> None:
     """Give each candidate the share of the best that is shown; what is only similar stays below one half."""
     most = MOST_SIMILAR if ordered and ordered[0].is_similar else 1.0
     for candidate in ordered:
-        candidate.relative_score = most * exp(min(0.0, candidate.score - ordered[0].score))
+        candidate.relative_score = most * exp(min(0.0, candidate.score - ordered[0].score) / _SCALE)
