@@ -44,7 +44,7 @@ def test_a_definition_beyond_the_best_by_words_is_measured_like_the_others(tmp_p
     service = project(tmp_path, {**uses, "core.py": f"class Ledger:\n{other_names}"})
     (first, *_) = ask(service, "Ledger")
     assert first.path == "core.py"
-    assert "has the rare words" in [signal.name for signal in first.signals]
+    assert "contains the words" in [signal.name for signal in first.signals]
 
 
 DEFINES_IT = {
@@ -89,7 +89,7 @@ def test_the_place_with_the_body_comes_before_a_declaration(tmp_path: Path) -> N
         ("src/router/index.ts", "router", "file has the name asked for", 1.0),
         ("src/router/__init__.py", "router", "file name is in the query", 1.0),
         ("lua/lock.lua", "lockfile", "file name is in the query", 0.6),
-        ("src/net/http/pool.go", "http timeouts", "query is in the path", 0.5),
+        ("src/net/http/pool.go", "http timeouts", "words are in the path", 0.5),
     ],
 )
 def test_file_names(path: str, query: str, feature: str, value: float) -> None:
@@ -131,7 +131,7 @@ def test_each_kind_of_question_has_its_own_weights() -> None:
 def test_meaning_counts_for_nothing_without_vectors() -> None:
     for kind in QuestionKind:
         weights = dict(zip(FEATURES, weights_for(kind, has_vectors=False), strict=True))
-        assert weights["fits by meaning"] == weights["has words with the same meaning"] == 0
+        assert weights["fits by meaning"] == weights["contains words of the same meaning"] == 0
 
 
 @pytest.mark.parametrize("role", [role for role in Role if role != Role.SOURCE])

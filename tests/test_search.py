@@ -202,7 +202,7 @@ def test_common_words_count_but_do_not_choose(own: Service, monkeypatch: pytest.
 def test_every_hit_carries_its_breakdown(service: Service) -> None:
     hit = service.search(Query("RetryPolicy", Mode.HYBRID)).hits[0]
     names = [signal.name for signal in hit.signals]
-    assert {"has the rare words", "defines a type of that name"} <= set(names)
+    assert {"contains the words", "defines a type of that name"} <= set(names)
     by_meaning = service.search(Query("backoff", Mode.HYBRID)).hits[0].signals
     assert "fits by meaning" in [signal.name for signal in by_meaning]
     assert hit.score == 1.0

@@ -150,7 +150,7 @@ def blind(data: Data) -> Data:
 def learn(data: Data) -> Numbers:
     """Return the weights, a row for each kind of question."""
     weights = np.zeros((len(QuestionKind), len(FEATURES)))
-    weights[:, [FEATURES.index(name) for name in ("fits by words", "has the rare words", "fits by meaning")]] = 1
+    weights[:, [FEATURES.index(name) for name in ("fits by words", "contains the words", "fits by meaning")]] = 1
     for _ in range(_ROUNDS):
         weights = descend(data, choose(data, weights), weights)
     return weights

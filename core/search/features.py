@@ -4,7 +4,7 @@ A feature of a file is the same for all its chunks. Shares compare a candidate w
 weight means the same for every query.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from math import log2, sqrt
@@ -84,30 +84,30 @@ class ChunkCandidate:
 MATCH_FEATURES = (
     "fits by words",
     "rank by words",
-    "has the rare words",
-    "has the words as a phrase",
+    "contains the words",
+    "contains them as a phrase",
     "fits by meaning",
     "rank by meaning",
-    "has words with the same meaning",
+    "contains words of the same meaning",
     "contains no word of the query",
 )
 FILE_FEATURES = (
     "its file's outline fits by words",
     "its file's outline fits by meaning",
-    "its file has the rare words",
+    "its file contains the words",
     "other good places in its file",
     "long file",
 )
-PATH_FEATURES = ("file name is in the query", "query is in the path", "file has the name asked for", "deep folder")
+PATH_FEATURES = ("file name is in the query", "words are in the path", "file has the name asked for", "deep folder")
 DEFINITION_FEATURES = (
     "defines a type of that name",
     "defines a function of that name",
     "defines a member of that name",
     "defines the name in another spelling",
     "defines a similar name",
-    "words are in a definition",
+    "words are in the name of a definition",
 )
-OTHER_FEATURES = ("in the named owner", "with its body", "starts the file")
+OTHER_FEATURES = ("in the named owner", "defines it with a body", "starts the file")
 FEATURES = (
     *MATCH_FEATURES,
     *FILE_FEATURES,
@@ -122,7 +122,7 @@ FEATURES = (
 MEANING_FEATURES = (
     "fits by meaning",
     "rank by meaning",
-    "has words with the same meaning",
+    "contains words of the same meaning",
     "its file's outline fits by meaning",
 )
 
@@ -130,7 +130,8 @@ MEANING_FEATURES = (
 def measure(candidates: Sequence[ChunkCandidate], wanted: Wanted) -> list[list[float]]:
     """Return a row of features for each candidate."""
     # Many candidates share a path or define nothing.
-    of_path = cache(lambda path: _path_features(path, wanted))
+    of_part = cache(lambda part: _likenesses(part, wanted))
+    of_path = cache(lambda path: _path_features(path, wanted, of_part))
     of_definitions = cache(lambda definitions: _definition_features(definitions, wanted))
     best = _Best.of(candidates)
     in_files = _Files(candidates, wanted, best)
@@ -216,15 +217,19 @@ def _role_features(candidate: ChunkCandidate, wanted: Wanted) -> list[float]:
     return [float(candidate.role == name and name not in wanted.roles) for name in ROLES]
 
 
-def _path_features(path: str, wanted: Wanted) -> list[float]:
+def _path_features(path: str, wanted: Wanted, of_part: Callable[[str], Sequence[float]]) -> list[float]:
     letters, name, folders = _path_words(path)
-    in_name = [max((_likeness(part, word) for word in wanted.stems), default=0.0) for part in name]
-    in_path = sum(
-        worth * max((_likeness(part, word) for part in (*name, *folders)), default=0.0)
-        for word, worth in wanted.worths.items()
-    )
+    in_name = sum(max(of_part(part), default=0.0) for part in name)
+    best = map(max, zip(*map(of_part, (*name, *folders)), strict=True))
+    in_path = sum(worth * likeness for worth, likeness in zip(wanted.worths.values(), best, strict=False))
     is_the_name = letters in wanted.names or (letters == wanted.spelled != "")
-    return [sum(in_name) / len(name) if name else 0.0, in_path, float(is_the_name), path.count("/") / 10]
+    return [in_name / len(name) if name else 0.0, in_path, float(is_the_name), path.count("/") / 10]
+
+
+def _likenesses(part: str, wanted: Wanted) -> tuple[float, ...]:
+    """Return how well a part of a path matches each word: those that the index contains first, as in `worths`."""
+    unknown = wanted.stems.difference(wanted.worths)
+    return tuple(_likeness(part, word) for word in (*wanted.worths, *unknown))
 
 
 def _likeness(part: str, word: str) -> float:

@@ -134,8 +134,8 @@ def explanation_text(found: Explanation) -> str:
     if found.hit:
         text += hit_text(found.hit, Detail.COMPACT)
         for signal in sorted(found.hit.signals, key=lambda signal: -abs(signal.effect)):
-            text += f"  {signal.effect:+.4f}  {signal.name}" + (f" ({signal.detail})" if signal.detail else "") + "\n"
-        text += f"  {found.hit.points:.4f}   in all\n"
+            text += f"  {signal.effect:+.2f}  {signal.name}" + (f" ({signal.detail})" if signal.detail else "") + "\n"
+        text += f"   {found.hit.points:.2f}  in all\n"
     return text
 
 
