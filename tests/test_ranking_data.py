@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
@@ -11,8 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-
-BENCH = Path(__file__).parent.parent / "bench"
+from bench_modules import bench_folders
 
 pytestmark = pytest.mark.usefixtures("mining")
 
@@ -59,15 +57,8 @@ func (r *Reader) Parse(text string) string {
 
 @pytest.fixture(scope="module")
 def mining() -> Iterator[ModuleType]:
-    folders = [str(BENCH / "ranking"), str(BENCH / "model")]
-    known = set(sys.modules)
-    sys.path[:0] = folders
-    yield import_module("mine_queries")
-    for folder in folders:
-        sys.path.remove(folder)
-    for name in set(sys.modules) - known:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCH)):
-            del sys.modules[name]
+    with bench_folders("ranking", "model"):
+        yield import_module("mine_queries")
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ a query follow each other; a row is right if its file is one of the answers, and
 
 import argparse
 from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
@@ -71,7 +72,7 @@ def measure_all(repository: str, queries: list[MinedQuery]) -> Measured:
     A query none of whose answers is among its candidates teaches nothing and is left out.
     """
     engine = open_engine(repository)
-    rows, right, best, files = list[list[float]](), list[bool](), list[bool](), list[int]()
+    rows, right, best, files = list[Sequence[float]](), list[bool](), list[bool](), list[int]()
     facts = list[tuple[int, str, str]]()
     for wanted in queries:
         query = Query(wanted["query"])
