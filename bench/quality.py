@@ -7,7 +7,7 @@ is counted (quality_looks.py). Figures are NDCG@10 at file level and at line lev
 
 - ours: raw BM25, and Keyhole's answers in keyword, semantic, hybrid and auto mode (quality_ours.py)
 - with --peers: semble with our model and with BM25 only, and ripgrep by words (quality_peers.py)
-- with --ablation: keyword mode without each signal in turn
+- with --ablation: hybrid mode without each feature in turn
 
 With --speed, also our speed against semble's (quality_speed.py). Targets and their baseline are in quality_targets.py.
 Also measures what the answers to these queries cost: the tokens of a compact answer with ten results.
@@ -80,7 +80,7 @@ def parse_options() -> argparse.Namespace:
         "--peers", action="store_true", help="also measure semble, which has to be installed, and ripgrep"
     )
     options.add_argument("--speed", action="store_true", help="also compare speed with semble's")
-    options.add_argument("--ablation", action="store_true", help="measure without each signal in turn")
+    options.add_argument("--ablation", action="store_true", help="measure without each feature in turn")
     options.add_argument("--misses", action="store_true", help="list tune queries whose first result is not an answer")
     options.add_argument("--baseline", type=Path, help="record to compare with, instead of bench/quality/baseline.toml")
     options.add_argument(

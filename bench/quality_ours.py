@@ -68,13 +68,13 @@ def answered(engines: Engines, mode: Mode) -> Searcher:
     return search
 
 
-def without(engines: Engines, signal: str) -> Searcher:
-    """Search by keyword, ranked without one signal."""
+def without(engines: Engines, feature: str) -> Searcher:
+    """Search in hybrid mode, ranked without one feature."""
 
     def search(project: str, text: str) -> list[Place]:
         engine, query = engines[project], Query(text)
         scope = scope_of(engine, query)
-        return _by_file(engine.ranking(query, Mode.KEYWORD, scope, without=frozenset([signal])).candidates)
+        return _by_file(engine.ranking(query, Mode.HYBRID, scope, without=frozenset([feature])).candidates)
 
     return search
 

@@ -187,8 +187,10 @@ TREES: dict[str, Tree] = {
         "app/locale/loader.py": ("def load(): ...\n", "source"),
         "src/i18n/de.ts": ("export default {}\n", "locale"),
         "src/i18n/index.ts": ("export {}\n", "source"),
-        "src/legacy/old.py": ("x = 1\n", "locale"),
-        "src/compat/py2.py": ("x = 1\n", "locale"),
+        "src/legacy/old.py": ("x = 1\n", "source"),
+        "src/compat/py2.py": ("x = 1\n", "source"),
+        "src/lang/ast.go": ("package lang\n", "source"),
+        "docs/client-id.md": ("# Client ids\n", "docs"),
     },
     "settings": {
         "pyproject.toml": ("[project]\n", "config"),

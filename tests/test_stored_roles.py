@@ -98,7 +98,7 @@ def test_without_recorded_roles_the_path_gives_the_role(service: Service) -> Non
     found = service.search(Query("store", Mode.KEYWORD, role="test"))
     assert [hit.path for hit in found.hits] == ["test/store.js"]
     (hit,) = found.hits
-    assert "test" in [signal.name for signal in hit.signals]
+    assert "role: test" in [signal.name for signal in hit.signals]
 
 
 def test_without_tests_neither_tests_nor_their_data_are_found(service: Service) -> None:

@@ -10,6 +10,7 @@ import argparse
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,23 +79,25 @@ def measure_all(repository: str, queries: list[MinedQuery]) -> Measured:
         query = Query(wanted["query"])
         ranking = engine.ranking(query, Mode.HYBRID, chunk_scope(engine.store, query))
         paths = {answer["path"] for answer in wanted["answers"]}
-        if any(candidate.path in paths for candidate in ranking.candidates):
-            facts.append((len(ranking.candidates), str(ranking.wanted.kind), wanted["kind"]))
-            for candidate in ranking.candidates:
+        # Not in the order of the weights that are used now, which must not matter.
+        candidates = sorted(ranking.candidates, key=attrgetter("path", "start_line", "chunk_id"))
+        if any(candidate.path in paths for candidate in candidates):
+            facts.append((len(candidates), str(ranking.wanted.kind), wanted["kind"]))
+            for candidate in candidates:
                 rows.append(candidate.features)
                 files.append(candidate.file_id)
                 right.append(candidate.path in paths)
                 best.append(any(is_answer(candidate, answer) for answer in wanted["answers"]))
     engine.store.close()
-    sizes, kinds, sources = zip(*facts, strict=True)
+    sizes, kinds, sources = zip(*facts, strict=True) if facts else ((), (), ())
     return Measured(
-        np.array(rows, np.float32),
-        np.array(files),
-        np.array(right),
-        np.array(best),
-        np.array(sizes),
-        np.array(kinds),
-        np.array(sources),
+        np.array(rows, np.float32).reshape(len(rows), len(FEATURES)),
+        np.array(files, np.int64),
+        np.array(right, bool),
+        np.array(best, bool),
+        np.array(sizes, np.int64),
+        np.array(kinds, str),
+        np.array(sources, str),
         np.full(len(sizes), repository),
     )
 

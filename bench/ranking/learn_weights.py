@@ -302,6 +302,10 @@ words alone. They were learnt from {len(data.kind):,} queries mined from the his
 {len(repositories)} public repositories in {len(languages)} languages; bench/ranking/README.md says how. No project that
 search is measured on is among them.
 
+The mined queries never ask for tests, docs or configuration, so the weights of these roles would come out too strong.
+They are limited: none is below {_LEAST_ROLE}, that of configuration not below {_LEAST_CONFIG}. Where the table has
+exactly these values, the limit decided.
+
 Choices while mining use the seed {SEED}; learning has none. To repeat it, run the three commands in
 bench/ranking/README.md.
 

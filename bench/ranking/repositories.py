@@ -41,12 +41,12 @@ def read_repositories(path: Path) -> list[Repository]:
     header = [field.name for field in fields(Repository)]
     listed = sorted((Repository(*row) for row in rows if row != header), key=lambda found: found.repository.lower())
     for found in listed:
-        if problem := objection_to(found):
+        if problem := reject_reason(found):
             raise SystemExit(f"{path.name}: {found.repository} {problem}")
     return listed
 
 
-def objection_to(found: Repository) -> str:
+def reject_reason(found: Repository) -> str:
     """Return why a repository may not be learnt from; empty if it may."""
     if is_reserved(found.repository):
         return "is reserved: search is measured on it"

@@ -181,6 +181,7 @@ class _Update:
                 self._load_model()
             self._write_changes(found, changes, digests)
         renewed = self._renew() if self._request.renew else 0
+        self._record_analysis()
         if self._counts["chunks"] and self._counts["chunks"] > _MERGE_SHARE * self._store.count_chunks():
             self._store.merge_words()
         if changes and self._has_other_secrets:
@@ -199,7 +200,7 @@ class _Update:
             return 0
         outdated = self._store.outdated_files(ANALYSIS_VERSION)
         if outdated:
-            text = f"this version of keyhole finds out more about files: reading {len(outdated):,} again"
+            text = f"Keyhole was updated: files are read again for better ranking ({len(outdated):,})"
             self._say(IndexEvent.READING_ALL, text)
             self._load_model_of_index()
             self._done, self._retried = 0, {}
@@ -209,9 +210,14 @@ class _Update:
                         self._write_one(prepared, is_known=True)
                     if self._done == len(outdated):
                         self._relate_files()
-        with self._store.transaction():
-            self._store.set_fact("analysis", ANALYSIS_VERSION)
         return len(outdated)
+
+    def _record_analysis(self) -> None:
+        """Record that all files were read by this version of the analysis, once they were."""
+        is_recorded = self._store.facts().analysis == ANALYSIS_VERSION
+        if not is_recorded and not self._store.count_outdated_files(ANALYSIS_VERSION):
+            with self._store.transaction():
+                self._store.set_fact("analysis", ANALYSIS_VERSION)
 
     def _relate_files(self) -> None:
         """Find again what depends on several files, if that is necessary."""

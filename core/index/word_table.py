@@ -93,7 +93,7 @@ class WordTable(Database):
         return dict(rows)
 
     def chunks_with_words(self, words: Collection[str], chunk_ids: Collection[int], occurrences: int) -> set[int]:
-        """Return which of these chunks contain one of these words; `occurrences` is in how many chunks they all are.
+        """Return which of these chunks contain one of these words; `occurrences` is the sum of the chunks of each.
 
         FTS5 looks up each chunk, or goes through all chunks with the words: whichever takes less. The answer is the
         same, and the sign keeps SQLite from looking up.

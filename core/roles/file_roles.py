@@ -42,7 +42,7 @@ _ROLES_OF_FOLDERS = {
     **dict.fromkeys(names.GENERATED_FOLDERS, Role.GENERATED),
     **dict.fromkeys(names.EXAMPLE_FOLDERS, Role.EXAMPLE),
     **dict.fromkeys(names.DOC_FOLDERS, Role.DOCS),
-    **dict.fromkeys(names.LOCALE_FOLDERS | names.OLD_CODE_FOLDERS, Role.LOCALE),
+    **dict.fromkeys(names.LOCALE_FOLDERS, Role.LOCALE),
     **dict.fromkeys(names.DATA_FOLDERS, Role.DATA),
 }
 
@@ -68,7 +68,6 @@ class _Place(NamedTuple):
     is_package: bool = False
     # Inside a folder of translations: the folder of one language.
     is_language: bool = False
-    is_old_code: bool = False
 
 
 def file_roles(files: Sequence[RoleFacts]) -> list[Role]:
@@ -134,7 +133,6 @@ class _Folders:
             role=max(own, outer.role, key=_STRENGTH.__getitem__),
             is_inside_sources=outer.is_inside_sources or lowered in names.SOURCE_FOLDERS or self._is_module(folder),
             is_language=outer.role == Role.LOCALE and (outer.is_language or bool(names.ANY_LANGUAGE.fullmatch(name))),
-            is_old_code=outer.is_old_code or lowered in names.OLD_CODE_FOLDERS,
         )
 
     def _role_of_folder(self, outer: _Place, parent: str, folder: str, name: str) -> Role:
@@ -326,7 +324,7 @@ def _role_by_own_name(file: RoleFacts, place: _Place, name: str) -> Role | None:
 
 
 def _role_of_document(file: RoleFacts, place: _Place, name: str) -> Role:
-    if names.is_translation_name(name) or (place.role == Role.LOCALE and not place.is_old_code):
+    if names.is_translation_name(name) or place.role == Role.LOCALE:
         return Role.LOCALE
     return Role.DATA if file.hint == Hint.DATA else Role.DOCS
 
@@ -369,7 +367,7 @@ def _is_locale(file: RoleFacts, place: _Place, name: str) -> bool:
     """Return whether a file in a folder of translations is one, and not the code that loads them."""
     is_code = BY_ID[file.language].is_code
     stem = name.partition(".")[0]
-    return place.is_old_code or not is_code or place.is_language or names.ANY_LANGUAGE.fullmatch(stem) is not None
+    return not is_code or place.is_language or names.KNOWN_LANGUAGE.fullmatch(stem) is not None
 
 
 def _split(path: str) -> tuple[str, str]:

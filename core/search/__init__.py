@@ -1,1 +1,1 @@
-"""From a query to ranked hits: modes, filters, fusion, ranking and explanations."""
+"""From a query to ranked hits: modes, filters, candidates, ranking and explanations."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import DefiningChunk
 from keyhole.core.search.features import ChunkCandidate
-from keyhole.core.search.file_fit import fit_by_words
+from keyhole.core.search.file_fit import fit_by_words, mean_of
 from keyhole.core.search.lexical import WordMatch, WordSearch
 from keyhole.core.search.meaning import Meaning
 from keyhole.core.search.rank import POOL_SIZE
@@ -37,7 +37,7 @@ class CandidatePool:
         self._vector_ranks = {chunk_id: number for number, chunk_id in enumerate(chunk_ids, 1)}
 
     def add_defining(self, chunks: Iterable[DefiningChunk], owner: str) -> None:
-        """Add chunks that define the name in the query, if it names an owner, in that one.
+        """Add chunks that define the name in the query; those in the owner that it names are marked.
 
         If hundreds of places use a name, its definition may not be among the best by words.
         """
@@ -66,8 +66,9 @@ class CandidatePool:
         self._mark_similar(candidates, search)
         documents = self._store.file_documents({candidate.file_id for candidate in candidates})
         by_words = fit_by_words(search.worths(), documents)
+        usual = mean_of(by_words)
         for candidate in candidates:
-            candidate.file_fit = by_words.get(candidate.file_id, 0.0)
+            candidate.file_fit = by_words.get(candidate.file_id, usual)
         if meaning:
             meaning.describe(self._store, candidates, documents)
         return candidates

@@ -18,7 +18,24 @@ from keyhole.core.types import Role
 
 # Files that stand for their folder.
 FOLDER_FILES = frozenset(["__init__", "index", "mod", "lib", "main", "package-info", "init"])
-TYPES = frozenset(["class", "struct", "trait", "interface", "type", "enum", "module", "namespace"])
+TYPES = frozenset(
+    [
+        "class",
+        "struct",
+        "trait",
+        "interface",
+        "type",
+        "enum",
+        "module",
+        "namespace",
+        "protocol",
+        "record",
+        "object",
+        "union",
+        "concept",
+        "delegate",
+    ]
+)
 FUNCTIONS = frozenset(["function", "macro"])
 # Names and words shorter than this are too common to match by their start.
 _SHORTEST_START = 4
@@ -77,7 +94,8 @@ class ChunkCandidate:
     def shares(self) -> list[Effect]:
         """Return everything that the score is made of."""
         weighted = zip(FEATURES, self.features, self.weights, strict=True) if self.features else ()
-        return [*((name, value * weight, "") for name, value, weight in weighted if value * weight), *self.signals]
+        shares = ((name, value * weight) for name, value, weight in weighted if value * weight)
+        return [*((f"role: {name}" if name in ROLES else name, share, "") for name, share in shares), *self.signals]
 
 
 # All features in the order of a row, by the words that `explain` shows.
@@ -85,7 +103,7 @@ MATCH_FEATURES = (
     "fits by words",
     "rank by words",
     "contains the words",
-    "contains them as a phrase",
+    "contains the query as a phrase",
     "fits by meaning",
     "rank by meaning",
     "contains words of the same meaning",
@@ -107,7 +125,7 @@ DEFINITION_FEATURES = (
     "defines a similar name",
     "words are in the name of a definition",
 )
-OTHER_FEATURES = ("in the named owner", "defines it with a body", "starts the file")
+OTHER_FEATURES = ("in the named owner", "the definition has a body", "starts the file")
 FEATURES = (
     *MATCH_FEATURES,
     *FILE_FEATURES,
@@ -188,11 +206,9 @@ class _Files:
 
     def __init__(self, candidates: Iterable[ChunkCandidate], wanted: Wanted, best: _Best) -> None:
         self._words: dict[int, int] = {}
-        self._coverage: dict[int, float] = {}
         self._sums: dict[int, float] = {}
         for candidate in candidates:
             file_id = candidate.file_id
-            self._coverage[file_id] = max(self._coverage.get(file_id, 0.0), candidate.coverage)
             self._words[file_id] = self._words.get(file_id, 0) | candidate.matched
             self._sums[file_id] = self._sums.get(file_id, 0.0) + _fit(candidate, best)
         self._worths = wanted.by_bit
@@ -210,7 +226,7 @@ class _Files:
 
 
 def _fit(candidate: ChunkCandidate, best: _Best) -> float:
-    return (candidate.bm25 / best.bm25 + max(0.0, candidate.cosine) / best.cosine) / 2
+    return candidate.bm25 / best.bm25
 
 
 def _role_features(candidate: ChunkCandidate, wanted: Wanted) -> list[float]:
@@ -245,7 +261,7 @@ def _definition_features(definitions: str, wanted: Wanted) -> list[float]:
     if not defined:
         return [0.0] * len(DEFINITION_FEATURES)
     as_written = {_group(one.kind) for one in defined if one.name in wanted.written}
-    asked = wanted.names | {wanted.spelled}
+    asked = (wanted.names | {wanted.spelled}) - {""}
     is_spelled = not as_written and any(one.letters in asked for one in defined)
     return [
         float("type" in as_written),
@@ -263,13 +279,13 @@ def _group(kind: str) -> str:
 
 def _has_similar(defined: Sequence["_Definition"], names: frozenset[str]) -> bool:
     letters = [one.letters for one in defined if len(one.letters) >= _SHORTEST_START]
-    return any(asked in name or name in asked for asked in names for name in letters)
+    return any(asked in name or name in asked for asked in names if asked for name in letters)
 
 
 def _share_of_words(words: frozenset[str], wanted: Wanted) -> float:
     """Return how well the words of a definition match those of the query, rare ones first."""
-    shared = words & wanted.worths.keys()
-    return sum(wanted.worths[word] for word in shared) * sqrt(len(shared) / len(words)) if shared else 0.0
+    shared = [worth for word, worth in wanted.worths.items() if word in words]
+    return sum(shared) * sqrt(len(shared) / len(words)) if shared else 0.0
 
 
 class _Definition(NamedTuple):

@@ -1,6 +1,7 @@
 """How well whole files fit a query, by the words and the vectors of their documents (index/file_document.py)."""
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import TYPE_CHECKING
 
 from keyhole.core.index.file_document import COUNT_MASKS, COUNT_SHIFTS, HASH_SHIFT, hash_of_word
@@ -61,6 +62,11 @@ def fit_by_vector(query: "NDArray[np.float32]", documents: Sequence[StoredDocume
     # Summed row by row, so that the place of a file among the others makes no difference.
     cosines = np.round((vectors * query.astype(np.float64)).sum(axis=1) / (127 * length), 6).tolist()
     return {document.file_id: min(1.0, cosine) for document, cosine in zip(embedded, cosines, strict=True)}
+
+
+def mean_of(fits: Mapping[int, float]) -> float:
+    """Return the mean fit, for what an older version of Keyhole indexed: nothing speaks for it or against it."""
+    return round(fsum(fits.values()) / len(fits), 6) if fits else 0.0
 
 
 def _sums(values: "NDArray[np.float64]", ends: "NDArray[np.intp]") -> "NDArray[np.float64]":

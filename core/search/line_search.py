@@ -96,6 +96,7 @@ def _hit(place: ChunkPlace, match: LineMatch, owner: SymbolEntry | None) -> Hit:
         returns="",
         definitions=place.definitions,
         signals=(Signal("matches", 1.0, f"column {match.column:,}"),),
+        points=1.0,
         column=match.column,
         owner=Owner(qualified_name(owner), owner.start_line, owner.end_line) if owner else None,
     )

@@ -8,7 +8,7 @@ from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import StoredDocument
 from keyhole.core.search.features import ChunkCandidate
-from keyhole.core.search.file_fit import fit_by_vector
+from keyhole.core.search.file_fit import fit_by_vector, mean_of
 from keyhole.core.search.max_sim import similarity_by_tokens
 from keyhole.core.search.semantic import similarities
 
@@ -35,7 +35,8 @@ class Meaning:
         of_chunks = {row.chunk_id: similarity for row, similarity in zip(rows, found, strict=True)}
         by_tokens = similarity_by_tokens(store, self.embedder, self.text, ids)
         of_files = fit_by_vector(self.vector, documents)
+        usual, usual_of_file = mean_of(by_tokens), mean_of(of_files)
         for candidate in candidates:
             candidate.cosine = of_chunks.get(candidate.chunk_id, 0.0)
-            candidate.max_sim = by_tokens.get(candidate.chunk_id, 0.0)
-            candidate.file_cosine = of_files.get(candidate.file_id, 0.0)
+            candidate.max_sim = by_tokens.get(candidate.chunk_id, usual)
+            candidate.file_cosine = of_files.get(candidate.file_id, usual_of_file)

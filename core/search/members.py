@@ -5,14 +5,13 @@ from pathlib import PurePosixPath
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, NamedSymbol
+from keyhole.core.search.features import FOLDER_FILES
 from keyhole.core.search.query import is_identifier, letters_of
 from keyhole.core.search.symbol_search import Names
 from keyhole.core.types import Role
 
 # A longer query is a sentence.
 _MOST_WORDS = 5
-# Files that stand for their folder.
-_FOLDER_FILES = frozenset(["__init__", "index", "mod", "lib", "main"])
 
 
 def named_members(store: SearchStore, names: Names, text: str, scope: ChunkScope) -> dict[int, int]:
@@ -43,4 +42,4 @@ def _owner_and_name(text: str) -> Iterator[tuple[str, str]]:
 def _modules(symbol: NamedSymbol) -> set[str]:
     """Return the names of the file or package that a symbol is in."""
     path = PurePosixPath(symbol.chunk.path)
-    return {letters_of(path.stem)} | ({letters_of(path.parent.name)} if path.stem in _FOLDER_FILES else set())
+    return {letters_of(path.stem)} | ({letters_of(path.parent.name)} if path.stem in FOLDER_FILES else set())

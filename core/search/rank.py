@@ -5,7 +5,7 @@ The ranking does not depend on pages.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import exp, log
+from math import exp, inf, log
 from operator import attrgetter, mul
 
 from keyhole.core.search.features import FEATURES, ChunkCandidate, measure
@@ -69,8 +69,8 @@ def _put_similar_below(candidates: Sequence[ChunkCandidate]) -> None:
 
 def _put_members_first(candidates: Sequence[ChunkCandidate]) -> None:
     """Raise what the query names by owner and name above everything else."""
-    others = max((candidate.score for candidate in candidates if not candidate.is_named_member), default=0.0)
     members = [candidate for candidate in candidates if candidate.is_named_member]
+    others = max((candidate.score for candidate in candidates if not candidate.is_named_member), default=-inf)
     # All others get at most half the share.
     lack = others + _SCALE * log(2) - min((candidate.score for candidate in members), default=0.0)
     if members and lack > 0:

@@ -64,6 +64,9 @@ def understand(text: str, worths: Mapping[str, float] = MappingProxyType({})) ->
     names = names_of(text)
     stems = frozenset(map(stem, words))
     total = sum(worths.values())
+    by_stem: dict[str, float] = {}
+    for word, worth in worths.items():
+        by_stem[stem(word)] = by_stem.get(stem(word), 0.0) + worth / total
     return Wanted(
         kind=_kind_of(text, words),
         words=frozenset(words),
@@ -73,8 +76,8 @@ def understand(text: str, worths: Mapping[str, float] = MappingProxyType({})) ->
         spelled=letters_of("".join(text.split())) if 1 < len(text.split()) < _LONG else "",
         texts=tuple(quoted_parts(text)),
         roles=frozenset(role for word, role in _ROLES_BY_STEM.items() if word in stems),
-        worths={stem(word): worth / total for word, worth in worths.items()} if total else {},
-        by_bit=tuple(worth / total for worth in worths.values()) if total else (),
+        worths=by_stem,
+        by_bit=tuple(worth / total for worth in worths.values()),
     )
 
 

@@ -7,7 +7,18 @@ from functools import partial
 from keyhole.core.masking import Mask
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.query import choose_mode, words_of
-from keyhole.core.types import Detail, Explanation, Format, MatchCount, Mode, Output, Query, SearchRequest, SearchResult
+from keyhole.core.types import (
+    Detail,
+    Explanation,
+    Format,
+    Hit,
+    MatchCount,
+    Mode,
+    Output,
+    Query,
+    SearchRequest,
+    SearchResult,
+)
 from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_masks, hit_text, ladders
@@ -19,6 +30,8 @@ from keyhole.core.view.writing import Page
 
 _LONGEST_PROJECT = 30
 _LONGEST_WORD = 40
+# A smaller share would be shown as 0.00.
+_SMALLEST_SHARE = 0.005
 
 
 def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> tuple[Query, Shown]:
@@ -126,17 +139,29 @@ def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount, sho
 
 
 def explanation_text(found: Explanation) -> str:
-    """Return why a file has its rank, signal by signal."""
+    """Return why a file has its rank, share by share."""
     places = [MaskedPlace(found.path, mask) for mask in found.masked]
     text = f"{name_text(found.path)}: {found.verdict}{masked_sentence(places, is_one_file=True)}\n"
     if found.role:
         text += f"  role: {found.role}\n"
     if found.hit:
         text += hit_text(found.hit, Detail.COMPACT)
-        for signal in sorted(found.hit.signals, key=lambda signal: -abs(signal.effect)):
-            text += f"  {signal.effect:+.2f}  {signal.name}" + (f" ({signal.detail})" if signal.detail else "") + "\n"
-        text += f"   {found.hit.points:.2f}  in all\n"
+        text += _shares_text(found.hit)
     return text
+
+
+def _shares_text(hit: Hit) -> str:
+    """Return what the score of a hit is made of, the largest share first; the shares add up to the total."""
+    shown = [signal for signal in hit.signals if abs(signal.effect) >= _SMALLEST_SHARE]
+    shown.sort(key=lambda signal: -abs(signal.effect))
+    rows = [(signal.effect, f"{signal.name} ({signal.detail})" if signal.detail else signal.name) for signal in shown]
+    rest = round(hit.points, 2) - sum(round(effect, 2) for effect, _ in rows)
+    if rows and abs(rest) >= _SMALLEST_SHARE:
+        rows.append((rest, "others and rounding"))
+    if not rows:
+        return "".join(f"  {signal.name} ({signal.detail})\n" for signal in hit.signals)
+    lines = [f"  {effect:+.2f}  {name}\n" for effect, name in rows]
+    return "".join(lines) + f"   {hit.points:.2f}  total\n"
 
 
 def masks_of_explanation(found: Explanation, masks: Sequence[Mask]) -> tuple[Mask, ...]:
