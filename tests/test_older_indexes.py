@@ -93,13 +93,25 @@ def test_an_index_run_fills_in_what_an_older_index_lacks(old: Service, tmp_path:
     report = old.index(on_message=messages.append)
     files = len(list(old.root.iterdir()))
     assert (report.changed, report.current, report.outdated) == (files, 0, 0)
-    assert f"reading {files} again" in messages[-1].text
+    assert f"read again for better ranking ({files})" in messages[-1].text
     assert outdated_notes(search(old)) == []
     again = old.index()
     assert (again.changed, again.current, again.generation) == (0, files, report.generation)
     fresh = Service.open(old.root, flags={"cache_dir": tmp_path / "fresh"})
     fresh.index()
     assert dump_rows(old.folder / INDEX_FILE) == dump_rows(fresh.folder / INDEX_FILE)
+
+
+def test_a_search_that_makes_the_index_records_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "retry.py").write_text("def retry():\n    pass\n")
+    service = Service.open(tmp_path / "work", flags={"cache_dir": tmp_path / "cache"})
+    refresh_index(service)
+    assert outdated_notes(search(service)) == []
+    later = Store(service.folder / INDEX_FILE).facts().analysis
+    for module in ("keyhole.core.index.update", "keyhole.core.search.engine"):
+        monkeypatch.setattr(f"{module}.ANALYSIS_VERSION", later + 1 if later else 0)
+    assert outdated_notes(search(service)) != []
 
 
 def test_while_files_are_read_again_answers_are_complete(old: Service, monkeypatch: pytest.MonkeyPatch) -> None:

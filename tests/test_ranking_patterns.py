@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
+import apsw
 import pytest
 
+from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.search.features import FEATURES, ChunkCandidate, measure
 from keyhole.core.search.rank import rank
 from keyhole.core.search.wanted import QuestionKind, understand
 from keyhole.core.search.weights import weights_for
 from keyhole.core.service import Service
 from keyhole.core.types import Hit, Mode, Role, SearchRequest
+from keyhole.core.view.lists.search_view import explanation_text
 
 
 def project(folder: Path, files: dict[str, str], model: str = "none") -> Service:
@@ -164,6 +167,34 @@ def test_the_shares_add_up_to_the_score(tmp_path: Path) -> None:
     for query in ("Application", "where does the application start", "page application"):
         for hit in ask(service, query, Mode.HYBRID):
             assert sum(signal.effect for signal in hit.signals) == pytest.approx(hit.points)
+
+
+@pytest.mark.parametrize("mode", [mode for mode in Mode if mode != Mode.AUTO])
+def test_the_shares_that_explain_shows_add_up(tmp_path: Path, mode: Mode) -> None:
+    service = project(tmp_path, DEFINES_IT, model="builtin")
+    explained = service.explain(SearchRequest("application", mode), "a.py")
+    assert explained.hit
+    rows = explanation_text(explained).splitlines()
+    shares = [float(row.split()[0]) for row in rows if row.strip().startswith(("+", "-"))]
+    total = next(float(row.split()[0]) for row in rows if row.endswith("  total"))
+    assert sum(shares) == pytest.approx(total, abs=0.001)
+
+
+def test_what_an_older_index_lacks_speaks_for_no_file(tmp_path: Path) -> None:
+    calls = "".join(f"    total{number} = application({number})\n" for number in range(9))
+    files = {f"{name}.py": f"def {name}():\n{calls}    return application\n" for name in ("apply", "begin", "close")}
+    service = project(tmp_path, files, model="builtin")
+    before = [hit.path for hit in ask(service, "close the application", Mode.HYBRID)]
+    with apsw.Connection(str(service.folder / INDEX_FILE)) as index:
+        index.execute("DELETE FROM chunk_tokens WHERE rowid = (SELECT max(rowid) FROM chunk_tokens)")
+        index.execute("DELETE FROM file_document WHERE rowid = (SELECT max(rowid) FROM file_document)")
+    assert before[0] == "close.py"
+    assert ask(service, "close the application", Mode.HYBRID)[0].path == "close.py"
+
+
+def test_words_with_the_same_stem_count_together() -> None:
+    worths = understand("tests testing parser", {"tests": 0.5, "testing": 0.25, "parser": 0.25}).worths
+    assert worths == {"test": 0.75, "pars": 0.25}
 
 
 def test_equal_scores_are_in_the_order_of_paths() -> None:
