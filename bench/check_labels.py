@@ -157,7 +157,7 @@ def belongs(query: str, answer: Answer, lines: list[str]) -> bool:
 
 
 def text_before(head: list[str], member: str) -> str:
-    """Return what stands before a member in the line that declares it."""
+    """Return the text before a member in the line that declares it."""
     pattern = re.compile(rf"(.*?)\b{re.escape(member)}\b", re.IGNORECASE)
     return next((match[1] for line in head if (match := pattern.search(line))), "")
 

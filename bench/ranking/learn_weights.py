@@ -61,7 +61,7 @@ class Data:
     repository: NDArray[np.str_]
 
     def part(self, queries: Flags) -> "Data":
-        """Return some of the queries, numbered anew."""
+        """Return some of the queries, with new numbers."""
         keep = queries[self.query]
         number = np.cumsum(queries) - 1
         return Data(
