@@ -20,6 +20,8 @@ class NoteKind(StrEnum):
     SAME_NAME = "same-name"
     INSIDE_FILE = "inside-file"
     LIKE_WHAT = "like-what"
+    REFERENCE_COUNTS = "reference-counts"
+    OTHER_DEFINITIONS = "other-definitions"
     LINKS_WITHIN = "links-within"
     PACKAGE_INSIDE = "package-inside"
     SKIPPED_MATCHES = "skipped-matches"

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.search.engine import Engine
     from keyhole.core.view.lists.listing import ListView
-    from keyhole.core.view.lists.relation_view import AnswerContext, RelationResults
+    from keyhole.core.view.lists.relation_results import AnswerContext, RelationResults
     from keyhole.core.view.writing import View
 
 _SAMPLE_BYTES = 5_000
@@ -182,12 +182,8 @@ class Service:
 
     def relation_page(self, request: "RelationRequest") -> "tuple[RelationResults, ListView]":
         """Return the results of such a request for the current files, and the answer written from them."""
-        from keyhole.core.view.lists.relation_view import (
-            AnswerContext,
-            find_relations,
-            parse_relation_request,
-            relation_view,
-        )
+        from keyhole.core.view.lists.relation_results import AnswerContext
+        from keyhole.core.view.lists.relation_view import find_relations, parse_relation_request, relation_view
 
         started = time.perf_counter()
         query = parse_relation_request(

@@ -208,6 +208,8 @@ class Analysis:
     source: SourceFile
     outline: Outline
     chunks: tuple[Chunk, ...]
+    # Every name with its role, as syntax/occurrences.py packs them.
+    occurrences: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

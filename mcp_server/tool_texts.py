@@ -7,7 +7,7 @@ choices, a default or a bound already says has no text here.
 from dataclasses import dataclass, field
 
 from keyhole.core.types import ToolSet
-from keyhole.core.view.budget.limits import LIMITS, MAX_CONTEXT_LINES, MAX_TOKENS, Limit
+from keyhole.core.view.budget.limits import DEEPEST, LIMITS, MAX_CONTEXT_LINES, MAX_TOKENS, Limit
 
 # Claude Code truncates descriptions and instructions at this length.
 LONGEST_DESCRIPTION = 2_048
@@ -31,6 +31,7 @@ _LINES = LIMITS["search_code by pattern"]
 _READ = LIMITS["read_file"]
 _LINKS = LIMITS["get_links"]
 _LINKED = LIMITS["search_by_links"]
+_REFERENCES = LIMITS["find_references"]
 _TREE = LIMITS["get_tree"]
 _DESCENDANTS = LIMITS["get_tree descendants"]
 
@@ -68,6 +69,23 @@ TOOLS = {
             **_PAGING,
         },
         {"context_lines": MAX_CONTEXT_LINES, **_paging_maxima(_LINES.maximum)},
+        is_core=True,
+    ),
+    "find_references": ToolText(
+        "Who uses, calls or extends a symbol, each certain, likely or only by name. " + _page_clause(_REFERENCES),
+        {
+            "symbol": "such as QuerySet.filter",
+            "path": "",
+            "line": "or at path and line",
+            "relation": "",
+            "role": "call, import …",
+            "certainty": "",
+            "within": "",
+            "include_tests": "",
+            "depth": "",
+            **_PAGING,
+        },
+        {"depth": DEEPEST, **_paging_maxima(_REFERENCES.maximum)},
         is_core=True,
     ),
     "map_file": ToolText(
@@ -166,6 +184,7 @@ def tool_names(tools: ToolSet) -> list[str]:
 
 # The tools that lead from one file to others, and to what.
 _WAYS_ON = {
+    "find_references": "who uses or calls a symbol",
     "get_links": "what a file links to, and its backlinks",
     "get_backlinks": "every link to a file or folder",
     "find_related": "similar code",

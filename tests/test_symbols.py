@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from keyhole.core.syntax.languages import LANGUAGES, detect_language
-from keyhole.core.syntax.parse import parse
+from keyhole.core.syntax.parse import parse, trees_of
+from keyhole.core.syntax.spans import Source
 from keyhole.core.syntax.symbols import extract_outline
 from keyhole.core.types import Outline, Symbol
 
@@ -19,7 +20,7 @@ def outline_of(path: Path) -> Outline:
     language = detect_language(path.name, source.decode())
     root = parse(language, source)
     assert root is not None
-    return extract_outline(language, root, source)
+    return extract_outline(language, trees_of(language, root, source), Source(source))
 
 
 def dump(outline: Outline) -> str:

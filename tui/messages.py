@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
     from keyhole.core.view.lists.listing import ListView
-    from keyhole.core.view.lists.relation_view import RelationResults
+    from keyhole.core.view.lists.relation_results import RelationResults
     from keyhole.tui.answer import Answer
 
 

@@ -25,7 +25,8 @@ from sources import DATA, EVALUATION, MANIFEST, Package, is_reserved_path, read_
 
 from keyhole.core.syntax import docs
 from keyhole.core.syntax.languages import Language, detect_language
-from keyhole.core.syntax.parse import parse
+from keyhole.core.syntax.parse import parse, trees_of
+from keyhole.core.syntax.spans import Source
 from keyhole.core.syntax.symbols import extract_outline
 
 # Few packages contain these languages, so each may give more pairs. The limits: for other languages, for these.
@@ -171,7 +172,7 @@ def _pairs_in(package: str, language: Language, text: str) -> Iterator[Pair]:
     if root is None:
         return
     lines = text.split("\n")
-    for symbol in extract_outline(language, root, content).walk():
+    for symbol in extract_outline(language, trees_of(language, root, content), Source(content)).walk():
         code = "\n".join(lines[symbol.start_line - 1 : symbol.end_line])
         if language.id == "markdown":
             doc, code, kind = symbol.name, code.partition("\n")[2], "section"

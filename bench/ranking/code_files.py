@@ -9,7 +9,7 @@ from keyhole.core.roles.file_roles import role_by_path
 from keyhole.core.syntax.captures import Captures
 from keyhole.core.syntax.docs import read_comment, read_docstring
 from keyhole.core.syntax.languages import Language, detect_language
-from keyhole.core.syntax.parse import find_matches, parse
+from keyhole.core.syntax.parse import find_matches, parse, trees_of
 from keyhole.core.syntax.spans import Source, Span, Spans
 from keyhole.core.syntax.symbols import extract_outline
 from keyhole.core.types import Role, Symbol
@@ -109,11 +109,12 @@ def _definitions_of(path: str, language: Language, content: bytes) -> Iterator[D
     root = parse(language, content)
     if root is None:
         return
-    symbols = list(extract_outline(language, root, content).walk())
+    trees = trees_of(language, root, content)
+    symbols = list(extract_outline(language, trees, Source(content)).walk())
     comments = None
     for symbol in symbols:
         if symbol.doc and comments is None:
-            comments = _Comments(Source(content), Captures(Source(content), find_matches(language, root, content)))
+            comments = _Comments(Source(content), Captures(Source(content), find_matches(language, trees)))
         yield Definition(path, language.id, symbol, doc=comments.doc_of(symbol) if symbol.doc and comments else None)
 
 

@@ -1,4 +1,4 @@
-"""Commands for links, the tree and similar code: links, backlinks, broken, search-links, tree and related."""
+"""Commands for links, the tree and similar code: links, backlinks, broken, search-links, tree, related and refs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -149,6 +149,46 @@ def related(
     _answer(root, RelatedRequest(path, line, symbol, Detail(detail_level), line_numbers), options)
 
 
+@click.command(name="refs")
+@click.argument("symbol", default="")
+@click.option("--path", default="", help="File or folder of the definition; with --line, the file of that line.")
+@click.option("--line", type=int, default=0, help="Ask for what is defined at or around this line of --path.")
+@click.option(
+    "--relation",
+    type=SuggestingChoice(["references", "callers", "callees", "hierarchy"]),
+    default="references",
+    show_default=True,
+    help="What to find.",
+)
+@click.option("--role", default="", help="Only references with this role, such as call or import.")
+@click.option("--certainty", type=SuggestingChoice(["certain", "likely", "by name"]), help="Only this certainty.")
+@click.option("--within", default="", help="Only references in this folder, or in files that match this glob.")
+@click.option("--tests/--no-tests", "include_tests", default=True, help="Include references in tests.")
+@click.option("--depth", type=int, default=1, show_default=True, help="Steps to follow callers, callees and classes.")
+@_list_options
+def references(
+    symbol: str,
+    root: Path,
+    *,
+    path: str,
+    line: int,
+    relation: str,
+    role: str,
+    certainty: str | None,
+    within: str,
+    include_tests: bool,
+    depth: int,
+    **options: Unpack[PageOptions],
+) -> None:
+    """Find what uses SYMBOL, such as QuerySet.filter, and how certain each place is."""
+    from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
+
+    request = ReferencesRequest(
+        symbol, path, line, ReferenceRelation(relation), role, certainty or "", within, include_tests, depth
+    )
+    _answer(root, request, options)
+
+
 def _answer(root: Path, request: "RelationRequest", options: PageOptions) -> None:
     from keyhole.core.service import Service
 
@@ -166,4 +206,4 @@ def _answer(root: Path, request: "RelationRequest", options: PageOptions) -> Non
     print_list(service.relation_view(paged), shape.profile)
 
 
-COMMANDS = (links, backlinks, broken_links, search_links, tree, related)
+COMMANDS = (links, backlinks, broken_links, search_links, tree, related, references)

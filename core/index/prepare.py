@@ -134,6 +134,7 @@ def _rows(analysis: Analysis) -> FileRows:
         symbols=tuple(row for symbol in outline.symbols for row in _symbol_rows(symbol)),
         links=tuple(_link_rows(analysis)),
         masked=source.masked,
+        occurrences=analysis.occurrences,
         content_hint=content_hint(source.path, outline.language, source.text),
         declared=tuple(
             DeclaredRow(fact.kind, fact.name, fact.value)

@@ -15,6 +15,7 @@ from keyhole.core.index.rows import (
     ChunkSource,
     ChunkSpan,
     DefiningChunk,
+    DefinitionRow,
     FactName,
     FileDigest,
     FileFacts,
@@ -23,8 +24,10 @@ from keyhole.core.index.rows import (
     FileStamp,
     Found,
     Heading,
+    ImportRow,
     IndexFacts,
     NamedSymbol,
+    NamesOfFile,
     Slice,
     StoredDocument,
     StoredLink,
@@ -251,6 +254,28 @@ class SearchStore(FactStore, Protocol):
         """Return the names of up to `limit` methods of a class, exported ones first."""
 
 
+class ReferenceStore(FactStore, Protocol):
+    """The methods that references need."""
+
+    def files_with_name(self, name: str) -> list[NamesOfFile]:
+        """Return the files that contain a name, in either case, sorted by path."""
+
+    def names_of_files(self, paths: Iterable[str]) -> list[NamesOfFile]:
+        """Return the names of these files, sorted by path."""
+
+    def definitions_named(self, name: str) -> list[DefinitionRow]:
+        """Return the symbols with exactly this name, by path and line."""
+
+    def definitions_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
+        """Return the symbols of these files, by path and line."""
+
+    def holders_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
+        """Return what has members in these files: classes and the like, and methods that stand outside theirs."""
+
+    def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:
+        """Return the imports of these files, by path and line."""
+
+
 class RelationStore(FactStore, Protocol):
     """The methods that links and the tree need."""
 
@@ -318,7 +343,7 @@ class RelationStore(FactStore, Protocol):
         """Return how many links of each file are broken for one of these reasons."""
 
 
-class IndexStore(WriterStore, SearchStore, RelationStore, Protocol):
+class IndexStore(WriterStore, SearchStore, RelationStore, ReferenceStore, Protocol):
     """All methods of an open index: the three interfaces above, and lists of the whole index."""
 
     @property

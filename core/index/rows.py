@@ -116,6 +116,8 @@ class FileRows:
     # What the text says about the role of the file.
     content_hint: str = ""
     document: DocumentRow | None = None
+    # Every name with its role, as syntax/occurrences.py packs them; empty if the file has none.
+    occurrences: bytes = b""
     # The version of the analysis that made these rows.
     analysis: int = 0
 
@@ -335,6 +337,49 @@ class StoredTokens(NamedTuple):
 
     chunk_id: int
     ids: bytes
+
+
+class DefinitionRow(NamedTuple):
+    """A symbol with its file, as references are resolved to it."""
+
+    id: int
+    path: str
+    language: str
+    name: str
+    kind: str
+    parent: str
+    signature: str
+    start_line: int
+    end_line: int
+    name_line: int
+    depth: int
+    modifiers: str
+
+    @property
+    def qualified_name(self) -> str:
+        """The name with the names around it."""
+        return f"{self.parent}.{self.name}" if self.parent else self.name
+
+
+class ImportRow(NamedTuple):
+    """An import of a file: what is written, and the path in the workspace that it means, if it means one."""
+
+    origin: str
+    line: int
+    target: str
+    part: str
+    state: str
+    path: str
+
+
+class NamesOfFile(NamedTuple):
+    """A file with all its names, as syntax/occurrences.py packs them."""
+
+    file_id: int
+    path: str
+    language: str
+    role: str
+    names: bytes
 
 
 class StoredDocument(NamedTuple):

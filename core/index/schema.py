@@ -11,6 +11,7 @@ Version  Why it changed
 8        secrets are masked, and `masked` says where; the next run reads every file again
 9        for ranking: roles of files, tokens of chunks, and a document per file with its words and its vector; and for
          each file the `analysis` that made its rows, so that searches can use them until the file is read again
+10       every name in each file with its role, and the files of each name
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ import apsw
 
 from keyhole.core.index.extension import load_vectors
 
-VERSION = 9
+VERSION = 10
 # "Khol" in ASCII; distinguishes an index from other SQLite files.
 APPLICATION_ID = 0x4B686F6C
 
@@ -115,6 +116,15 @@ CREATE VIRTUAL TABLE file_trigrams USING fts5(
     content, content='', contentless_delete=1, tokenize='trigram', detail='none'
 );
 """
+# One record per file with all its names (syntax/occurrences.py), and the files that contain a name. Names are separated
+# by spaces; they may contain any other sign, such as `operator<<` or `valid?`.
+_NAMES = """
+CREATE TABLE file_occurrences (file_id INTEGER PRIMARY KEY, names BLOB NOT NULL);
+CREATE VIRTUAL TABLE file_names USING fts5(
+    names, content='', contentless_delete=1, detail='none',
+    tokenize="ascii tokenchars '_$@#?!=-:<>+*/%&|^~.,;()[]{}\\`'"
+);
+"""
 # Links as written, and what they resolve to; `state` is NULL until a link is resolved.
 _LINKS = """
 CREATE TABLE link (
@@ -148,7 +158,7 @@ CREATE INDEX declared_by_file ON declared (file_id);
 
 def create(db: apsw.Connection) -> None:
     """Create the tables of an empty index."""
-    db.execute(_TABLES + _DEPTHS + _SIGNS + _RANKING + _TRIGRAMS + _LINKS)
+    db.execute(_TABLES + _DEPTHS + _SIGNS + _RANKING + _TRIGRAMS + _NAMES + _LINKS)
     db.pragma("application_id", APPLICATION_ID)
     db.pragma("user_version", VERSION)
 
@@ -249,6 +259,11 @@ def _add_ranking(db: apsw.Connection) -> None:
     db.execute("UPDATE file SET analysis = (SELECT value FROM meta WHERE key = 'analysis')")
 
 
+def _add_names(db: apsw.Connection) -> None:
+    """Add the names in files, empty; index runs read the files again, because their analysis is an older one."""
+    db.execute(_NAMES)
+
+
 MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     1: _add_definitions,
     2: _add_trigrams,
@@ -258,4 +273,5 @@ MIGRATIONS: dict[int, Callable[[apsw.Connection], None]] = {
     6: _add_change_times,
     7: _add_masks,
     8: _add_ranking,
+    9: _add_names,
 }

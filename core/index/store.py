@@ -14,6 +14,7 @@ from keyhole.core.index.file_table import FileTable
 from keyhole.core.index.link_lists import LinkLists
 from keyhole.core.index.link_table import LinkTable
 from keyhole.core.index.lock import has_writer
+from keyhole.core.index.occurrence_table import OccurrenceTable
 from keyhole.core.index.rows import FileRows, LanguageTotals
 from keyhole.core.index.symbol_table import SymbolTable
 from keyhole.core.index.trigram_table import TrigramTable
@@ -29,6 +30,7 @@ class Store(
     SymbolTable,
     LinkTable,
     LinkLists,
+    OccurrenceTable,
     WordTable,
     TrigramTable,
     VectorTable,
@@ -78,6 +80,7 @@ class Store(
         """Remove from the file what was deleted from the tables: SQLite keeps it in unused pages and segments."""
         self.merge_words()
         self._merge_trigrams()
+        self._merge_names()
         with explained(self.path), suppress(apsw.FullError, apsw.BusyError):
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -95,6 +98,7 @@ class Store(
             # `INSERT OR REPLACE` would make FTS5 write its pending data to disk for every file.
             self._delete_file(known_id)
             self._delete_document(known_id)
+            self._delete_occurrences(known_id)
         file_id = known_id or self._next_id("file")
         self._delete_skip(rows.path)
         if rows.unparsed:
@@ -102,6 +106,8 @@ class Store(
         self._insert_file(file_id, rows, role)
         if rows.document:
             self._insert_document(file_id, rows.document)
+        if rows.occurrences:
+            self._insert_occurrences(file_id, rows.occurrences)
         first = self._insert_chunks(file_id, rows.chunks)
         self._insert_words(first, rows.chunks)
         self._replace_symbols(file_id, rows.symbols, is_new=is_new)
@@ -122,6 +128,7 @@ class Store(
         self._delete_declared(file_id)
         self._delete_file(file_id)
         self._delete_document(file_id)
+        self._delete_occurrences(file_id)
         self._reopen_links_to(path)
         self._find_roles_later()
 

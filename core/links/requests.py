@@ -109,6 +109,40 @@ class RelatedRequest(ListRequest):
     line_numbers: bool = True
 
 
+class ReferenceRelation(StrEnum):
+    """What to find about a symbol: its uses, what calls it, what it calls, or its classes above and below."""
+
+    REFERENCES = "references"
+    CALLERS = "callers"
+    CALLEES = "callees"
+    HIERARCHY = "hierarchy"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencesRequest(ListRequest):
+    """Who uses a symbol, given by its name or as what is defined or used at a line of a file.
+
+    `role`, `certainty`, `within` and `include_tests` narrow the list; `depth` is how far callers, callees and the
+    hierarchy are followed.
+    """
+
+    symbol: str = ""
+    path: str = ""
+    line: int = 0
+    relation: ReferenceRelation = ReferenceRelation.REFERENCES
+    role: str = ""
+    certainty: str = ""
+    within: str = ""
+    include_tests: bool = True
+    depth: int = 1
+
+
 RelationRequest = (
-    LinksRequest | BacklinksRequest | BrokenLinksRequest | LinkSearchRequest | TreeRequest | RelatedRequest
+    LinksRequest
+    | BacklinksRequest
+    | BrokenLinksRequest
+    | LinkSearchRequest
+    | TreeRequest
+    | RelatedRequest
+    | ReferencesRequest
 )

@@ -15,6 +15,7 @@ from keyhole.core.links.requests import (
     Category,
     LinkSearchRequest,
     LinksRequest,
+    ReferencesRequest,
     RelatedRequest,
     Relation,
     RelationRequest,
@@ -44,7 +45,17 @@ def nothing_for(store: RelationStore, request: RelationRequest) -> NothingFound:
         return _no_linked_files(store, request)
     if isinstance(request, RelatedRequest):
         return _no_related_code(store, request)
+    if isinstance(request, ReferencesRequest):
+        return _no_references(store, request)
     return _no_files(store, request) if request.is_list else _empty_tree(store, request)
+
+
+def _no_references(store: RelationStore, request: ReferencesRequest) -> NothingFound:
+    what = request.symbol or f"what is defined at line {request.line}"
+    given = {"role": request.role, "certainty": request.certainty, "within": request.within}
+    filters = [(name, value) for name, value in given.items() if value]
+    filters += [] if request.include_tests else [("include_tests", "false")]
+    return NothingFound(f"{request.relation} of {what}", store.count_files(), filters=tuple(filters))
 
 
 def _no_links(store: RelationStore, request: LinksRequest) -> NothingFound:

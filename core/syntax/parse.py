@@ -1,7 +1,7 @@
 """Grammars and symbol queries, loaded once per process and only when a file needs them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -53,13 +53,20 @@ def load_grammar(name: str) -> Grammar:
 
 
 @cache
-def load_query(language: Language) -> Query:
-    """Compile the symbol query of a language."""
-    table = files("keyhole.assets").joinpath("queries", f"{language.table}.scm")
+def load_query(language: Language, folder: str = "") -> Query:
+    """Compile the symbol query of a language, or another one from a folder."""
+    tables = files("keyhole.assets").joinpath("queries", folder)
     try:
-        return Query(load_grammar(language.grammar or language.id), table.read_text("utf-8"))
+        text = tables.joinpath(f"{language.table}.scm").read_text("utf-8")
+        # TSX shares TypeScript's table, and may have one with what only TSX has.
+        own = tables.joinpath(f"{language.id}.scm")
+        if language.id != language.table and own.is_file():
+            text += own.read_text("utf-8")
+        return Query(load_grammar(language.grammar or language.id), text)
     except (OSError, QueryError) as error:
-        raise AssetError(f"the symbol query for {language.label} is invalid: {error}; reinstall keyhole") from error
+        raise AssetError(
+            f"the {folder or 'symbol'} query for {language.label} is invalid: {error}; reinstall keyhole"
+        ) from error
 
 
 def parse(language: Language, source: bytes) -> Node | None:
@@ -80,16 +87,37 @@ def has_errors(language: Language, root: Node) -> bool:
     return root.has_error
 
 
-def find_matches(language: Language, root: Node, source: bytes) -> Iterator[Match]:
-    """Yield the matches of the language's symbol query in a tree."""
+def find_matches(language: Language, trees: Iterable[Node]) -> Iterator[Match]:
+    """Yield the matches of the language's symbol query in the trees of a file."""
     if not language.has_symbols:
         return
     cursor = QueryCursor(load_query(language))
     cursor.set_max_start_depth(_MAX_DEPTH)
-    for tree in (root, *_reparse_broken(language, root, source)):
+    for tree in trees:
         # Matches come in source order; sort them by pattern, so that the earlier patterns of the query come first.
         for _, match in sorted(cursor.matches(tree), key=itemgetter(0)):
             yield match
+
+
+def find_names(language: Language, trees: Iterable[Node]) -> Iterator[Match]:
+    """Yield what the language's query for references captures in each tree of a file."""
+    if not language.has_definitions:
+        return
+    cursor = QueryCursor(load_query(language, "references"))
+    cursor.set_max_start_depth(_MAX_DEPTH)
+    for tree in trees:
+        yield cursor.captures(tree)
+
+
+def quoted_trees(language: Language, source: bytes) -> Iterator[Node]:
+    """Parse the code that a file quotes, such as the bodies of SQL functions: it has names, but no symbols."""
+    for start, end in _quoted_bodies(language, source, 0, len(source))[:RECOVERY_LIMIT]:
+        yield _parse_part(language, source, start, end)
+
+
+def trees_of(language: Language, root: Node, source: bytes) -> list[Node]:
+    """Return the tree of a file, and one for each part that had to be parsed again."""
+    return [root, *_reparse_broken(language, root, source)] if language.has_symbols else [root]
 
 
 def _reparse_broken(language: Language, root: Node, source: bytes) -> Iterator[Node]:

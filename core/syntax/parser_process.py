@@ -61,20 +61,21 @@ class ParserProcess:
         if known is not None:
             return known
         try:
-            return _outline(self._ask("outline", source)["outline"])
+            return _outline(self._ask("outline", source)[0]["outline"])
         except _CrashError as crash:
             return Outline(language.id, missed=crash.reason(language))
 
     def analyse(self, source: SourceFile) -> Analysis:
-        """Parse a file for its symbols, imports and chunks; one that cannot be parsed is split as plain text."""
+        """Parse a file for its symbols, imports, names and chunks; one that cannot be parsed is split as plain text."""
         language = detect_language(source.path, source.text)
         if language.grammar is None:
             return without_parsing(source, Outline(language.id))
         try:
-            reply = self._ask("analysis", source)
+            reply, occurrences = self._ask("analysis", source)
         except _CrashError as crash:
             return without_parsing(source, Outline(language.id, missed=crash.reason(language)))
-        return Analysis(source, _outline(reply["outline"]), tuple(_chunks(source.text, reply["chunks"])))
+        chunks = tuple(_chunks(source.text, reply["chunks"]))
+        return Analysis(source, _outline(reply["outline"]), chunks, occurrences)
 
     def close(self) -> None:
         """End the worker, if there is one."""
@@ -86,7 +87,7 @@ class ParserProcess:
                 if pipe is not None:
                     pipe.close()
 
-    def _ask(self, wants: str, source: SourceFile) -> dict[str, Any]:
+    def _ask(self, wants: str, source: SourceFile) -> tuple[dict[str, Any], bytes]:
         """Return the worker's reply, or raise _CrashError."""
         head = {"wants": wants, "path": source.path, "size": source.size}
         body = source.text.encode()
@@ -136,15 +137,14 @@ class ParserProcess:
         self._worker = worker
         return worker
 
-    def _reply(self, worker: subprocess.Popen[bytes]) -> dict[str, Any] | None:
+    def _reply(self, worker: subprocess.Popen[bytes]) -> tuple[dict[str, Any], bytes] | None:
         """Wait for the reply as long as the caller has time."""
         pipe = cast("BinaryIO", worker.stdout)
         # Windows cannot wait for a pipe with a time limit.
         if os.name != "nt":
             while not select.select([pipe], [], [], time_left())[0]:
                 pass
-        reply = read_frame(pipe)
-        return reply[0] if reply else None
+        return read_frame(pipe)
 
 
 @cache

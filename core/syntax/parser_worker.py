@@ -100,7 +100,8 @@ def main() -> None:
         else:
             analysis = analyse(source)
             chunks = [(c.start_line, c.end_line, len(c.text), c.definitions) for c in analysis.chunks]
-            write_frame(replies, {"outline": outline_facts(analysis.outline), "chunks": chunks})
+            reply = {"outline": outline_facts(analysis.outline), "chunks": chunks}
+            write_frame(replies, reply, analysis.occurrences)
 
 
 def outline_facts(outline: Outline) -> list[object]:

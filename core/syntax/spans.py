@@ -71,6 +71,11 @@ class Source:
         """Return the row of a position."""
         return bisect_left(self._line_feeds, position)
 
+    def rows(self, positions: Iterable[int]) -> list[int]:
+        """Return the rows of many positions."""
+        feeds = self._line_feeds
+        return [bisect_left(feeds, position) for position in positions]
+
     def last_row(self, start: int, end: int) -> int:
         """Return the row of the last text in a range, since nodes may include white space after it."""
         while end > start and self.content[end - 1] in b" \t\r\n\f":
@@ -79,8 +84,11 @@ class Source:
 
     def line_start(self, position: int) -> int:
         """Return the start of the line of a position."""
-        row = self.row(position)
-        return self._line_feeds[row - 1] + 1 if row else 0
+        return self.row_start(self.row(position))
+
+    def row_start(self, row: int) -> int:
+        """Return the start of a row."""
+        return self._row_starts[row]
 
     def starts_line(self, position: int) -> bool:
         """Return whether only white space comes before a position on its line."""
@@ -95,6 +103,14 @@ class Source:
         row = self.row(position)
         end = self._line_feeds[row] if row < len(self._line_feeds) else len(self.content)
         return self.content[position : min(end, position + _REST_LIMIT)].strip()
+
+    def row_starts(self, rows: Iterable[int]) -> list[int]:
+        """Return the starts of many rows."""
+        return list(map(self._row_starts.__getitem__, rows))
+
+    @cached_property
+    def _row_starts(self) -> list[int]:
+        return [0, *(feed + 1 for feed in self._line_feeds)]
 
     @cached_property
     def _line_feeds(self) -> list[int]:

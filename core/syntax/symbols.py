@@ -1,5 +1,7 @@
 """Building symbols and imports from the matches of a language's symbol query."""
 
+from collections.abc import Sequence
+
 from tree_sitter import Node
 
 from keyhole.core.syntax.captures import Captures, Definition
@@ -16,10 +18,9 @@ _MAX_NESTING = 30
 _NOT_LOCAL = frozenset(["prototype", "constant"])
 
 
-def extract_outline(language: Language, root: Node, content: bytes) -> Outline:
-    """Return the symbols and imports of a parsed file."""
-    source = Source(content)
-    captures = Captures(source, find_matches(language, root, content))
+def extract_outline(language: Language, trees: Sequence[Node], source: Source) -> Outline:
+    """Return the symbols and imports of a file, given its tree and those of the parts that were parsed again."""
+    captures = Captures(source, find_matches(language, trees))
     _unwrap(captures)
     _stretch_sections(captures)
     definitions = [d for d in captures.definitions.values() if _is_wanted(d, captures.exported)]
@@ -28,7 +29,7 @@ def extract_outline(language: Language, root: Node, content: bytes) -> Outline:
     imports = tuple(captures.imports[key] for key in sorted(captures.imports))
     references = tuple(captures.references[key] for key in sorted(captures.references.keys() - captures.imports.keys()))
     symbols = _Builder(language, captures, decorators).nest(definitions)
-    return Outline(language.id, symbols, imports, has_errors(language, root), references=references)
+    return Outline(language.id, symbols, imports, has_errors(language, trees[0]), references=references)
 
 
 def _is_wanted(definition: Definition, exported: set[str]) -> bool:

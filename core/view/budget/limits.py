@@ -22,6 +22,8 @@ DEFAULT_TOKENS = 20_000
 MAX_TOKENS = 25_000
 
 
+# How many steps callers, callees and classes are followed.
+DEEPEST = 5
 # Around a line that matches a pattern.
 MAX_CONTEXT_LINES = 10
 
@@ -44,6 +46,7 @@ LIMITS = {
     "find_broken_links": Limit(100, 500),
     "search_by_links": Limit(50, 200),
     "find_related": Limit(50, 200),
+    "find_references": Limit(100, 500),
     "get_tree descendants": Limit(100, 500),
     "get_tree": Limit(100, 200),
 }

@@ -21,6 +21,8 @@ class LinePage:
     hits: Sequence[Hit]
     context_lines: int = 0
     is_json: bool = False
+    # What stands before the text of each line; none if there is nothing to say.
+    labels: Sequence[str] = ()
 
     def text_of(self, number: int, level: str) -> str:
         """Return a line with what it needs above it: the path, if it is the first of its file, and the owner.
@@ -72,7 +74,7 @@ class LinePage:
         """Return a matching line (`12: text`) and the lines around it (`13- text`), without those of its neighbours."""
         hit, passage = self.hits[number], self.hits[number].passage
         if passage is None:
-            return [f"  {hit.line}:\n"]
+            return [f"  {hit.line}: {self._label(number)}".rstrip() + "\n"]
         first, last = self._window(number, level)
         start, end = first, last
         if self._is_same_file(number - 1, number):
@@ -85,9 +87,12 @@ class LinePage:
         has_context = first < hit.line or last > hit.line
         return [
             *(_beside(n, line) for n, line in enumerate(shown_before, hit.line - len(shown_before))),
-            f"  {_match(hit, passage.text, keep_indent=has_context)}\n",
+            f"  {_match(hit, passage.text, self._label(number), keep_indent=has_context)}\n",
             *(_beside(n, line) for n, line in enumerate(shown_after, hit.line + 1)),
         ]
+
+    def _label(self, number: int) -> str:
+        return self.labels[number] if self.labels else ""
 
     def _window(self, number: int, level: str) -> tuple[int, int]:
         """Return the first and last line to show for a match."""
@@ -111,13 +116,13 @@ def count_facts(count: MatchCount, *, is_folder: bool) -> dict[str, object]:
     return facts | {"matching_files": count.files} if is_folder else facts
 
 
-def _match(hit: Hit, text: str, *, keep_indent: bool) -> str:
+def _match(hit: Hit, text: str, label: str, *, keep_indent: bool) -> str:
     """Return a line as `12: text`, or as `12:345: …text…` with the column if it is clipped around the match."""
     line = text.rstrip()
     line = line if keep_indent else line.lstrip()
     if len(line) <= _LONGEST_LINE:
-        return f"{hit.line}: {visible(line)}"
-    return f"{hit.line}:{hit.column}: {visible(line_preview(text.rstrip(), hit.column))}"
+        return f"{hit.line}: {label}{visible(line)}"
+    return f"{hit.line}:{hit.column}: {label}{visible(line_preview(text.rstrip(), hit.column))}"
 
 
 def _beside(number: int, line: str) -> str:

@@ -1,10 +1,10 @@
 """Answers about links, the tree and related code: found in the index and written as pages of a list."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.rows import Found, Slice
@@ -16,6 +16,7 @@ from keyhole.core.links.requests import (
     FileOrder,
     LinkSearchRequest,
     LinksRequest,
+    ReferencesRequest,
     RelatedRequest,
     Relation,
     RelationRequest,
@@ -35,16 +36,15 @@ from keyhole.core.search.link_search import (
 from keyhole.core.search.nothing_linked import nothing_for
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
-from keyhole.core.types import Detail, Format, IndexVersion, NothingFound
-from keyhole.core.view.budget.fitting import Ladder
+from keyhole.core.types import Detail, Format
 from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
 from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_text, ladders
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
+from keyhole.core.view.lists.reference_view import check_references_request, find_references
 from keyhole.core.view.lists.relation_items import (
-    LEVELS,
     incoming_text,
     link_facts,
     linked_file_facts,
@@ -53,11 +53,10 @@ from keyhole.core.view.lists.relation_items import (
     node_text,
     outgoing_text,
 )
+from keyhole.core.view.lists.relation_results import AnswerContext, RelationResults, line_results
 from keyhole.core.view.masked import MaskedPlace, masks_in_text
 from keyhole.core.view.text import count_of, name_text
 from keyhole.core.view.writing import Page
-
-Item = TypeVar("Item")
 
 _LONGEST_PROJECT = 30
 _LONGEST_PATH_IN_NOTE = 40
@@ -96,45 +95,6 @@ class RelationQuery:
         return " ".join(map(str, filter(None, _subject_of(self.request))))
 
 
-def _one_line_each(_: Detail, count: int) -> list[Ladder]:
-    return [LEVELS] * count
-
-
-@dataclass(frozen=True, slots=True)
-class RelationResults:
-    """What a request found: its results, the files they depend on, and which of those have changed since."""
-
-    count: int
-    total: int
-    text_of: Callable[[int, str], str]
-    facts_of: Callable[[int, str], Mapping[str, object]]
-    paths: frozenset[str] = frozenset()
-    changed: frozenset[str] = frozenset()
-    notes: tuple[Note, ...] = ()
-    sections: tuple[Section, ...] = ()
-    # What was looked for, if nothing was found and the index is complete.
-    nothing: NothingFound | None = None
-    # What the results are, if not just results, and further facts for JSON.
-    unit: str = ""
-    facts: Mapping[str, object] = field(default_factory=dict)
-    ladders: Callable[[Detail, int], list[Ladder]] = _one_line_each
-    # The results as data, for front ends that draw them themselves: links by category, or related code.
-    links: Mapping[Category, Found[Link]] = field(default_factory=dict)
-    related: RelatedCode | None = None
-    # The path and the lines of each result, or what is masked in it.
-    places: Sequence[tuple[str, int, int]] = ()
-    masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerContext:
-    """Further facts of an answer: the project, its index, and when the request started."""
-
-    project: str
-    index: IndexVersion
-    started: float
-
-
 TOOLS: dict[type[object], str] = {
     LinksRequest: "get_links",
     BacklinksRequest: "get_backlinks",
@@ -142,6 +102,7 @@ TOOLS: dict[type[object], str] = {
     LinkSearchRequest: "search_by_links",
     TreeRequest: "get_tree",
     RelatedRequest: "find_related",
+    ReferencesRequest: "find_references",
 }
 
 
@@ -159,12 +120,15 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
         view = "get_tree descendants" if is_long else view
     if isinstance(request, RelatedRequest):
         check_least("line", request.line, 1)
+    if isinstance(request, ReferencesRequest):
+        check_references_request(request)
     is_several = isinstance(request, LinksRequest) and request.category is None
     if is_several and (request.offset or request.cursor):
         raise QueryError("offset and cursor need a category: internal, external or incoming")
     limit, limit_notes = clamp_limit(view, request.limit)
     tokens, token_notes = clamp_tokens(request.max_tokens)
     detail = request.detail_level if isinstance(request, RelatedRequest) else Detail.MINIMAL
+    detail = Detail.COMPACT if isinstance(request, ReferencesRequest) else detail
     has_numbers = not isinstance(request, RelatedRequest) or request.line_numbers
     notes = (*limit_notes, *token_notes)
     shown = Shown(detail, request.format, Budget(tokens), notes, line_numbers=has_numbers)
@@ -257,7 +221,7 @@ def _find_linked(engine: Engine, query: RelationQuery) -> RelationResults:
     found = files_by_links(engine.store, request, query.wanted)
     notes = [*_within_notes(engine, request.has_links_to)] if request.has_links_to else []
     notes += _inside_notes(engine, request.external_domains)
-    return replace(_lines(found, linked_file_text, linked_file_facts, set()), notes=tuple(notes))
+    return replace(line_results(found, linked_file_text, linked_file_facts, set()), notes=tuple(notes))
 
 
 def _inside_notes(engine: Engine, names: Iterable[str]) -> Iterator[Note]:
@@ -273,7 +237,7 @@ def _inside_notes(engine: Engine, names: Iterable[str]) -> Iterator[Note]:
 def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> RelationResults:
     files = list_files(engine.store, engine.files.root, request, wanted)
     found, skipped = files.found, files.skipped
-    results = _lines(found, partial(node_text, is_nested=False), node_facts, {node.path for node in found.items})
+    results = line_results(found, partial(node_text, is_nested=False), node_facts, {node.path for node in found.items})
     notes = []
     if skipped:
         reasons = ", ".join(f"{count:,} {reason.label}" for reason, count in skipped.most_common())
@@ -305,7 +269,7 @@ def _find_tree(engine: Engine, query: RelationQuery) -> RelationResults:
         return _find_files(engine, request, query.wanted)
     nodes = Tree(engine.store, request).walk(query.wanted)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
-    results = _lines(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
+    results = line_results(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
     results = replace(results, places=[(node.path, node.start_line, node.end_line) for node in nodes.items])
     first = nodes.items[0] if nodes.items else None
     # The line of its file is on the previous page, so a note has to say which file the symbol is in.
@@ -334,6 +298,11 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
     )
 
 
+def _find_references(engine: Engine, query: RelationQuery) -> RelationResults:
+    request = cast("ReferencesRequest", query.request)
+    return find_references(engine, request, query.wanted, query.shown.format)
+
+
 def _related_notes(related: RelatedCode) -> Iterator[Note]:
     # Two notes and a short path, because a long note is clipped.
     path = name_text(related.path, _LONGEST_PATH_IN_NOTE)
@@ -350,6 +319,7 @@ _FINDERS: dict[type[object], Callable[[Engine, RelationQuery], RelationResults]]
     LinkSearchRequest: _find_linked,
     TreeRequest: _find_tree,
     RelatedRequest: _find_related,
+    ReferencesRequest: _find_references,
 }
 
 
@@ -408,23 +378,7 @@ def _link_lines(
 ) -> RelationResults:
     places = [(link.path, link.line, link.line) for link in found.items]
     links = {category: found} if category else {}
-    return replace(_lines(found, text_of, link_facts, paths), links=links, places=places)
-
-
-def _lines(
-    found: Found[Item],
-    text_of: Callable[[Item, str], str],
-    facts_of: Callable[[Item, str], Mapping[str, object]],
-    paths: set[str],
-) -> RelationResults:
-    """Return results that are one line each."""
-    return RelationResults(
-        count=len(found.items),
-        total=found.total,
-        text_of=lambda number, level: text_of(found.items[number], level),
-        facts_of=lambda number, level: facts_of(found.items[number], level),
-        paths=frozenset(paths),
-    )
+    return replace(line_results(found, text_of, link_facts, paths), links=links, places=places)
 
 
 def _check_known(engine: Engine, path: str) -> None:
@@ -439,7 +393,7 @@ def _with_relative(request: RelationRequest, relative: Callable[[str], str]) -> 
         return request  # Its path is a filter.
     names = ("has_links_to", "linked_from") if isinstance(request, LinkSearchRequest) else ("path",)
     # A link names the root of the workspace with a dot; the tree starts there without a path.
-    root = "" if isinstance(request, TreeRequest | RelatedRequest) else ROOT
+    root = "" if isinstance(request, TreeRequest | RelatedRequest | ReferencesRequest) else ROOT
     given = {name: value for name in names if (value := getattr(request, name))}
     changes: dict[str, Any] = {
         name: root if value.strip().rstrip("/") == ROOT else relative(value) for name, value in given.items()

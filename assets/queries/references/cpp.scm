@@ -1,0 +1,73 @@
+(call_expression function: (identifier) @ref.call)
+(call_expression function: (field_expression field: (field_identifier) @ref.call))
+(call_expression function: (field_expression field: (qualified_identifier name: (field_identifier) @ref.call)))
+(call_expression function: (qualified_identifier name: (identifier) @ref.call))
+(call_expression function: (qualified_identifier name: (qualified_identifier name: (identifier) @ref.call)))
+(call_expression function: (qualified_identifier
+  name: (qualified_identifier name: (qualified_identifier name: (identifier) @ref.call))))
+(call_expression function: (parenthesized_expression (pointer_expression argument: (identifier) @ref.call)))
+(template_function name: (identifier) @ref.call)
+(template_method name: (field_identifier) @ref.call)
+(new_expression type: (type_identifier) @ref.call)
+(new_expression type: (qualified_identifier name: (type_identifier) @ref.call))
+(new_expression type: (template_type name: (type_identifier) @ref.call))
+(compound_literal_expression type: (type_identifier) @ref.call)
+(compound_literal_expression type: (qualified_identifier name: (type_identifier) @ref.call))
+; A constructor initialises its fields, and calls those of its bases, whose names are in capitals.
+(field_initializer (field_identifier) @ref.assignment)
+(field_initializer (field_identifier) @ref.call (#match? @ref.call "^[A-Z]"))
+
+(using_declaration (identifier) @ref.import)
+(using_declaration (qualified_identifier scope: (namespace_identifier) @ref.import))
+(using_declaration (qualified_identifier name: (identifier) @ref.import))
+(using_declaration (qualified_identifier name: (qualified_identifier name: (identifier) @ref.import)))
+(namespace_alias_definition (nested_namespace_specifier (namespace_identifier) @ref.import))
+(namespace_alias_definition (namespace_identifier) @ref.import)
+(namespace_alias_definition name: (namespace_identifier) @ref.alias)
+
+(base_class_clause (type_identifier) @ref.base)
+(base_class_clause (template_type name: (type_identifier) @ref.base))
+(base_class_clause (qualified_identifier name: (type_identifier) @ref.base))
+(base_class_clause (qualified_identifier name: (template_type name: (type_identifier) @ref.base)))
+(base_class_clause (qualified_identifier name: (qualified_identifier name: (type_identifier) @ref.base)))
+
+(type_parameter_declaration (type_identifier) @ref.local)
+(optional_type_parameter_declaration name: (type_identifier) @ref.local)
+(variadic_type_parameter_declaration (type_identifier) @ref.local)
+(parameter_declaration declarator: (identifier) @ref.local)
+(optional_parameter_declaration declarator: (identifier) @ref.local)
+(declaration declarator: (identifier) @ref.local)
+(init_declarator declarator: (identifier) @ref.local)
+(pointer_declarator declarator: (identifier) @ref.local)
+(reference_declarator (identifier) @ref.local)
+(array_declarator declarator: (identifier) @ref.local)
+(variadic_declarator (identifier) @ref.local)
+(structured_binding_declarator (identifier) @ref.local)
+(for_range_loop declarator: (identifier) @ref.local)
+(lambda_capture_initializer left: (identifier) @ref.local)
+(field_declaration declarator: (field_identifier) @ref.local)
+(pointer_declarator declarator: (field_identifier) @ref.local)
+(reference_declarator (field_identifier) @ref.local)
+(array_declarator declarator: (field_identifier) @ref.local)
+(preproc_params (identifier) @ref.local)
+
+(enumerator name: (identifier) @ref.argument)
+(field_designator (field_identifier) @ref.argument)
+(statement_identifier) @ref.argument
+
+(assignment_expression left: (identifier) @ref.assignment)
+(assignment_expression left: (field_expression field: (field_identifier) @ref.assignment))
+(assignment_expression left: (qualified_identifier name: (identifier) @ref.assignment))
+(update_expression argument: (identifier) @ref.assignment)
+(update_expression argument: (field_expression field: (field_identifier) @ref.assignment))
+
+(attribute name: (identifier) @ref.decorator)
+
+; Not in includes, where a text is the name of a file.
+(argument_list (string_literal . (string_content) @ref.string .))
+(initializer_list (string_literal . (string_content) @ref.string .))
+(init_declarator value: (string_literal . (string_content) @ref.string .))
+(field_identifier) @ref.attribute
+(type_identifier) @ref.type
+(namespace_identifier) @ref
+(identifier) @ref

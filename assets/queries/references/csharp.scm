@@ -1,0 +1,70 @@
+(invocation_expression function: (identifier) @ref.call)
+(invocation_expression function: (generic_name (identifier) @ref.call))
+(invocation_expression function: (member_access_expression name: (identifier) @ref.call))
+(invocation_expression function: (member_access_expression name: (generic_name (identifier) @ref.call)))
+(invocation_expression function: (conditional_access_expression
+  (member_binding_expression name: (identifier) @ref.call)))
+(invocation_expression function: (conditional_access_expression
+  (member_binding_expression name: (generic_name (identifier) @ref.call))))
+(object_creation_expression type: (identifier) @ref.call)
+(object_creation_expression type: (generic_name (identifier) @ref.call))
+(object_creation_expression type: (qualified_name name: (identifier) @ref.call))
+
+(member_access_expression name: (identifier) @ref.attribute)
+(member_binding_expression name: (identifier) @ref.attribute)
+(subpattern . (identifier) @ref.attribute)
+
+(using_directive (identifier) @ref.import)
+(using_directive (qualified_name name: (identifier) @ref.import))
+(using_directive (qualified_name qualifier: (identifier) @ref.import))
+(using_directive (qualified_name qualifier: (qualified_name name: (identifier) @ref.import)))
+(using_directive name: (identifier) @ref.alias)
+
+(base_list (identifier) @ref.base)
+(base_list (generic_name (identifier) @ref.base))
+(base_list (qualified_name name: (identifier) @ref.base))
+
+(_ type: (identifier) @ref.type)
+(_ type: (qualified_name name: (identifier) @ref.type))
+(method_declaration returns: (identifier) @ref.type)
+(generic_name (identifier) @ref.type)
+(type_argument_list (identifier) @ref.type)
+(as_expression right: (identifier) @ref.type)
+(explicit_interface_specifier (identifier) @ref.type)
+
+(attribute name: (identifier) @ref.decorator)
+(attribute name: (qualified_name name: (identifier) @ref.decorator))
+
+(type_parameter name: (identifier) @ref.local)
+(parameter name: (identifier) @ref.local)
+(parameter_list name: (identifier) @ref.local)
+(implicit_parameter) @ref.local
+(variable_declarator name: (identifier) @ref.local)
+(declaration_expression name: (identifier) @ref.local)
+(declaration_pattern name: (identifier) @ref.local)
+(recursive_pattern name: (identifier) @ref.local)
+(tuple_pattern name: (identifier) @ref.local)
+(foreach_statement left: (identifier) @ref.local)
+(catch_declaration name: (identifier) @ref.local)
+(from_clause name: (identifier) @ref.local)
+(join_clause . (identifier) @ref.local)
+(let_clause . (identifier) @ref.local)
+
+(argument name: (identifier) @ref.argument)
+(attribute_argument name: (identifier) @ref.argument)
+(tuple_element name: (identifier) @ref.argument)
+(enum_member_declaration name: (identifier) @ref.argument)
+(initializer_expression (assignment_expression left: (identifier) @ref.argument))
+(with_initializer . (identifier) @ref.argument)
+(labeled_statement . (identifier) @ref.argument)
+(goto_statement (identifier) @ref.argument)
+(preproc_pragma (identifier) @ref.argument)
+
+(assignment_expression left: (identifier) @ref.assignment)
+(assignment_expression left: (member_access_expression name: (identifier) @ref.assignment))
+(postfix_unary_expression (identifier) @ref.assignment ["++" "--"])
+(postfix_unary_expression (member_access_expression name: (identifier) @ref.assignment) ["++" "--"])
+(prefix_unary_expression ["++" "--"] (identifier) @ref.assignment)
+
+(string_literal . (string_literal_content) @ref.string .)
+(identifier) @ref

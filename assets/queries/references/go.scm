@@ -1,0 +1,49 @@
+(call_expression function: (identifier) @ref.call)
+(call_expression function: (selector_expression field: (_) @ref.call))
+; A call with types is parsed as a conversion: `Max[int](x)`.
+(type_conversion_expression type: (generic_type type: (type_identifier) @ref.call))
+(type_conversion_expression type: (generic_type type: (qualified_type name: (_) @ref.call)))
+
+(import_spec path: (_ (_) @ref.path))
+(import_spec name: (package_identifier) @ref.alias)
+
+(field_declaration !name type: (type_identifier) @ref.base)
+(field_declaration !name type: (qualified_type name: (_) @ref.base))
+(field_declaration !name type: (generic_type type: (type_identifier) @ref.base))
+(field_declaration !name type: (generic_type type: (qualified_type name: (_) @ref.base)))
+(interface_type (type_elem . (type_identifier) @ref.base .))
+(interface_type (type_elem . (qualified_type name: (_) @ref.base) .))
+(interface_type (type_elem . (generic_type type: (type_identifier) @ref.base) .))
+(interface_type (type_elem . (generic_type type: (qualified_type name: (_) @ref.base)) .))
+
+(parameter_declaration name: (identifier) @ref.local)
+(variadic_parameter_declaration name: (identifier) @ref.local)
+(type_parameter_declaration name: (identifier) @ref.local)
+(short_var_declaration left: (expression_list (identifier) @ref.local))
+(var_spec name: (identifier) @ref.local)
+(const_spec name: (identifier) @ref.local)
+(range_clause left: (expression_list (identifier) @ref.local) ":=")
+(receive_statement left: (expression_list (identifier) @ref.local) ":=")
+(type_switch_statement alias: (expression_list (identifier) @ref.local))
+
+(assignment_statement left: (expression_list (identifier) @ref.assignment))
+(assignment_statement left: (expression_list (selector_expression field: (_) @ref.assignment)))
+(inc_statement (identifier) @ref.assignment)
+(inc_statement (selector_expression field: (_) @ref.assignment))
+(dec_statement (identifier) @ref.assignment)
+(dec_statement (selector_expression field: (_) @ref.assignment))
+
+; Fields where they are declared or set in a literal, labels, the package, and parameters that only document a type.
+(field_declaration name: (field_identifier) @ref.argument)
+(composite_literal type: [(type_identifier) (qualified_type) (generic_type)]
+  body: (literal_value (keyed_element key: (literal_element (identifier) @ref.argument))))
+(literal_element (literal_value (keyed_element key: (literal_element (identifier) @ref.argument))))
+(function_type parameters: (parameter_list (_ name: (identifier) @ref.argument)))
+(package_clause (package_identifier) @ref.argument)
+(label_name) @ref.argument
+
+(interpreted_string_literal . (interpreted_string_literal_content) @ref.string .)
+(field_identifier) @ref.attribute
+(type_identifier) @ref.type
+(package_identifier) @ref
+(identifier) @ref

@@ -1,0 +1,43 @@
+(call_expression . (simple_identifier) @ref.call)
+(call_expression . (navigation_expression (navigation_suffix (simple_identifier) @ref.call) .))
+(infix_expression (_) . (simple_identifier) @ref.call @ref.infix . (_))
+(navigation_suffix (simple_identifier) @ref.attribute)
+(callable_reference (type_identifier) (simple_identifier) @ref.attribute)
+
+(import_header (identifier (simple_identifier) @ref.import))
+(import_alias (type_identifier) @ref.alias)
+
+(delegation_specifier [
+  (user_type (type_identifier) @ref.base .)
+  (user_type (type_identifier) @ref.base . (type_arguments))
+  (constructor_invocation (user_type (type_identifier) @ref.base .))
+  (constructor_invocation (user_type (type_identifier) @ref.base . (type_arguments)))
+  (explicit_delegation (user_type (type_identifier) @ref.base .))
+  (explicit_delegation (user_type (type_identifier) @ref.base . (type_arguments)))])
+
+(annotation (user_type (type_identifier) @ref.decorator .))
+(annotation (constructor_invocation (user_type (type_identifier) @ref.decorator .)))
+
+; Properties count as variables of their class.
+(variable_declaration . (simple_identifier) @ref.local)
+(parameter . (simple_identifier) @ref.local)
+(class_parameter (simple_identifier) @ref.local . ":")
+(parameter_with_optional_type . (simple_identifier) @ref.local)
+(catch_block (simple_identifier) @ref.local . ":")
+(type_parameter (type_identifier) @ref.local)
+(enum_entry (simple_identifier) @ref.local)
+
+(directly_assignable_expression . (simple_identifier) @ref.assignment .)
+(directly_assignable_expression (navigation_suffix (simple_identifier) @ref.assignment) .)
+(postfix_expression . (simple_identifier) @ref.assignment . ["++" "--"])
+(postfix_expression . (navigation_expression (navigation_suffix (simple_identifier) @ref.assignment) .) . ["++" "--"])
+(prefix_expression ["++" "--"] . (simple_identifier) @ref.assignment)
+
+(value_argument . (simple_identifier) @ref.argument . "=")
+(function_type_parameters (parameter . (simple_identifier) @ref.argument))
+(package_header (identifier (simple_identifier) @ref.argument))
+
+(string_literal . (string_content) @ref.string .)
+(interpolated_identifier) @ref
+(type_identifier) @ref.type
+(simple_identifier) @ref

@@ -1,0 +1,87 @@
+"""The tables `file_occurrences` and `file_names`: every name in a file with what it does there, and the files of a name."""
+
+import json
+from collections.abc import Iterable
+
+from keyhole.core.index.database import Database
+from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
+from keyhole.core.syntax.occurrences import names_in
+from keyhole.core.types import HOLDS_METHODS
+
+_COLUMNS = "file.id, file.path, language, role, file_occurrences.names"
+_DEFINITION = """SELECT symbol.id, file.path, language, name, kind, symbol.parent, signature, start_line, end_line,
+    name_line, symbol.depth, modifiers FROM symbol JOIN file ON file.id = file_id"""
+
+
+class OccurrenceTable(Database):
+    """The names of files, one record per file; `core/references` reads the records."""
+
+    def files_with_name(self, name: str) -> list[NamesOfFile]:
+        """Return the files that contain a name, in either case, sorted by path."""
+        return self.rows(
+            NamesOfFile,
+            f"""SELECT {_COLUMNS} FROM file_names JOIN file_occurrences ON file_id = file_names.rowid
+                JOIN file ON file.id = file_id WHERE file_names MATCH ? ORDER BY file.path""",  # noqa: S608
+            '"' + name.replace('"', '""') + '"',
+        )
+
+    def names_of_files(self, paths: Iterable[str]) -> list[NamesOfFile]:
+        """Return the names of these files, sorted by path."""
+        return self.rows(
+            NamesOfFile,
+            f"""SELECT {_COLUMNS} FROM json_each(?) wanted JOIN file ON file.path = wanted.value
+                JOIN file_occurrences ON file_id = file.id ORDER BY file.path""",  # noqa: S608
+            json.dumps(list(paths)),
+        )
+
+    def definitions_named(self, name: str) -> list[DefinitionRow]:
+        """Return the symbols with exactly this name, by path and line."""
+        return self.rows(
+            DefinitionRow,
+            f"{_DEFINITION} WHERE name = ? COLLATE NOCASE AND name = ? ORDER BY file.path, symbol.id",
+            name,
+            name,
+        )
+
+    def definitions_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
+        """Return the symbols of these files, by path and line."""
+        return self.rows(
+            DefinitionRow,
+            f"""{_DEFINITION} WHERE file.path IN (SELECT value FROM json_each(?))
+                ORDER BY file.path, symbol.id""",
+            json.dumps(list(paths)),
+        )
+
+    def holders_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
+        """Return what has members in these files: classes and the like, and methods that stand outside theirs."""
+        return self.rows(
+            DefinitionRow,
+            f"""{_DEFINITION} WHERE file.path IN (SELECT value FROM json_each(?))
+                AND (kind IN (SELECT value FROM json_each(?)) OR symbol.depth = 0 AND symbol.parent <> '')
+                ORDER BY file.path, symbol.id""",
+            json.dumps(list(paths)),
+            json.dumps(sorted(HOLDS_METHODS)),
+        )
+
+    def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:
+        """Return the imports of these files, by path and line."""
+        return self.rows(
+            ImportRow,
+            """SELECT file.path, line, target, part, ifnull(state, ''), link.path FROM json_each(?) wanted
+                JOIN file ON file.path = wanted.value JOIN link ON file_id = file.id AND kind = 'import'
+                ORDER BY file.path, line, link.id""",
+            json.dumps(list(paths)),
+        )
+
+    def _insert_occurrences(self, file_id: int, occurrences: bytes) -> None:
+        self._db.execute("INSERT INTO file_occurrences (file_id, names) VALUES (?, ?)", (file_id, occurrences))
+        self._db.execute("INSERT INTO file_names (rowid, names) VALUES (?, ?)", (file_id, names_in(occurrences)))
+
+    def _delete_occurrences(self, file_id: int) -> None:
+        self._db.execute(
+            "DELETE FROM file_names WHERE rowid IN (SELECT file_id FROM file_occurrences WHERE file_id = ?)", (file_id,)
+        )
+        self._db.execute("DELETE FROM file_occurrences WHERE file_id = ?", (file_id,))
+
+    def _merge_names(self) -> None:
+        self.query("INSERT INTO file_names (file_names) VALUES ('optimize')")

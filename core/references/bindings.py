@@ -1,0 +1,121 @@
+"""What an imported name stands for: a module, or a name of another file."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from keyhole.core.index.rows import ImportRow
+from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile, Occurrence
+from keyhole.core.syntax.occurrences import OccurrenceRole
+
+_SEPARATOR = re.compile(r"::|[./\\]")
+STAR = "*"
+
+
+class Binding(NamedTuple):
+    """Where an imported name comes from: a path of the workspace, or none if it comes from outside.
+
+    `name` is what it is called there; it is empty if the name stands for the whole module.
+    """
+
+    path: str
+    name: str
+
+
+class FileBindings:
+    """The imported names of one file."""
+
+    def __init__(self, imports: list[ImportRow], names: NamesInFile) -> None:
+        self._imports = imports
+        self._names = names
+        self._known: dict[str, list[Binding]] = {}
+
+    def of(self, name: str) -> list[Binding]:
+        """Return what a name is bound to by the imports of the file; empty if it is not imported."""
+        if name not in self._known:
+            self._known[name] = list(self._find(name))
+        return self._known[name]
+
+    def at(self, place: Occurrence, name: str) -> list[Binding]:
+        """Return where the name in an import comes from, whatever it is called in this file."""
+        return list(self._from(place, name))
+
+    def modules(self, dotted: str) -> list[str]:
+        """Return the modules that are imported by this whole name, as in `import a.b`."""
+        return [row.path for row in self._imports if not row.part and row.target == dotted]
+
+    def packages(self, name: str) -> list[str]:
+        """Return the imported paths whose last part is this name, as in `import "example.org/name"`."""
+        return [row.path for row in self._imports if not row.part and last_part(row.target) == name]
+
+    def stars(self) -> Iterator[str]:
+        """Yield the paths from which everything is imported or exported again."""
+        for number, row in enumerate(self._imports):
+            if row.path and (row.part == STAR or row.target.endswith(STAR) or self._names_nothing(number)):
+                yield row.path
+
+    def _find(self, name: str) -> Iterator[Binding]:
+        names = self._names
+        for place in names.places(name):
+            role = names.role_at(place)
+            if role is OccurrenceRole.IMPORT:
+                found = names.at(place)
+                if not found.receiver and not names.is_renamed(place):
+                    yield from self._from(found, name)
+            elif role is OccurrenceRole.ALIAS:
+                yield from self._renamed(place)
+            elif role is OccurrenceRole.LOCAL and names.symbol_at(place) == NO_SYMBOL:
+                # const parse = require("./parse")
+                line = names.line_at(place)
+                yield from (Binding(row.path, name) for row in self._rows_at(line) if row.line == line)
+
+    def _renamed(self, place: int) -> Iterator[Binding]:
+        """Yield what a new name in an import stands for: the name before it, or the whole module."""
+        names = self._names
+        if place and names.role_at(place - 1) is OccurrenceRole.IMPORT:
+            yield from self._from(names.at(place - 1), names.name_at(place - 1))
+        else:
+            yield from (Binding(row.path, "") for row in self._rows_at(names.line_at(place)))
+
+    def _from(self, place: Occurrence, name: str) -> Iterator[Binding]:
+        rows = self._rows_at(place.line)
+        exact = [row for row in rows if row.part == name or (not row.part and last_part(row.target) == name)]
+        if exact:
+            yield from (Binding(row.path, "" if _is_module(row, name) else name) for row in exact)
+        elif rows and not any(row.part for row in rows):
+            # An import of several names that are not listed in the row, or of a package by its first part.
+            yield from (Binding(row.path, name) for row in rows)
+
+    def _rows_at(self, line: int) -> list[ImportRow]:
+        """Return the imports of the statement that a line belongs to: it starts on this line or above."""
+        above = [row.line for row in self._imports if row.line <= line]
+        return [row for row in self._imports if row.line == above[-1]] if above else []
+
+    def _names_nothing(self, number: int) -> bool:
+        """Return whether an import lists no names, as `export * from "./x"` or `#include "x.h"`."""
+        row = self._imports[number]
+        if row.part:
+            return False
+        following = [other.line for other in self._imports[number + 1 :] if other.line > row.line]
+        return not self._names.has_imports_between(row.line, following[0] if following else row.line + 1)
+
+
+def last_part(target: str) -> str:
+    """Return the last part of a dotted name or path."""
+    return _SEPARATOR.split(target.strip("\"'<>"))[-1]
+
+
+def _is_module(row: ImportRow, name: str) -> bool:
+    """Return whether a name stands for the module itself, and not for something in it."""
+    folder, _, file = row.path.rpartition("/")
+    if file == "__init__.py":
+        folder, _, file = folder.rpartition("/")
+    if not row.part:
+        return True
+    stem = file.partition(".")[0]
+    return stem == name and (last_part(row.target) in ("", folder.rpartition("/")[2]) or last_part(row.target) != stem)
+
+
+def existing(bindings: Iterable[Binding]) -> list[Binding]:
+    """Return the bindings to something in the workspace."""
+    return [binding for binding in bindings if binding.path]

@@ -1,0 +1,94 @@
+"""Finding the references of a definition, as lines with their role and certainty."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from keyhole.core.index.rows import DefinitionRow
+from keyhole.core.references.certainty import Certainty
+from keyhole.core.references.language_rules import family_of
+from keyhole.core.references.names_in_file import Occurrence
+from keyhole.core.references.resolve import Resolver, same_thing
+from keyhole.core.syntax.occurrences import OccurrenceRole
+
+# The roles as people read them; an outer name is the same as any other mention.
+ROLE_WORDS = {
+    OccurrenceRole.CALL: "call",
+    OccurrenceRole.IMPORT: "import",
+    OccurrenceRole.TYPE: "type use",
+    OccurrenceRole.BASE: "inheritance",
+    OccurrenceRole.ASSIGNMENT: "assignment",
+    OccurrenceRole.ATTRIBUTE: "attribute access",
+    OccurrenceRole.DECORATOR: "decorator",
+    OccurrenceRole.STRING: "string mention",
+    OccurrenceRole.MENTION: "mention",
+}
+_SURENESS = {level: number for number, level in enumerate(Certainty)}
+
+
+class Reference(NamedTuple):
+    """A place that means, or may mean, a definition."""
+
+    path: str
+    place: Occurrence
+    certainty: Certainty
+
+    @property
+    def role(self) -> str:
+        """The role as people read it."""
+        return ROLE_WORDS.get(self.place.role, ROLE_WORDS[OccurrenceRole.MENTION])
+
+
+class ReferenceLine(NamedTuple):
+    """A line with one or more references; role and certainty are those of the surest one."""
+
+    path: str
+    line: int
+    columns: tuple[int, ...]
+    role: str
+    certainty: Certainty
+
+
+class ReferenceLines(NamedTuple):
+    """All lines that refer to a definition, the surest first, with their numbers by certainty and by role."""
+
+    lines: list[ReferenceLine]
+    by_certainty: Counter[str]
+    by_role: Counter[str]
+
+
+def references_to(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
+    """Yield the references of a definition, by path and place."""
+    wanted = same_thing(target)
+    family = family_of(target.language)
+    known = resolver.known
+    paths = [path for path in known.files_with(target.name) if family_of(known.language(path)) == family]
+    known.read_imports(paths)
+    known.read_holders(paths)
+    for path in paths:
+        names = known.names(path)
+        if names is None:
+            continue
+        places = names.places(target.name)
+        new_names = {names.name_at(place + 1) for place in places if names.is_renamed(place)} - {target.name}
+        for place in sorted([*places, *(place for name in new_names for place in names.places(name))]):
+            meaning = resolver.meaning(path, place)
+            if any(same_thing(row) == wanted for row in meaning.definitions):
+                yield Reference(path, names.at(place), meaning.certainty)
+
+
+def reference_lines(
+    resolver: Resolver, target: DefinitionRow, is_wanted: Callable[[Reference], bool]
+) -> ReferenceLines:
+    """Return the lines of the wanted references, the surest first, then by path and line."""
+    by_line: dict[tuple[str, int], list[Reference]] = {}
+    for reference in references_to(resolver, target):
+        if is_wanted(reference):
+            by_line.setdefault((reference.path, reference.place.line), []).append(reference)
+    lines = []
+    for (path, line), found in by_line.items():
+        surest = min(found, key=lambda one: _SURENESS[one.certainty])
+        columns = tuple(one.place.column for one in found)
+        lines.append(ReferenceLine(path, line, columns, surest.role, surest.certainty))
+    lines.sort(key=lambda one: (_SURENESS[one.certainty], one.path, one.line))
+    return ReferenceLines(lines, Counter(str(one.certainty) for one in lines), Counter(one.role for one in lines))

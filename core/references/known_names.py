@@ -1,0 +1,83 @@
+"""The names, definitions and imports of files, read from the index once each."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from keyhole.core.index.protocols import ReferenceStore
+from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
+from keyhole.core.references.language_rules import family_of
+from keyhole.core.references.names_in_file import NamesInFile
+
+
+class KnownNames:
+    """What one question has read so far; it lives no longer than the question, so it is never stale."""
+
+    def __init__(self, store: ReferenceStore) -> None:
+        self._store = store
+        self._names: dict[str, NamesInFile | None] = {}
+        self._languages: dict[str, str] = {}
+        self._imports: dict[str, list[ImportRow]] = {}
+        self._holders: dict[str, list[DefinitionRow]] = {}
+        self.definitions = cache(self._definitions)
+
+    def files_with(self, name: str) -> list[str]:
+        """Return the files that contain a name, in order."""
+        found = [file for file in self._store.files_with_name(name) if name in self._add(file)]
+        return [file.path for file in found]
+
+    def names(self, path: str) -> NamesInFile | None:
+        """Return the names of a file; None if they are not recorded."""
+        if path not in self._names:
+            self._names[path] = None
+            for file in self._store.names_of_files([path]):
+                self._add(file)
+        return self._names[path]
+
+    def language(self, path: str) -> str:
+        """Return the language of a file whose names are known."""
+        return self._languages.get(path, "")
+
+    def imports(self, path: str) -> list[ImportRow]:
+        """Return the imports of a file, by line."""
+        if path not in self._imports:
+            self.read_imports([path])
+        return self._imports[path]
+
+    def read_imports(self, paths: Iterable[str]) -> None:
+        """Read the imports of many files at once."""
+        wanted = [path for path in paths if path not in self._imports]
+        self._imports.update((path, []) for path in wanted)
+        for row in self._store.imports_in(wanted):
+            self._imports[row.origin].append(row)
+
+    def holders(self, path: str) -> list[DefinitionRow]:
+        """Return the classes of a file, and its methods that stand outside their classes."""
+        if path not in self._holders:
+            self.read_holders([path])
+        return self._holders[path]
+
+    def read_holders(self, paths: Iterable[str]) -> None:
+        """Read the classes of many files at once."""
+        wanted = [path for path in paths if path not in self._holders]
+        self._holders.update((path, []) for path in wanted)
+        for row in self._store.holders_in(wanted):
+            self._holders[row.path].append(row)
+
+    def definitions_of(self, name: str, like: DefinitionRow) -> list[DefinitionRow]:
+        """Return what has this name in the languages that can use another definition."""
+        return self.definitions(name, family_of(like.language))
+
+    def definitions_in(self, path: str) -> list[DefinitionRow]:
+        """Return the symbols of a file, in order."""
+        return self._store.definitions_in([path])
+
+    def _definitions(self, name: str, family: str) -> list[DefinitionRow]:
+        """Return what has this name in a family of languages."""
+        return [row for row in self._store.definitions_named(name) if family_of(row.language) == family]
+
+    def _add(self, file: NamesOfFile) -> NamesInFile:
+        known = self._names.get(file.path)
+        if known is None:
+            known = self._names[file.path] = NamesInFile(file.names)
+            self._languages[file.path] = file.language
+        return known

@@ -1,0 +1,59 @@
+"""How each language finds what a name means, as far as that can be told without types."""
+
+from dataclasses import dataclass
+
+# The languages of a family can use each other's definitions.
+_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageRules:
+    """The rules of one language."""
+
+    # Words for the object or class around them, and for what it inherits from.
+    self_words: frozenset[str] = frozenset()
+    super_words: frozenset[str] = frozenset()
+    # A method can use the other members of its class without `this`.
+    has_implicit_self: bool = False
+    # A name of another file must be imported, and the imports of this language are resolved.
+    needs_import: bool = False
+    # The files of a folder see each other's definitions.
+    shares_folder: bool = False
+    # Headers are included whole, so an import brings every name.
+    includes: bool = False
+    # Members of a class may be defined outside its body, even in other files.
+    has_open_classes: bool = False
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_RULES = {
+    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True),
+    "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
+    "go": LanguageRules(needs_import=True, shares_folder=True, has_open_classes=True),
+    "rust": LanguageRules(_words("self Self"), needs_import=True, has_open_classes=True),
+    "java": LanguageRules(
+        _words("this"), _words("super"), has_implicit_self=True, needs_import=True, shares_folder=True
+    ),
+    "kotlin": LanguageRules(_words("this"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "scala": LanguageRules(_words("this"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
+    "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
+    "php": LanguageRules(_words("$this self static"), _words("parent")),
+    "ruby": LanguageRules(_words("self"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "lua": LanguageRules(_words("self")),
+}
+_NO_RULES = LanguageRules()
+
+
+def family_of(language: str) -> str:
+    """Return the family of a language."""
+    return _FAMILIES.get(language, language)
+
+
+def rules_of(language: str) -> LanguageRules:
+    """Return the rules of a language."""
+    return _RULES.get(family_of(language), _NO_RULES)

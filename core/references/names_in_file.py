@@ -1,0 +1,242 @@
+"""Reading the record of a file's names, which syntax/occurrences.py packs."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from keyhole.core.syntax.occurrences import COLUMN, FUNCTION, HAS_RECEIVER, HEADER, HOLDER, UNNAMED, OccurrenceRole
+
+# The receiver of `make().name`.
+NOT_A_NAME = "…"
+# Stands for the code outside any symbol.
+NO_SYMBOL = -1
+_ROLES = tuple(OccurrenceRole)
+_IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
+
+
+class Occurrence(NamedTuple):
+    """One place of a name; `receiver` is what the name is taken from, as written (`self`, `models`), or empty."""
+
+    place: int
+    line: int
+    column: int
+    role: OccurrenceRole
+    receiver: str
+
+
+class NamesInFile:
+    """The names of one file; columns are only read when they are needed."""
+
+    def __init__(self, record: bytes) -> None:
+        _, size = HEADER.unpack_from(record)
+        self._record = record
+        self._names_end = HEADER.size + size
+
+    def __contains__(self, name: str) -> bool:
+        return self._number(name) >= 0
+
+    @property
+    def count(self) -> int:
+        """How many places there are."""
+        return len(self._name_of)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Every name once."""
+        return self._record[HEADER.size + 1 : self._names_end - 1].decode("utf-8", "replace").split("\n")
+
+    # Places
+
+    def places(self, name: str) -> list[int]:
+        """Return where a name stands, in order."""
+        number = self._number(name)
+        if number < 0:
+            return []
+        found: list[int] = np.flatnonzero(np.asarray(self._name_of) == number).tolist()
+        return found
+
+    def at(self, place: int) -> Occurrence:
+        """Return the occurrence at a place."""
+        return Occurrence(
+            place, self._lines[place], self._columns[place], self.role_at(place), self._receiver_at(place)
+        )
+
+    def name_at(self, place: int) -> str:
+        """Return the name at a place."""
+        return self.names[self._name_of[place]]
+
+    def role_at(self, place: int) -> OccurrenceRole:
+        """Return the role at a place."""
+        return _ROLES[self._roles[place] & ~HAS_RECEIVER]
+
+    def line_at(self, place: int) -> int:
+        """Return the line of a place."""
+        return self._lines[place]
+
+    def is_renamed(self, place: int) -> bool:
+        """Return whether an import gives the name at a place another one, which follows it."""
+        if self.role_at(place) is not OccurrenceRole.IMPORT or place + 1 >= self.count:
+            return False
+        return self.role_at(place + 1) is OccurrenceRole.ALIAS
+
+    def has_imports_between(self, first: int, end: int) -> bool:
+        """Return whether imported names stand on the lines from `first` up to `end`."""
+        places = range(bisect_left(self._lines, first), bisect_left(self._lines, end))
+        return any(self.role_at(place) in _IMPORTED for place in places)
+
+    # Symbols, by their number in the file
+
+    def symbol_at(self, place: int) -> int:
+        """Return the innermost symbol around a place."""
+        return next(self.around(place), NO_SYMBOL)
+
+    def around(self, place: int) -> Iterator[int]:
+        """Yield the symbols around a place, the innermost first."""
+        symbol = bisect_right(self._firsts, place) - 1
+        while symbol != NO_SYMBOL:
+            if self._lasts[symbol] > place:
+                yield symbol
+            symbol = self._parents[symbol]
+
+    def functions_around(self, place: int) -> Iterator[int]:
+        """Yield the functions around a place, the innermost first."""
+        return (symbol for symbol in self.around(place) if self._scopes[symbol] == FUNCTION)
+
+    def inside(self, symbol: int) -> range:
+        """Return the places inside a symbol."""
+        return range(self._firsts[symbol], self._lasts[symbol])
+
+    def lines_of(self, symbol: int) -> range:
+        """Return the lines of a symbol, from the first that has a name to the last."""
+        return range(self._lines[self._firsts[symbol]], self._lines[self._lasts[symbol] - 1] + 1)
+
+    def is_holder(self, symbol: int) -> bool:
+        """Return whether a symbol has members, as a class has."""
+        return symbol != NO_SYMBOL and self._scopes[symbol] == HOLDER
+
+    def symbol_named(self, name: str, line: int) -> int:
+        """Return the symbol whose name stands on a line."""
+        for place in self.places(name):
+            if self._lines[place] == line and self.role_at(place) is OccurrenceRole.DEFINITION:
+                return self.symbol_at(place)
+        return NO_SYMBOL
+
+    def is_inside_function(self, name: str, line: int) -> bool:
+        """Return whether the symbol whose name stands on a line is inside a function."""
+        symbol = self.symbol_named(name, line)
+        place = self._firsts[symbol] if symbol != NO_SYMBOL else 0
+        return any(other != symbol for other in self.functions_around(place)) if symbol != NO_SYMBOL else False
+
+    def bases_of(self, symbol: int) -> list[int]:
+        """Return the places of what a class extends."""
+        places = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
+        bases = [place for place in places if self.role_at(place) is OccurrenceRole.BASE]
+        return [place for place in bases if self.symbol_at(place) == symbol]
+
+    def has_local(self, name: str, symbol: int) -> bool:
+        """Return whether a name is a parameter or variable of a function, and not shared with the code around it."""
+        return symbol in self._local_scopes(name)
+
+    def first_local(self, symbol: int) -> str:
+        """Return the first parameter or variable of a function; empty if it has none."""
+        for place in self.inside(symbol):
+            if self.role_at(place) is OccurrenceRole.LOCAL:
+                return self.name_at(place)
+        return ""
+
+    # Columns of the record
+
+    def _number(self, name: str) -> int:
+        """Return the number of a name, or -1; without splitting the names, since most files are read for one name."""
+        start = self._record.find(f"\n{name}\n".encode(), HEADER.size, self._names_end)
+        return self._record.count(b"\n", HEADER.size, start) if start >= 0 else -1
+
+    def _receiver_at(self, place: int) -> str:
+        if self._roles[place] < HAS_RECEIVER:
+            return ""
+        number = self._receivers[self._receivers_before[place]]
+        return NOT_A_NAME if number == UNNAMED else self.names[number - 1]
+
+    def _local_scopes(self, name: str) -> set[int]:
+        known = self._known_locals.get(name)
+        if known is None:
+            known = self._known_locals[name] = self._find_local_scopes(name)
+        return known
+
+    def _find_local_scopes(self, name: str) -> set[int]:
+        scopes: set[int] = set()
+        shared: set[int] = set()
+        for place in self.places(name):
+            role = self._roles[place]
+            if role in (OccurrenceRole.LOCAL, OccurrenceRole.OUTER):
+                scope = next(self.functions_around(place), NO_SYMBOL)
+                (scopes if role == OccurrenceRole.LOCAL else shared).add(scope)
+        return scopes - shared - {NO_SYMBOL}
+
+    @cached_property
+    def _known_locals(self) -> dict[str, set[int]]:
+        return {}
+
+    @cached_property
+    def _all_columns(self) -> list[memoryview]:
+        columns, start = [], self._names_end
+        record = memoryview(self._record)
+        while start < len(record):
+            code, count = COLUMN.unpack_from(record, start)
+            start += COLUMN.size
+            size = count * {b"B": 1, b"H": 2, b"I": 4}[code]
+            columns.append(record[start : start + size].cast(code.decode()))
+            start += size
+        return columns
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        lines: list[int] = (np.cumsum(np.asarray(self._all_columns[3]), dtype=np.int64) + 1).tolist()
+        return lines
+
+    @cached_property
+    def _receivers_before(self) -> list[int]:
+        before: list[int] = (np.cumsum(np.asarray(self._roles) >= HAS_RECEIVER, dtype=np.int64) - 1).tolist()
+        return before
+
+    @cached_property
+    def _parents(self) -> list[int]:
+        """The symbol around each symbol: symbols are in the order of the file, so an open one is the parent."""
+        parents, open_ones = [], list[int]()
+        for symbol, first in enumerate(self._firsts):
+            while open_ones and self._lasts[open_ones[-1]] <= first:
+                open_ones.pop()
+            parents.append(open_ones[-1] if open_ones else NO_SYMBOL)
+            open_ones.append(symbol)
+        return parents
+
+    @property
+    def _name_of(self) -> memoryview:
+        return self._all_columns[0]
+
+    @property
+    def _roles(self) -> memoryview:
+        return self._all_columns[1]
+
+    @property
+    def _receivers(self) -> memoryview:
+        return self._all_columns[2]
+
+    @property
+    def _columns(self) -> memoryview:
+        return self._all_columns[4]
+
+    @property
+    def _firsts(self) -> memoryview:
+        return self._all_columns[5]
+
+    @property
+    def _lasts(self) -> memoryview:
+        return self._all_columns[6]
+
+    @property
+    def _scopes(self) -> memoryview:
+        return self._all_columns[7]

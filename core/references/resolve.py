@@ -1,0 +1,475 @@
+"""Resolving an occurrence of a name to the definitions that it may mean, with how certain that is.
+
+Nothing is guessed: what a name means is either told by the scope, an import, the class around it or the module or class
+before it, or the answer says that only the name matches. Types of variables are not known.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from keyhole.core.index.protocols import ReferenceStore
+from keyhole.core.index.rows import DefinitionRow
+from keyhole.core.references.bindings import Binding, FileBindings
+from keyhole.core.references.certainty import Certainty
+from keyhole.core.references.common_members import is_common_member
+from keyhole.core.references.known_names import KnownNames
+from keyhole.core.references.language_rules import LanguageRules, family_of, rules_of
+from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile, Occurrence
+from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.types import HOLDS_METHODS
+
+# How many files an import may lead through, and how many classes up a member is looked for.
+_LONGEST_CHAIN = 10
+_MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
+# Parts of a type that stand beside it.
+_PARTS = frozenset(["impl", "extension"])
+_NEVER = frozenset([OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT, OccurrenceRole.ALIAS])
+
+
+class Meaning(NamedTuple):
+    """What a name may mean. An empty meaning is one outside the workspace, or a local variable."""
+
+    certainty: Certainty
+    definitions: tuple[DefinitionRow, ...]
+
+
+class Members(NamedTuple):
+    """The definitions of a member in a class and what it inherits from.
+
+    `is_complete` is False if a base is not in the workspace: then a member that is not found may be there.
+    """
+
+    definitions: tuple[DefinitionRow, ...]
+    is_complete: bool
+
+
+NOTHING = Meaning(Certainty.CERTAIN, ())
+
+
+class Resolver:
+    """Resolves names of one snapshot of the index."""
+
+    def __init__(self, store: ReferenceStore) -> None:
+        self.known = KnownNames(store)
+        self._bindings: dict[str, FileBindings] = {}
+        self._bases: dict[int, Members] = {}
+        self._reached: dict[str, frozenset[str]] = {}
+
+    def meaning(self, path: str, place: int) -> Meaning:
+        """Return what the name at a place of a file may mean."""
+        names = self.known.names(path)
+        return NOTHING if names is None else _Place(self, path, names, names.at(place)).meaning()
+
+    def bindings(self, path: str) -> FileBindings | None:
+        """Return the imported names of a file."""
+        if path not in self._bindings:
+            names = self.known.names(path)
+            if names is None:
+                return None
+            self._bindings[path] = FileBindings(self.known.imports(path), names)
+        return self._bindings[path]
+
+    def provided(self, path: str, name: str, family: str, steps: int = _LONGEST_CHAIN) -> list[DefinitionRow]:
+        """Return what a name means in a module: its own definition, or one that it imports itself."""
+        own = [row for row in self.known.definitions(name, family) if _is_in_module(row.path, path)]
+        if found := [row for row in own if not self.is_member(row)]:
+            return found
+        bindings = self.bindings(path) if steps else None
+        if bindings is None:
+            return []
+        for binding in bindings.of(name):
+            if binding.path not in ("", path) and (
+                found := self.provided(binding.path, binding.name or name, family, steps - 1)
+            ):
+                return found
+        stars = {star for star in bindings.stars() if star != path}
+        return [row for star in sorted(stars) for row in self.provided(star, name, family, steps - 1)]
+
+    def is_member(self, row: DefinitionRow) -> bool:
+        """Return whether a definition is reached through its class."""
+        if row.kind in _MEMBERS:
+            return True
+        return bool(row.parent) and any(
+            holder.qualified_name == row.parent and holder.kind in HOLDS_METHODS
+            for holder in self.known.holders(row.path)
+        )
+
+    def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
+        """Return a member of a class: its own, or else the one that it inherits."""
+        return self._members(holder, name, inherited=inherited, seen=set())
+
+    def bases(self, holder: DefinitionRow) -> Members:
+        """Return the classes that a class extends; not complete if one of them is not in the workspace."""
+        if holder.id not in self._bases:
+            self._bases[holder.id] = Members((), is_complete=True)  # in case it extends itself
+            self._bases[holder.id] = self._find_bases(holder)
+        return self._bases[holder.id]
+
+    def known_bases(self, holder: DefinitionRow) -> list[tuple[DefinitionRow, Certainty]]:
+        """Return what a class extends or may extend, with how certain each is."""
+        found: dict[int, tuple[DefinitionRow, Certainty]] = {}
+        for part in self._parts(holder):
+            names = self.known.names(part.path)
+            for place in names.bases_of(names.symbol_named(part.name, part.name_line)) if names else ():
+                meaning = self.meaning(part.path, place)
+                for row in meaning.definitions:
+                    if row.kind in HOLDS_METHODS:
+                        whole = self.whole_type(row)
+                        found.setdefault(whole.id, (whole, meaning.certainty))
+        return list(found.values())
+
+    def whole_type(self, row: DefinitionRow) -> DefinitionRow:
+        """Return the type that a part such as `impl` belongs to, or the definition itself."""
+        if row.kind not in _PARTS:
+            return row
+        rows = [one for one in self.known.definitions_of(row.name, row) if one.kind in HOLDS_METHODS - _PARTS]
+        near = [one for one in rows if one.path == row.path]
+        return (near or rows or [row])[0]
+
+    def reaches(self, path: str, targets: Iterable[str]) -> bool:
+        """Return whether a file includes one of the targets, directly or through others."""
+        return not self._included(path).isdisjoint(targets)
+
+    def _included(self, path: str) -> frozenset[str]:
+        if path not in self._reached:
+            found, pending = {path}, [path]
+            while pending:
+                self.known.read_imports(pending)
+                new = {row.path for one in pending for row in self.known.imports(one) if row.path} - found
+                found |= new
+                pending = sorted(new)
+            self._reached[path] = frozenset(found)
+        return self._reached[path]
+
+    def _members(self, holder: DefinitionRow, name: str, *, inherited: bool, seen: set[int]) -> Members:
+        if holder.id in seen or len(seen) > 10 * _LONGEST_CHAIN:
+            return Members((), is_complete=True)
+        seen.add(holder.id)
+        family = family_of(holder.language)
+        own = [] if inherited else [row for row in self.known.definitions(name, family) if owns(holder, row)]
+        if own:
+            return Members(tuple(own), is_complete=True)
+        bases = self.bases(holder)
+        is_complete = bases.is_complete
+        for base in bases.definitions:
+            found = self._members(base, name, inherited=False, seen=seen)
+            if found.definitions:
+                return found
+            is_complete = is_complete and found.is_complete
+        return Members((), is_complete)
+
+    def _find_bases(self, holder: DefinitionRow) -> Members:
+        bases: dict[int, DefinitionRow] = {}
+        is_complete = True
+        for part in self._parts(holder):
+            names = self.known.names(part.path)
+            if names is None:
+                return Members((), is_complete=False)
+            for place in names.bases_of(names.symbol_named(part.name, part.name_line)):
+                meaning = self.meaning(part.path, place)
+                found = [row for row in meaning.definitions if row.kind in HOLDS_METHODS and row.kind != "impl"]
+                is_sure = bool(found) and meaning.certainty is not Certainty.BY_NAME
+                is_complete = is_complete and (is_sure or names.name_at(place) == "object")
+                bases.update((row.id, row) for row in found if is_sure)
+        return Members(tuple(bases.values()), is_complete)
+
+    def _parts(self, holder: DefinitionRow) -> list[DefinitionRow]:
+        """Return all declarations of a class: one, except where a class can be continued elsewhere."""
+        if not rules_of(holder.language).has_open_classes:
+            return [holder]
+        rows = self.known.definitions(holder.name, family_of(holder.language))
+        same = [row for row in rows if row.kind in HOLDS_METHODS and row.parent == holder.parent]
+        return [row for row in same if _may_continue(holder, row)] or [holder]
+
+
+class _Place:
+    """One occurrence of a name, with everything that its meaning depends on."""
+
+    def __init__(self, resolver: Resolver, path: str, names: NamesInFile, found: Occurrence) -> None:
+        self._resolver = resolver
+        self._path = path
+        self._names = names
+        self._found = found
+        self._name = names.name_at(found.place)
+        self._language = resolver.known.language(path)
+        self._rules: LanguageRules = rules_of(self._language)
+        self._family = family_of(self._language)
+
+    def meaning(self) -> Meaning:
+        """Return what the name may mean."""
+        candidates = self._resolver.known.definitions(self._name, self._family)
+        is_own_name = self._found.role in _NEVER and not self._found.receiver
+        if is_own_name or self._found.role is OccurrenceRole.DEFINITION:
+            return NOTHING
+        if not candidates and (self._found.receiver or not self._has_new_name()):
+            return NOTHING
+        if self._found.role is OccurrenceRole.STRING:
+            return Meaning(Certainty.BY_NAME, tuple(candidates))
+        if self._found.role is OccurrenceRole.IMPORT:
+            return self._imported(candidates)
+        return self._of_receiver(candidates) if self._found.receiver else self._bare(candidates)
+
+    def _has_new_name(self) -> bool:
+        """Return whether the name is the one that an import of this file gives to something."""
+        bindings = self._resolver.bindings(self._path)
+        return bindings is not None and bool(bindings.of(self._name))
+
+    # Names in imports
+
+    def _imported(self, candidates: list[DefinitionRow]) -> Meaning:
+        bindings = self._resolver.bindings(self._path)
+        found = bindings.at(self._found, self._name) if bindings else []
+        if self._rules.needs_import:
+            return self._through(found)
+        top = [row for row in candidates if not self._resolver.is_member(row)]
+        return _by_number(top)
+
+    def _through(self, bindings: list[Binding]) -> Meaning:
+        """Follow the imports of a name."""
+        rows: list[DefinitionRow] = []
+        for binding in bindings:
+            if binding.path:
+                rows += self._resolver.provided(binding.path, binding.name or self._name, self._family)
+        return certain(rows)
+
+    # Names on their own
+
+    def _bare(self, candidates: list[DefinitionRow]) -> Meaning:
+        nested = self._nested(candidates)
+        if nested is not None:
+            return nested
+        steps: list[Callable[[list[DefinitionRow]], Meaning | None]] = [
+            self._in_class,
+            self._in_file,
+            self._by_import,
+            self._in_folder,
+            self._included,
+        ]
+        for step in steps:
+            if (meaning := step(candidates)) is not None:
+                return meaning
+        if self._rules.needs_import:
+            return NOTHING
+        return _by_number([row for row in candidates if not self._resolver.is_member(row)])
+
+    def _nested(self, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return a function inside a function around the place, or nothing if the name is a variable there."""
+        for symbol in self._names.functions_around(self._found.place):
+            lines = self._names.lines_of(symbol)
+            inner = [row for row in candidates if row.path == self._path and row.start_line in lines[1:]]
+            if own := [row for row in inner if not self._resolver.is_member(row)]:
+                return certain(own)
+            if self._names.has_local(self._name, symbol):
+                return NOTHING
+        return None
+
+    def _in_class(self, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return a member of a class around the place, in languages where that needs no `this`."""
+        if not any(map(self._resolver.is_member, candidates)):
+            return None
+        holders = self._holders()
+        if not self._rules.has_implicit_self:
+            # In the body of a class itself, its members so far are ordinary names.
+            is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(self._found.place))
+            holders = holders[:1] if is_direct else []
+        for holder in holders:
+            found = self._resolver.members(holder, self._name)
+            if found.definitions:
+                return certain(found.definitions)
+        return None
+
+    def _in_file(self, candidates: list[DefinitionRow]) -> Meaning | None:
+        own = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
+        own = [row for row in own if self._is_visible(row)]
+        if own and self._rules.includes:
+            # A prototype in this file is that of the function itself.
+            own += [row for row in candidates if row.path != self._path and "static" not in row.modifiers.split()]
+        return certain(own) if own else None
+
+    def _is_visible(self, row: DefinitionRow) -> bool:
+        """Return whether a definition of this file is not inside a function that the place is outside of."""
+        return not self._names.is_inside_function(row.name, row.name_line)
+
+    def _by_import(self, _: list[DefinitionRow]) -> Meaning | None:
+        bindings = self._resolver.bindings(self._path)
+        if bindings is None:
+            return None
+        bound = bindings.of(self._name)
+        if bound and self._rules.needs_import:
+            return self._through(bound)
+        stars = set() if self._rules.includes else set(bindings.stars())
+        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, self._name, self._family)]
+        return certain(rows) if rows else None
+
+    def _in_folder(self, candidates: list[DefinitionRow]) -> Meaning | None:
+        if not self._rules.shares_folder:
+            return None
+        rows = [row for row in candidates if _is_in_module(row.path, _folder(self._path))]
+        rows = [row for row in rows if not self._resolver.is_member(row)]
+        return certain(rows) if rows else None
+
+    def _included(self, candidates: list[DefinitionRow]) -> Meaning | None:
+        if not self._rules.includes:
+            return None
+        rows = [row for row in candidates if "static" not in row.modifiers.split() or row.path.endswith((".h", ".hpp"))]
+        rows = [row for row in rows if not self._resolver.is_member(row)]
+        if len({row.qualified_name for row in rows}) == 1 and self._resolver.reaches(
+            self._path, [row.path for row in rows]
+        ):
+            return certain(rows)
+        return None
+
+    # Names after a receiver
+
+    def _of_receiver(self, candidates: list[DefinitionRow]) -> Meaning:
+        receiver = self._found.receiver
+        if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver():
+            return self._of_self(candidates, inherited=receiver in self._rules.super_words)
+        if receiver == NOT_A_NAME:
+            return self._of_unknown(candidates)
+        before = self._before()
+        if before is None:
+            return self._of_unknown(candidates)
+        if (module := self._of_module(before, candidates)) is not None:
+            return module
+        if before.role is OccurrenceRole.IMPORT or self._is_variable(before):
+            return self._of_unknown(candidates)
+        meaning = self._resolver.meaning(self._path, before.place)
+        holders = [row for row in meaning.definitions if row.kind in HOLDS_METHODS]
+        if holders:
+            return self._of_class(holders, meaning.certainty, candidates)
+        spaces = [row for row in candidates if row.parent.rpartition(".")[2] == receiver]
+        if spaces and not any(map(self._resolver.is_member, spaces)):
+            return certain(spaces)
+        return self._of_unknown(candidates)
+
+    def _of_self(self, candidates: list[DefinitionRow], *, inherited: bool) -> Meaning:
+        holders = self._holders()
+        if not holders:
+            return self._of_unknown(candidates)
+        found = self._resolver.members(holders[0], self._name, inherited=inherited)
+        if found.definitions:
+            return certain(found.definitions)
+        members = [row for row in candidates if self._resolver.is_member(row)]
+        return Meaning(Certainty.BY_NAME, tuple(members))
+
+    def _of_class(self, holders: list[DefinitionRow], certainty: Certainty, candidates: list[DefinitionRow]) -> Meaning:
+        rows: list[DefinitionRow] = []
+        is_complete = True
+        for holder in holders:
+            found = self._resolver.members(holder, self._name)
+            rows += found.definitions
+            is_complete = is_complete and found.is_complete
+        if rows:
+            return Meaning(certainty, tuple(rows))
+        if is_complete:
+            return NOTHING
+        return Meaning(Certainty.BY_NAME, tuple(row for row in candidates if self._resolver.is_member(row)))
+
+    def _of_module(self, before: Occurrence, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return a definition of the module before the name; None if there is no module before it."""
+        bindings = self._resolver.bindings(self._path)
+        if bindings is None or (
+            not before.receiver and self._is_variable(before) and not bindings.of(self._found.receiver)
+        ):
+            return None
+        paths = [binding.path for binding in bindings.of(self._found.receiver) if not binding.name]
+        if before.receiver:
+            paths = bindings.modules(self._dotted(before))
+        elif not paths and self._rules.shares_folder:
+            paths = bindings.packages(self._found.receiver)
+        if not paths:
+            return None
+        inside = [path for path in paths if path]
+        return certain([row for path in inside for row in self._resolver.provided(path, self._name, self._family)])
+
+    def _of_unknown(self, candidates: list[DefinitionRow]) -> Meaning:
+        members = [row for row in candidates if self._resolver.is_member(row)]
+        if is_common_member(self._family, self._name):
+            return Meaning(Certainty.BY_NAME, tuple(members))
+        return _by_number(members)
+
+    def _before(self) -> Occurrence | None:
+        """Return the occurrence that the name is taken from."""
+        before = self._names.at(self._found.place - 1) if self._found.place else None
+        is_it = before is not None and self._names.name_at(before.place) == self._found.receiver
+        return before if is_it else None
+
+    def _dotted(self, before: Occurrence) -> str:
+        """Return everything before the name, such as `package.module`."""
+        parts, place = [self._names.name_at(before.place)], before
+        while place.receiver and place.receiver != NOT_A_NAME and place.place:
+            parts.append(place.receiver)
+            place = self._names.at(place.place - 1)
+        return ".".join(reversed(parts))
+
+    def _is_variable(self, place: Occurrence) -> bool:
+        name = self._names.name_at(place.place)
+        return any(self._names.has_local(name, symbol) for symbol in self._names.functions_around(place.place))
+
+    def _is_go_receiver(self) -> bool:
+        """Return whether the receiver is the variable that a method of Go is defined with: `func (s *Server) …`."""
+        if self._language != "go":
+            return False
+        around = list(self._names.functions_around(self._found.place))
+        return bool(around) and self._names.first_local(around[-1]) == self._found.receiver
+
+    def _holders(self) -> list[DefinitionRow]:
+        """Return the classes around the place, the innermost first."""
+        line = self._found.line
+        around = [row for row in self._resolver.known.holders(self._path) if row.start_line <= line <= row.end_line]
+        found = []
+        for row in reversed(around):
+            if row.kind in HOLDS_METHODS:
+                found += [row] if row.kind != "impl" else self._type_of(row.name)
+            else:
+                found += self._type_of(row.parent.rpartition(".")[2])
+        return found
+
+    def _type_of(self, name: str) -> list[DefinitionRow]:
+        """Return the type that methods outside its body belong to."""
+        rows = [row for row in self._resolver.known.definitions(name, self._family) if row.kind in HOLDS_METHODS]
+        rows = [row for row in rows if row.kind != "impl"] or rows
+        near = [row for row in rows if row.path == self._path] or [
+            row for row in rows if _folder(row.path) == _folder(self._path)
+        ]
+        return (near or rows)[:1]
+
+
+def certain(rows: Iterable[DefinitionRow]) -> Meaning:
+    """Return a meaning without doubt."""
+    return Meaning(Certainty.CERTAIN, tuple(rows))
+
+
+def owns(holder: DefinitionRow, row: DefinitionRow) -> bool:
+    """Return whether a definition is a member of a class."""
+    if row.path == holder.path:
+        return row.parent == holder.qualified_name
+    is_open = rules_of(holder.language).has_open_classes
+    return is_open and row.parent.rpartition(".")[2] == holder.name and _may_continue(holder, row)
+
+
+def same_thing(row: DefinitionRow) -> tuple[str, str]:
+    """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
+    is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
+    return ("" if is_shared else row.path), row.qualified_name
+
+
+def _by_number(rows: list[DefinitionRow]) -> Meaning:
+    """Return the only definition as likely, or several by name."""
+    is_only = len({same_thing(row) for row in rows}) == 1
+    return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
+
+
+def _may_continue(holder: DefinitionRow, row: DefinitionRow) -> bool:
+    """Return whether a file can add members to a class of another one."""
+    return holder.language != "go" or _folder(holder.path) == _folder(row.path)
+
+
+def _is_in_module(path: str, module: str) -> bool:
+    """Return whether a file is a module, or a folder has it as one of its own files."""
+    return path == module or _folder(path) == module
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]

@@ -1,0 +1,256 @@
+"""Every name in a file: where it stands, what it does there, and what it is taken from.
+
+The captures of `assets/queries/references/*.scm`; if several match a name, the last one of `OccurrenceRole` counts:
+
+    @ref                                  every name, whatever it does
+    @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
+    @ref.path                             a path whose last part is imported: `"net/http"`
+    @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`
+    @ref.attribute @ref.assignment        a member that is read; a variable or member that is written
+    @ref.type @ref.call @ref.decorator    a type, something called, something that decorates
+    @ref.local                            a parameter or local variable, where it starts to exist
+    @ref.outer                            a name that a function shares with the code around it (`global x`)
+    @ref.argument                         the name of an argument in a call, or of a key: no name of this scope
+    @ref.base                             a class or interface that another one extends
+    @ref.import @ref.alias                a name that an import brings, and the name it gets here
+    @ref.setter                           a member that is written, where the grammar sees a call: `x.cost = 1` in Ruby
+    @ref.plain                            a name that only mentions, where another pattern sees more: `x` in `{[x] = 1}`
+    @ref.part                             a part of a name that is recorded as a whole: `x` in `$x`
+"""
+
+import re
+import struct
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from itertools import pairwise
+
+from tree_sitter import Node
+
+from keyhole.core.syntax.spans import Source
+from keyhole.core.types import HOLDS_METHODS, Symbol
+
+# Longer names are data. A file with more names is generated; only the first ones are recorded.
+_LONGEST_NAME = 200
+_MOST_NAMES = 200_000
+# With the quotes, if the grammar includes them; also a symbol of Ruby: `:save`, `:valid?`.
+_NAME_IN_TEXT = re.compile(rb"[\"':]?(?:[^\W\d]\w*(?:\.|::|#))*([^\W\d]\w*[?!]?)[\"']?", re.ASCII)
+# The name of a package is the last part of its path that is not a version: `gopkg.in/yaml.v3`, `example.com/log/v2`.
+_LAST_OF_PATH = re.compile(rb"(?:.*/)?([^/]+?)(?:[./]v\d+)?", re.ASCII)
+_LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
+_ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
+_BEFORE_MEMBER = frozenset(b".:>\\")
+_ONE_COLON = frozenset(["lua"])
+
+
+class OccurrenceRole(IntEnum):
+    """What a name does where it stands; of two roles, the later one tells more."""
+
+    MENTION = 0
+    STRING = 1
+    ATTRIBUTE = 2
+    ASSIGNMENT = 3
+    TYPE = 4
+    CALL = 5
+    DECORATOR = 6
+    LOCAL = 7
+    OUTER = 8
+    ARGUMENT = 9
+    BASE = 10
+    IMPORT = 11
+    ALIAS = 12
+    DEFINITION = 13
+
+
+_ROLES = {f"ref.{role.name.lower()}": int(role) for role in OccurrenceRole if role is not OccurrenceRole.MENTION}
+_ROLES |= {"ref.setter": int(OccurrenceRole.ASSIGNMENT), "ref.plain": int(OccurrenceRole.MENTION)}
+
+# Added to the role of a name that is taken from something: `receiver.name`.
+HAS_RECEIVER = 0x80
+# The receiver of `make().name`; any other number is that of a name, counted from 1.
+UNNAMED = 0
+# Columns beyond this one are not recorded.
+LAST_COLUMN = 0xFF
+# The format, and the size of the names.
+HEADER = struct.Struct("<BI")
+FORMAT = 1
+# Before each column: the type of its numbers, as the letter that `array` has for it, and how many there are.
+COLUMN = struct.Struct("<cI")
+# What a symbol is for the names inside it: a function has its own variables, a class has members.
+OTHER, FUNCTION, HOLDER = range(3)
+_FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter", "property"])
+
+
+def pack_occurrences(
+    language: str, source: Source, captures: Iterable[dict[str, list[Node]]], symbols: Sequence[Symbol]
+) -> bytes:
+    """Return the names of a file as one compact record, in the order of the source.
+
+    The record has columns instead of rows, because a search for one name only needs a few of them. `symbols` are all
+    symbols of the file, in order; the record says which names are inside each.
+    """
+    content = source.content
+    ends, roles, infix = _collect(content, captures)
+    starts = sorted(ends)[:_MOST_NAMES]
+    if not starts:
+        return b""
+    stops = list(map(ends.__getitem__, starts))
+    numbers = _Numbers()
+    name_of = [numbers[content[start:stop]] for start, stop in zip(starts, stops, strict=True)]
+    rows = source.rows(starts)
+    role_of = bytearray([roles.get(start, 0) for start in starts])
+    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix)
+    columns = [min(start - first, LAST_COLUMN) for start, first in zip(starts, source.row_starts(rows), strict=True)]
+    firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
+    lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
+    _mark_definitions(role_of, rows, name_of, numbers, symbols)
+    steps = [rows[0], *(row - before for before, row in pairwise(rows))]
+    scopes = [scope_of(symbol.kind) for symbol in symbols]
+    names = b"\n".join((b"", *numbers, b""))
+    packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes))
+    return b"".join((HEADER.pack(FORMAT, len(names)), names, *packed))
+
+
+def _pack_column(numbers: Sequence[int]) -> bytes:
+    largest = max(numbers, default=0)
+    code = "B" if largest <= 0xFF else "H" if largest <= 0xFFFF else "I"
+    return COLUMN.pack(code.encode(), len(numbers)) + array(code, numbers).tobytes()
+
+
+def names_in(record: bytes) -> str:
+    """Return the names in a record, separated by spaces."""
+    _, size = HEADER.unpack_from(record)
+    return record[HEADER.size : HEADER.size + size].decode("utf-8", "replace").replace("\n", " ")
+
+
+def scope_of(kind: str) -> int:
+    """Return what a symbol of this kind is for the names inside it."""
+    return FUNCTION if kind in _FUNCTIONS else HOLDER if kind in HOLDS_METHODS else OTHER
+
+
+class _Numbers(dict[bytes, int]):
+    """Numbers names in the order in which they are first seen."""
+
+    def __missing__(self, name: bytes) -> int:
+        number = self[name] = len(self)
+        return number
+
+
+def _collect(
+    content: bytes, captures: Iterable[dict[str, list[Node]]]
+) -> tuple[dict[int, int], dict[int, int], set[int]]:
+    """Return the end and the role of each name, by its start, and the starts of those between two operands."""
+    ends: dict[int, int] = {}
+    roles: dict[int, int] = {}
+    infix: set[int] = set()
+    for found in captures:
+        # Lists instead of single names: files have so many that it takes half the time.
+        _add_places(ends, found.pop("ref", []))
+        for node in found.pop("ref.part", ()):
+            ends.pop(node.start_byte, None)
+        for node in found.pop("ref.string", ()):
+            # A pattern may span a whole literal; only one that is nothing but a name counts.
+            if text := _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte):
+                ends[text.start(1)] = text.end(1)
+                roles.setdefault(text.start(1), OccurrenceRole.STRING)
+        for node in found.pop("ref.path", ()):
+            if path := _LAST_OF_PATH.fullmatch(content, node.start_byte, node.end_byte):
+                ends[path.start(1)] = path.end(1)
+                roles[path.start(1)] = OccurrenceRole.IMPORT
+        infix.update(node.start_byte for node in found.pop("ref.infix", ()))
+        # In the order of the roles, so that the more telling one stays.
+        for capture, role in _ROLES.items():
+            if nodes := found.get(capture, []):
+                roles.update(dict.fromkeys(_add_places(ends, nodes), role))
+    for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
+        del ends[start]
+    return ends, roles, infix
+
+
+def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
+    """Add the ends of nodes by their starts, and return the starts."""
+    starts = [node.start_byte for node in nodes]
+    ends.update(zip(starts, [node.end_byte for node in nodes], strict=True))
+    return starts
+
+
+def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
+    language: str,
+    content: bytes,
+    starts: list[int],
+    stops: list[int],
+    name_of: list[int],
+    numbers: _Numbers,
+    roles: bytearray,
+    infix: set[int],
+) -> list[int]:
+    """Mark each name that is taken from something, and return the numbers of what they are taken from."""
+    receivers = []
+    after_mark = [place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in infix]
+    for place in after_mark:
+        start = starts[place]
+        end = _skip_blanks(content, start) if start in infix else _receiver_end(language, content, start)
+        # The dot of `from .models import …` follows a word, but is not taken from it.
+        is_loose = place == 0 or stops[place - 1] != end
+        if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT):
+            continue
+        roles[place] |= HAS_RECEIVER
+        if is_loose:
+            word = _word_before(content, end)
+            receivers.append(numbers[word] + 1 if word else UNNAMED)
+        else:
+            receivers.append(name_of[place - 1] + 1)
+    return receivers
+
+
+def _receiver_end(language: str, content: bytes, start: int) -> int:
+    """Return where the receiver of the name at `start` ends; 0 if the name is not taken from anything."""
+    separator = content[max(0, start - 2) : start]
+    if separator.endswith(b"\\"):
+        # `Shop\Item` in PHP; in `\Item` and in escapes such as `\n`, nothing comes before.
+        return start - 1 if language == "php" and separator[:1].isalnum() else 0
+    if separator[:1].isalnum() and separator.endswith(b"."):
+        return start - 1
+    if separator == b"::" and (language == "sql" or not _ENDS_OPERAND.match(content, max(0, start - 3))):
+        # `::Item` is the outermost `Item`, or a reference to a function; in SQL, `price::integer` is a cast.
+        return 0
+    if separator in (b"::", b"->", b"?."):
+        end = start - 2
+    elif (separator.endswith(b".") and separator != b"..") or (separator.endswith(b":") and language in _ONE_COLON):
+        end = start - 1
+    else:
+        return 0
+    if content[end - 1] in b"?&!":
+        # `x?->y`, `x&.y`, `x!.y`
+        end -= 1
+    return _skip_blanks(content, end)
+
+
+def _skip_blanks(content: bytes, end: int) -> int:
+    """Return where the text before a position ends."""
+    while end and content[end - 1] in b" \t\r\n":
+        end -= 1
+    return end
+
+
+def _word_before(content: bytes, end: int) -> bytes:
+    """Return the word that ends at a position, such as `this`, which is no name in most grammars."""
+    before = content[max(0, end - _LONGEST_NAME) : end]
+    if before.endswith(b"super()"):
+        return b"super"
+    word = _LAST_WORD.search(before)
+    return word.group() if word else b""
+
+
+def _mark_definitions(
+    roles: bytearray, rows: list[int], name_of: list[int], numbers: _Numbers, symbols: Sequence[Symbol]
+) -> None:
+    """Mark the names of the symbols themselves: the first such name on the line where the symbol is named."""
+    for symbol in symbols:
+        number = numbers.get(symbol.name.encode())
+        row = symbol.name_line - 1
+        for place in range(bisect_left(rows, row), bisect_right(rows, row)):
+            if name_of[place] == number and roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT:
+                roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
+                break

@@ -1,0 +1,276 @@
+"""Answers about references: lines that use a symbol, trees of calls, and hierarchies of classes."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import groupby
+from typing import TypeVar
+
+from keyhole.core.errors import QueryError
+from keyhole.core.index.rows import DefinitionRow, Found, Slice, SymbolEntry
+from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
+from keyhole.core.notes import Note, NoteKind
+from keyhole.core.references.asked_symbol import AskedSymbol, asked_symbol
+from keyhole.core.references.call_tree import CallNode, CallTree
+from keyhole.core.references.certainty import Certainty
+from keyhole.core.references.class_hierarchy import ClassHierarchy, Relative
+from keyhole.core.references.find import ROLE_WORDS, Reference, ReferenceLine, ReferenceLines, reference_lines
+from keyhole.core.references.resolve import Resolver
+from keyhole.core.search.engine import Engine
+from keyhole.core.search.filters import TEST_ROLES, files_matching
+from keyhole.core.search.owners import owners_of, qualified_name
+from keyhole.core.search.passages import FileLines
+from keyhole.core.syntax.occurrences import LAST_COLUMN
+from keyhole.core.types import Detail, Format, Hit, Owner, SourceFile
+from keyhole.core.view.budget.limits import DEEPEST
+from keyhole.core.view.lists.hit_text import LOCATION, ladders, preview_text
+from keyhole.core.view.lists.line_text import LinePage
+from keyhole.core.view.lists.relation_results import RelationResults, line_results
+from keyhole.core.view.text import count_of, name_text
+
+Item = TypeVar("Item")
+
+# The caller of code that is in no function.
+_TOP_LEVEL = "top level"
+_LONGEST_NAME = 80
+_ROLES = sorted(set(ROLE_WORDS.values()))
+_ALL_LEVELS = frozenset(Certainty)
+
+
+def check_references_request(request: ReferencesRequest) -> None:
+    """Reject values that no answer can have."""
+    _check_choice("role", request.role, _ROLES)
+    _check_choice("certainty", request.certainty, [str(level) for level in Certainty])
+    if not 1 <= request.depth <= DEEPEST:
+        raise QueryError(f"depth must be from 1 to {DEEPEST}, not {request.depth:,}")
+
+
+def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, output: Format) -> RelationResults:
+    """Return what the index has for a request about references."""
+    asked = asked_symbol(engine.store, request.symbol, request.path, request.line)
+    resolver = Resolver(engine.store)
+    scope = _Scope(engine, request)
+    if request.relation == ReferenceRelation.REFERENCES:
+        return _references(engine, resolver, asked, scope, wanted, output)
+    definition, levels = asked.definition, scope.levels
+    if request.relation == ReferenceRelation.HIERARCHY:
+        relatives = ClassHierarchy(resolver, scope.admits, levels).relatives(definition, request.depth)
+        found = _slice(relatives, wanted)
+        results = line_results(found, relative_text, relative_facts, {one.definition.path for one in found.items})
+        return _about(asked, replace(results, unit=_unit(" relative", found.total, definition)))
+    tree = CallTree(resolver, scope.admits, levels)
+    follow = tree.callers if request.relation == ReferenceRelation.CALLERS else tree.callees
+    calls = _slice(follow(definition, request.depth), wanted)
+    paths = {node.path for node in calls.items} | {node.definition.path for node in calls.items if node.definition}
+    results = line_results(calls, call_text, call_facts, paths)
+    return _about(asked, replace(results, unit=_unit(f" {request.relation[:-1]}", calls.total, definition)))
+
+
+class _Scope:
+    """The filters of a request."""
+
+    def __init__(self, engine: Engine, request: ReferencesRequest) -> None:
+        self._request = request
+        self.levels = frozenset([Certainty(request.certainty)]) if request.certainty else _ALL_LEVELS
+        self._paths: frozenset[str] | None = None
+        if request.within or not request.include_tests:
+            ids = files_matching(engine.store, request.within) if request.within else None
+            self._paths = frozenset(
+                file.path
+                for file in engine.store.files_in()
+                if (ids is None or file.id in ids) and (request.include_tests or file.role not in TEST_ROLES)
+            )
+
+    def admits(self, path: str) -> bool:
+        """Return whether the filters let a path through."""
+        return self._paths is None or path in self._paths
+
+    def is_wanted(self, reference: Reference) -> bool:
+        """Return whether the filters let a reference through."""
+        role = self._request.role
+        return (
+            (not role or reference.role == role) and reference.certainty in self.levels and self.admits(reference.path)
+        )
+
+
+def _references(
+    engine: Engine, resolver: Resolver, asked: AskedSymbol, scope: _Scope, wanted: Slice, output: Format
+) -> RelationResults:
+    every = reference_lines(resolver, asked.definition, scope.is_wanted)
+    shown = every.lines[wanted.offset : wanted.offset + wanted.limit]
+    hits, changed = _hits(engine, asked.definition.name, shown)
+    labels = [f"[{one.role}, {one.certainty}] " for one in shown]
+    page = LinePage(hits, is_json=output == Format.JSON, labels=labels)
+    masks = engine.store.masks_of({hit.path for hit in hits})
+    results = RelationResults(
+        count=len(hits),
+        total=len(every.lines),
+        text_of=page.text_of,
+        facts_of=lambda number, level: reference_facts(shown[number], hits[number], level),
+        paths=frozenset([asked.definition.path, *(one.path for one in shown)]),
+        changed=frozenset(changed),
+        unit=_unit(" reference", len(every.lines), asked.definition),
+        notes=tuple(_counts(every)),
+        facts={"by_certainty": dict(every.by_certainty), "by_role": dict(every.by_role)},
+        ladders=lambda _, __: ladders(Detail.COMPACT, hits),
+        masks_of=lambda number, level, text: page.masks_of(masks, number, level, text),
+    )
+    return _about(asked, results)
+
+
+def _about(asked: AskedSymbol, results: RelationResults) -> RelationResults:
+    """Add which definition the answer is about."""
+    row = asked.definition
+    facts = {"symbol": name_text(row.qualified_name), "file_path": name_text(row.path), "line": row.name_line}
+    notes = results.notes
+    if asked.others:
+        text = f"{count_of(asked.others, 'other definition')} with this name: add path to ask for one of those"
+        notes = (*notes, Note(NoteKind.OTHER_DEFINITIONS, text))
+    return replace(results, facts={**facts, **results.facts}, notes=notes, paths=results.paths | {row.path})
+
+
+def _unit(noun: str, total: int, row: DefinitionRow) -> str:
+    name = name_text(row.qualified_name, _LONGEST_NAME)
+    preposition = "to" if noun == " reference" else "of"
+    return f"{noun}{'' if total == 1 else 's'} {preposition} {name} ({name_text(row.path)}:{row.name_line})"
+
+
+def _counts(every: ReferenceLines) -> Iterable[Note]:
+    """Yield how many lines there are of each level and role."""
+    levels = [f"{every.by_certainty[level]:,} {level}" for level in Certainty if every.by_certainty[level]]
+    roles = sorted(every.by_role.items(), key=lambda pair: (-pair[1], pair[0]))
+    if levels:
+        by_role = ", ".join(f"{count:,} {role}" for role, count in roles)
+        yield Note(NoteKind.REFERENCE_COUNTS, f"{', '.join(levels)}; by role: {by_role}")
+
+
+def _hits(engine: Engine, name: str, lines: list[ReferenceLine]) -> tuple[list[Hit], set[str]]:
+    """Return the lines with their source and the definitions around them, and the files that have changed."""
+    hits: list[Hit] = []
+    changed: set[str] = set()
+    for path, group in groupby(lines, key=lambda one: one.path):
+        of_file = list(group)
+        owners = owners_of(engine.store.symbols_of_file(path), sorted(one.line for one in of_file))
+        source = engine.files.read(path)
+        stamp = engine.store.file_stamps([path]).get(path)
+        if not isinstance(source, SourceFile) or stamp is None or source.digest != stamp.digest:
+            changed.add(path)
+            hits += [_hit(name, one, owners.get(one.line), "") for one in of_file]
+            continue
+        text = FileLines(source.text)
+        bare = [_hit(name, one, owners.get(one.line), text.line(one.line)) for one in of_file]
+        hits += [replace(hit, passage=text.around(hit)) for hit in bare]
+    return hits, changed
+
+
+def _hit(name: str, one: ReferenceLine, owner: SymbolEntry | None, text: str) -> Hit:
+    return Hit(
+        path=one.path,
+        language="",
+        start_line=one.line,
+        end_line=one.line,
+        chunk_id=0,
+        score=1.0,
+        kind=owner.kind if owner else "code",
+        name=owner.name if owner else "",
+        line=one.line,
+        signature="",
+        doc="",
+        returns="",
+        definitions="",
+        signals=(),
+        column=_column(name, one.columns[0], text),
+        owner=Owner(qualified_name(owner), owner.start_line, owner.end_line) if owner else None,
+    )
+
+
+def _column(name: str, first_byte: int, text: str) -> int:
+    """Return the column of a name as people count it; beyond the last recorded column, that of its first place."""
+    if first_byte < LAST_COLUMN:
+        return len(text.encode()[:first_byte].decode("utf-8", "ignore")) + 1
+    return text.find(name) + 1 or 1
+
+
+def reference_facts(one: ReferenceLine, hit: Hit, level: str) -> dict[str, object]:
+    """Return a line with a reference as JSON facts."""
+    place = {"line": one.line, "role": one.role, "certainty": str(one.certainty)}
+    if level == LOCATION:
+        return {"file_path": name_text(one.path, _LONGEST_NAME), **place}
+    enclosing = hit.owner.qualified_name if hit.owner else ""
+    return {
+        "file_path": name_text(one.path),
+        **place,
+        "column": hit.column,
+        "count": len(one.columns),
+        "enclosing": name_text(enclosing),
+        "preview": preview_text(hit),
+    }
+
+
+def call_text(node: CallNode, level: str) -> str:
+    """Return a function in a tree of calls as a line, indented by its depth."""
+    indent = "  " * (node.depth - 1)
+    row = node.definition
+    name = name_text(row.qualified_name if row else node.name or _TOP_LEVEL, _LONGEST_NAME)
+    if level == LOCATION:
+        return f"{indent}{name}\n"
+    place = f"{name_text(row.path)}:{row.name_line}" if row else f"{name_text(node.path)}:{node.line}"
+    calls = f", {count_of(node.calls, 'call')}" if node.calls > 1 else ""
+    at = f", called at line {node.line}" if row and node.line else ""
+    several = f", {node.meanings:,} definitions" if node.meanings > 1 else ""
+    cycle = " ↻ already above" if node.is_cycle else ""
+    more = f"{indent}… {node.left_out:,} more on this level\n" if node.left_out else ""
+    return f"{indent}{place}: {name} [{node.certainty}{several}{calls}{at}]{cycle}\n{more}"
+
+
+def call_facts(node: CallNode, level: str) -> dict[str, object]:
+    """Return the same as JSON facts."""
+    row = node.definition
+    facts: dict[str, object] = {
+        "symbol": name_text(row.qualified_name if row else node.name, _LONGEST_NAME),
+        "depth": node.depth,
+        "certainty": str(node.certainty),
+    }
+    if level == LOCATION:
+        return facts
+    if row:
+        facts |= {"file_path": name_text(row.path), "line": row.name_line, "kind": row.kind}
+    return facts | {
+        "call_path": name_text(node.path),
+        "call_line": node.line,
+        "calls": node.calls,
+        "meanings": node.meanings,
+        "cycle": node.is_cycle,
+        "left_out": node.left_out,
+    }
+
+
+def relative_text(one: Relative, level: str) -> str:
+    """Return a related class or method as a line, indented by how far away it is."""
+    indent, row = "  " * (one.depth - 1), one.definition
+    name = name_text(row.qualified_name, _LONGEST_NAME)
+    if level == LOCATION:
+        return f"{indent}{one.kinship} {name}\n"
+    return f"{indent}{one.kinship} {name_text(row.path)}:{row.name_line}: {row.kind} {name} [{one.certainty}]\n"
+
+
+def relative_facts(one: Relative, level: str) -> dict[str, object]:
+    """Return the same as JSON facts."""
+    row = one.definition
+    facts: dict[str, object] = {
+        "kinship": str(one.kinship),
+        "symbol": name_text(row.qualified_name, _LONGEST_NAME),
+        "depth": one.depth,
+        "certainty": str(one.certainty),
+    }
+    if level == LOCATION:
+        return facts
+    return facts | {"file_path": name_text(row.path), "line": row.name_line, "kind": row.kind}
+
+
+def _slice(items: list[Item], wanted: Slice) -> Found[Item]:
+    return Found(tuple(items[wanted.offset : wanted.offset + wanted.limit]), len(items))
+
+
+def _check_choice(name: str, value: str, choices: list[str]) -> None:
+    if value and value not in choices:
+        raise QueryError(f"{name} must be one of {', '.join(choices)}, not {value!r}")

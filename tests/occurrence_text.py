@@ -1,0 +1,31 @@
+"""The names that parsing finds in a file, as text for tests: `python -m tests.occurrence_text FILE` prints them."""
+
+import sys
+from pathlib import Path
+
+from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile
+from keyhole.core.syntax.analyse import analyse
+from keyhole.core.types import SourceFile
+
+
+def occurrences_text(path: Path) -> str:
+    """Return one line per name: line, column, what it is taken from, role, and the symbol around it."""
+    text = path.read_text("utf-8")
+    analysis = analyse(SourceFile(path.name, len(text), 0, "", "", text))
+    if not analysis.occurrences:
+        return ""
+    names, symbols = NamesInFile(analysis.occurrences), list(analysis.outline.walk())
+    rows = []
+    for place in range(names.count):
+        found = names.at(place)
+        symbol = names.symbol_at(place)
+        around = f"in {symbols[symbol].name}" if symbol != NO_SYMBOL else ""
+        taken = f"{found.receiver} " if found.receiver else ""
+        rows.append(
+            f"{found.line}:{found.column + 1} {taken}{names.name_at(place)} [{found.role.name.lower()}] {around}"
+        )
+    return "\n".join(row.rstrip() for row in rows) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(occurrences_text(Path(sys.argv[1])))
