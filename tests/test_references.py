@@ -23,18 +23,19 @@ def test_checked_references(language: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "text"),
+    ("path", "text", "name"),
     [
-        ("README.md", '# How to "start"\n\nText.\n'),
-        ("README.md", '# "\n\nText.\n'),
-        ("a.cpp", "void *operator new(unsigned long n) { return 0; }\n"),
+        ("README.md", '# How to "start"\n\nText.\n', 'How to "start"'),
+        ("README.md", '# "\n\nText.\n', '"'),
+        ("a.cpp", "void *operator new(unsigned long n) { return 0; }\n", "operator new"),
     ],
 )
-def test_a_name_of_several_words_gets_an_answer(path: str, text: str, tmp_path: Path) -> None:
+def test_a_name_of_several_words_gets_an_answer(path: str, text: str, name: str, tmp_path: Path) -> None:
     root = tmp_path / "words"
     root.mkdir()
     (root / path).write_text(text)
     service = Service.open(root, flags={"index.model": "none", "cache_dir": tmp_path / "cache"})
     service.index()
-    assert "Nothing found" in service.relation_view(ReferencesRequest(path=path, line=1)).text
+    view = service.relation_view(ReferencesRequest(path=path, line=1))
+    assert view.banner == f"Nothing found: no references of {name} in 1 file."
     service.close()
