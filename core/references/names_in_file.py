@@ -61,7 +61,7 @@ class NamesInFile:
     def at(self, place: int) -> Occurrence:
         """Return the occurrence at a place."""
         return Occurrence(
-            place, self._lines[place], self._columns[place], self.role_at(place), self._receiver_at(place)
+            place, self.line_at(place), self.column_at(place), self.role_at(place), self.receiver_at(place)
         )
 
     def name_at(self, place: int) -> str:
@@ -74,7 +74,35 @@ class NamesInFile:
 
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
-        return self._lines[place]
+        return int(self._lines[place])
+
+    def column_at(self, place: int) -> int:
+        """Return the column of a place in bytes, from 0; LAST_COLUMN stands for all beyond."""
+        return self._columns[place]
+
+    def receiver_at(self, place: int) -> str:
+        """Return what the name at a place is taken from, as written; empty if it stands alone."""
+        if self._roles[place] < HAS_RECEIVER:
+            return ""
+        number = self._receiver_number(place)
+        return NOT_A_NAME if number == UNNAMED else self.names[number - 1]
+
+    def shape(self, place: int) -> tuple[int, ...] | None:
+        """Return all that the meaning of a name depends on; None if that is more than fits here.
+
+        That is the name, its role, what it is taken from, and the symbol around it; for an import, its line.
+        """
+        role = self._roles[place]
+        if role == OccurrenceRole.IMPORT:
+            return None
+        name, symbol = self._name_of[place], self.symbol_at(place)
+        if role < HAS_RECEIVER:
+            return name, role, symbol
+        if not place or self._roles[place - 1] < HAS_RECEIVER:
+            return name, role, symbol, self._receiver_number(place)
+        if place > 1 and self._roles[place - 2] >= HAS_RECEIVER:
+            return None
+        return name, role, symbol, self._receiver_number(place), self._receiver_number(place - 1)
 
     def is_renamed(self, place: int) -> bool:
         """Return whether an import gives the name at a place another one, which follows it."""
@@ -138,7 +166,7 @@ class NamesInFile:
 
     def has_local(self, name: str, symbol: int) -> bool:
         """Return whether a name is a parameter or variable of a function, and not shared with the code around it."""
-        return symbol in self._local_scopes(name)
+        return symbol in self.local_scopes(name)
 
     def first_local(self, symbol: int) -> str:
         """Return the first parameter or variable of a function; empty if it has none."""
@@ -154,13 +182,11 @@ class NamesInFile:
         start = self._record.find(f"\n{name}\n".encode(), HEADER.size, self._names_end)
         return self._record.count(b"\n", HEADER.size, start) if start >= 0 else -1
 
-    def _receiver_at(self, place: int) -> str:
-        if self._roles[place] < HAS_RECEIVER:
-            return ""
-        number = self._receivers[self._receivers_before[place]]
-        return NOT_A_NAME if number == UNNAMED else self.names[number - 1]
+    def _receiver_number(self, place: int) -> int:
+        return self._receivers[self._receivers_before[place]]
 
-    def _local_scopes(self, name: str) -> set[int]:
+    def local_scopes(self, name: str) -> set[int]:
+        """Return the functions in which a name is a parameter or variable, and not shared with the code around."""
         known = self._known_locals.get(name)
         if known is None:
             known = self._known_locals[name] = self._find_local_scopes(name)
