@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from keyhole.core.index.rows import ImportRow
-from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile
+from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile, role_set
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
 _SEPARATOR = re.compile(r"::|[./\\]")
 STAR = "*"
+_BINDING = role_set(OccurrenceRole.IMPORT, OccurrenceRole.ALIAS, OccurrenceRole.LOCAL)
 
 
 class Binding(NamedTuple):
@@ -56,14 +57,14 @@ class FileBindings:
 
     def _find(self, name: str) -> Iterator[Binding]:
         names = self._names
-        for place in names.places(name):
+        for place in names.places_in_roles(name, _BINDING):
             role = names.role_at(place)
             if role is OccurrenceRole.IMPORT:
-                if not names.receiver_at(place) and not names.is_renamed(place):
+                if not names.is_renamed(place):
                     yield from self._from(names.line_at(place), name)
             elif role is OccurrenceRole.ALIAS:
                 yield from self._renamed(place)
-            elif role is OccurrenceRole.LOCAL and names.symbol_at(place) == NO_SYMBOL:
+            elif names.symbol_at(place) == NO_SYMBOL:
                 # const parse = require("./parse")
                 line = names.line_at(place)
                 yield from (Binding(row.path, name) for row in self._rows_at(line) if row.line == line)

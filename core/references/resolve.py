@@ -15,8 +15,8 @@ from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, rules_of
-from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile
-from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile
+from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
 # How many files an import may lead through, and how many classes up a member is looked for.
@@ -207,16 +207,36 @@ class _NamesOfFile:
         self._rules: LanguageRules = rules_of(self._language)
         self._family = family_of(self._language)
         self._known: dict[tuple[int, ...], Meaning] = {}
+        self._scoped: dict[int, bool] = {UNNAMED: False}
 
     def meaning(self, place: int) -> Meaning:
         """Return what the name at a place may mean; places with all in common that counts share their meaning."""
-        shape = self._names.shape(place)
-        if shape is None:
+        names = self._names
+        role = names.role_at(place)
+        if role is OccurrenceRole.IMPORT:
             return self._find(place)
+        before = names.taken_from(place)
+        first = before[-1] if before else 0
+        scope = names.symbol_at(place) if not before or self._is_scoped(first) else NO_SYMBOL
+        shape = (names.number_at(place), role, scope, *before)
         known = self._known.get(shape)
         if known is None:
             known = self._known[shape] = self._find(place)
         return known
+
+    def _is_scoped(self, number: int) -> bool:
+        """Return whether the meaning of a name depends on where it stands in the file."""
+        known = self._scoped.get(number)
+        if known is None:
+            known = self._scoped[number] = self._find_scoped(self._names.name_numbered(number))
+        return known
+
+    def _find_scoped(self, name: str) -> bool:
+        rules = self._rules
+        if rules.has_implicit_self or name in rules.self_words or name in rules.super_words:
+            return True
+        definitions = self._resolver.known.definitions(name, self._family)
+        return bool(self._names.local_scopes(name)) or any(row.path == self._path for row in definitions)
 
     def _find(self, place: int) -> Meaning:
         name, role = self._names.name_at(place), self._names.role_at(place)
