@@ -92,12 +92,12 @@ class CallTree:
     def _callers(self, target: DefinitionRow) -> list[_Step]:
         found: dict[tuple[str, str], _Step] = {}
         for reference in references_to(self._resolver, target):
-            is_call = reference.place.role in _CALLS
+            is_call = reference.role in _CALLS
             if not is_call or reference.certainty not in self._levels or not self._admits(reference.path):
                 continue
-            caller = self._caller(reference.path, reference.place.line)
+            caller = self._caller(reference.path, reference.line)
             key = same_thing(caller) if caller else (reference.path, "")
-            _count(found, key, _Step(caller, reference.path, reference.place.line, 1, reference.certainty))
+            _count(found, key, _Step(caller, reference.path, reference.line, 1, reference.certainty))
         return _in_order(found)
 
     def _caller(self, path: str, line: int) -> DefinitionRow | None:

@@ -96,7 +96,9 @@ class _Scope:
         """Return whether the filters let a reference through."""
         role = self._request.role
         return (
-            (not role or reference.role == role) and reference.certainty in self.levels and self.admits(reference.path)
+            (not role or reference.role_words == role)
+            and reference.certainty in self.levels
+            and self.admits(reference.path)
         )
 
 
