@@ -43,7 +43,6 @@ class LanguageServer:
             },
         )
         self.tell("initialized", {})
-        self.tell("workspace/didChangeConfiguration", {"settings": self._settings})
         return self
 
     def __exit__(
@@ -69,19 +68,27 @@ class LanguageServer:
         """Send a notification."""
         self._send({"method": method, "params": parameters})
 
-    def ask(self, method: str, parameters: object) -> Any:  # noqa: ANN401  # whatever the server says
+    def ask(self, method: str, parameters: object) -> Any:  # whatever the server says
         """Send a request and return its result; requests of the server are answered in the meantime."""
         self._last += 1
         self._send({"id": self._last, "method": method, "params": parameters})
-        while True:
-            message = self._receive()
-            if "method" in message:
-                if "id" in message:
-                    self._send({"id": message["id"], "result": self._answer(message)})
-            elif message.get("id") == self._last:
-                if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error']}")
-                return message.get("result")
+        while (message := self._next()).get("id") != self._last or "method" in message:
+            pass
+        if "error" in message:
+            raise RuntimeError(f"{method}: {message['error']}")
+        return message.get("result")
+
+    def wait_for_log(self, text: str) -> None:
+        """Wait until the server logs a message with this text: some answer before they have read the project."""
+        while text not in self._next().get("params", {}).get("message", ""):
+            pass
+
+    def _next(self) -> dict[str, Any]:
+        """Return the next message; if it is a request of the server, answer it."""
+        message = self._receive()
+        if "method" in message and "id" in message:
+            self._send({"id": message["id"], "result": self._answer(message)})
+        return message
 
     def _answer(self, message: dict[str, Any]) -> object:
         if message["method"] != "workspace/configuration":

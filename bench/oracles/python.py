@@ -1,4 +1,4 @@
-"""basedpyright as an oracle for Python. Each project has a virtual environment with its dependencies, so that types are known."""
+"""basedpyright as an oracle for Python; each project has an environment with its dependencies, as types need them."""
 
 import subprocess
 import sys
@@ -21,8 +21,11 @@ def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[P
         "python": {"pythonPath": str(programs / "python")},
         "basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly", "autoSearchPaths": True}},
     }
+    # Otherwise the server would use the settings of Keyhole, which is a folder above.
+    (project / "pyrightconfig.json").write_text("{}\n")
     answers = {}
     with LanguageServer([str(programs / "basedpyright-langserver"), "--stdio"], project, "python", settings) as server:
+        server.wait_for_log(" source files")
         for one in asked:
             if (found := server.references(one)) is not None:
                 answers[one] = found
