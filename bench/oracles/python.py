@@ -32,6 +32,12 @@ def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[P
     return answers
 
 
+def loaded_files(project: Path) -> list[str]:
+    """Return the files that the server reads: it leaves out folders whose name starts with a dot."""
+    found = (path.relative_to(project) for path in project.rglob("*") if path.suffix in {".py", ".pyi"})
+    return sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
+
+
 def _environment(project: Path) -> Path:
     """Return a virtual environment with basedpyright and what the project depends on, but not the project itself."""
     manifest = tomllib.loads(MANIFEST.read_text())
