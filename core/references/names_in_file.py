@@ -80,7 +80,8 @@ class NamesInFile:
         """Return whether an import gives the name at a place another one, which follows it."""
         if self.role_at(place) is not OccurrenceRole.IMPORT or place + 1 >= self.count:
             return False
-        return self.role_at(place + 1) is OccurrenceRole.ALIAS
+        # The other name of a Go import stands before it, so the one on the next line is another import's.
+        return self.role_at(place + 1) is OccurrenceRole.ALIAS and self._lines[place] == self._lines[place + 1]
 
     def has_imports_between(self, first: int, end: int) -> bool:
         """Return whether imported names stand on the lines from `first` up to `end`."""

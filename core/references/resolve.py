@@ -369,9 +369,7 @@ class _Place:
     def _of_module(self, before: Occurrence, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
         bindings = self._resolver.bindings(self._path)
-        if bindings is None or (
-            not before.receiver and self._is_variable(before) and not bindings.of(self._found.receiver)
-        ):
+        if bindings is None or (not before.receiver and self._is_variable(before)):
             return None
         paths = [binding.path for binding in bindings.of(self._found.receiver) if not binding.name]
         if before.receiver:
