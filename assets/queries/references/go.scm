@@ -20,7 +20,7 @@
 
 (parameter_declaration name: (identifier) @ref.local)
 (variadic_parameter_declaration name: (identifier) @ref.local)
-(type_parameter_declaration name: (identifier) @ref.local)
+(type_parameter_declaration name: (identifier) @ref.type_parameter)
 (short_var_declaration left: (expression_list (identifier) @ref.local))
 (var_spec name: (identifier) @ref.local)
 (const_spec name: (identifier) @ref.local)
