@@ -175,6 +175,7 @@ class Resolver:
         seen.add(holder.id)
         family = family_of(holder.language)
         own = [] if inherited else [row for row in self.known.definitions(name, family) if owns(holder, row)]
+        own = [row for row in own if not _is_constructor(row)]
         if own:
             return Members(tuple(own), is_complete=True)
         bases = self.bases(holder)
@@ -240,11 +241,22 @@ class _NamesOfFile:
         return known
 
     def _fitting(self, role: OccurrenceRole, found: Meaning) -> Meaning:
-        """Leave out functions where a name cannot mean one."""
+        """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
+        if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
+            return Meaning(found.certainty, (*found.definitions, *constructors))
         if not (self._rules.functions_are_called and role in _NOT_CALLED):
             return found
         rows = tuple(row for row in found.definitions if row.kind not in _CALLED)
         return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
+
+    def _constructors(self, rows: Iterable[DefinitionRow]) -> list[DefinitionRow]:
+        classes = [row for row in rows if row.kind in HOLDS_METHODS]
+        return [
+            row
+            for one in classes
+            for row in self._resolver.known.definitions(one.name, self._family)
+            if _is_constructor(row) and owns(one, row)
+        ]
 
     def _is_scoped(self, number: int) -> bool:
         """Return whether the meaning of a name depends on where it stands in the file."""
@@ -580,6 +592,11 @@ def same_thing(row: DefinitionRow) -> tuple[str, str]:
     """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
     is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
     return ("" if is_shared else row.path), row.qualified_name
+
+
+def _is_constructor(row: DefinitionRow) -> bool:
+    """Return whether a definition is a constructor that has the name of its class: only `new` means it."""
+    return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
 
 
 def _by_number(rows: list[DefinitionRow]) -> Meaning:
