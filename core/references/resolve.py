@@ -176,6 +176,7 @@ class Resolver:
         family = family_of(holder.language)
         own = [] if inherited else [row for row in self.known.definitions(name, family) if owns(holder, row)]
         own = [row for row in own if not _is_constructor(row)]
+        own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
         bases = self.bases(holder)
@@ -186,6 +187,14 @@ class Resolver:
                 return found
             is_complete = is_complete and found.is_complete
         return Members((), is_complete)
+
+    def _in_companion(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
+        if not rules_of(holder.language).has_companions:
+            return []
+        inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
+        companions = [row for row in inner if "companion object" in row.signature]
+        rows = self.known.definitions(name, family_of(holder.language)) if companions else []
+        return [row for row in rows for companion in companions if owns(companion, row)]
 
     def _find_bases(self, holder: DefinitionRow) -> Members:
         bases: dict[int, DefinitionRow] = {}
