@@ -16,6 +16,7 @@ from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, rules_of
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
+from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -24,8 +25,20 @@ _LONGEST_CHAIN = 10
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
-_OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL)
-_NEVER = frozenset([OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT, OccurrenceRole.ALIAS])
+_OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
+_NEVER = frozenset(
+    [
+        OccurrenceRole.DEFINITION,
+        OccurrenceRole.LOCAL,
+        OccurrenceRole.TYPE_PARAMETER,
+        OccurrenceRole.ARGUMENT,
+        OccurrenceRole.ALIAS,
+    ]
+)
+_NOT_CALLED = frozenset([OccurrenceRole.MENTION, OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
+# See `_since`.
+_FIRST_LINE = 1
+_CALLED = frozenset(["function", "method", "constructor"])
 
 
 class Meaning(NamedTuple):
@@ -53,6 +66,7 @@ class Resolver:
 
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
+        self.packages = Packages(self.known)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
@@ -162,6 +176,8 @@ class Resolver:
         seen.add(holder.id)
         family = family_of(holder.language)
         own = [] if inherited else [row for row in self.known.definitions(name, family) if owns(holder, row)]
+        own = [row for row in own if not _is_constructor(row)]
+        own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
         bases = self.bases(holder)
@@ -172,6 +188,14 @@ class Resolver:
                 return found
             is_complete = is_complete and found.is_complete
         return Members((), is_complete)
+
+    def _in_companion(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
+        if not rules_of(holder.language).has_companions:
+            return []
+        inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
+        companions = [row for row in inner if "companion object" in row.signature]
+        rows = self.known.definitions(name, family_of(holder.language)) if companions else []
+        return [row for row in rows for companion in companions if owns(companion, row)]
 
     def _find_bases(self, holder: DefinitionRow) -> Members:
         bases: dict[int, DefinitionRow] = {}
@@ -219,11 +243,30 @@ class _NamesOfFile:
         before = names.taken_from(place)
         first = before[-1] if before else 0
         scope = names.symbol_at(place) if not before or self._is_scoped(first) else NO_SYMBOL
-        shape = (names.number_at(place), role, scope, *before)
+        since = self._since(place, names.name_numbered(first) if before else names.name_at(place))
+        shape = (names.number_at(place), role, scope, since, *before)
         known = self._known.get(shape)
         if known is None:
-            known = self._known[shape] = self._find(place)
+            known = self._known[shape] = self._fitting(role, self._find(place))
         return known
+
+    def _fitting(self, role: OccurrenceRole, found: Meaning) -> Meaning:
+        """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
+        if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
+            return Meaning(found.certainty, (*found.definitions, *constructors))
+        if not (self._rules.functions_are_called and role in _NOT_CALLED):
+            return found
+        rows = tuple(row for row in found.definitions if row.kind not in _CALLED)
+        return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
+
+    def _constructors(self, rows: Iterable[DefinitionRow]) -> list[DefinitionRow]:
+        classes = [row for row in rows if row.kind in HOLDS_METHODS]
+        return [
+            row
+            for one in classes
+            for row in self._resolver.known.definitions(one.name, self._family)
+            if _is_constructor(row) and owns(one, row)
+        ]
 
     def _is_scoped(self, number: int) -> bool:
         """Return whether the meaning of a name depends on where it stands in the file."""
@@ -254,12 +297,16 @@ class _NamesOfFile:
 
     def _has_new_name(self, name: str) -> bool:
         """Return whether the name is the one that an import of this file gives to something."""
+        if self._rules.has_packages:
+            return name in self._resolver.packages.imports(self._path, self._names).by_name
         bindings = self._resolver.bindings(self._path)
         return bindings is not None and bool(bindings.of(name))
 
     # Names in imports
 
     def _imported(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        if self._rules.has_packages:
+            return self._with_whole_name(whole_name(self._names, place))
         bindings = self._resolver.bindings(self._path)
         name = self._names.name_at(place)
         found = bindings.at(self._names.line_at(place), name) if bindings else []
@@ -279,12 +326,15 @@ class _NamesOfFile:
     # Names on their own
 
     def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        if self._names.is_type_parameter(self._names.name_at(place), place):
+            return NOTHING
         nested = self._nested(place, candidates)
         if nested is not None:
             return nested
         steps: list[Callable[[int, list[DefinitionRow]], Meaning | None]] = [
             self._in_class,
             self._in_file,
+            self._in_packages,
             self._by_import,
             self._in_folder,
             self._included,
@@ -294,17 +344,23 @@ class _NamesOfFile:
                 return meaning
         if self._rules.needs_import:
             return NOTHING
+        if self._rules.has_packages:
+            # A member of what a block of code is run for, as in `with(plant) { grow() }`, or of an imported value.
+            return Meaning(Certainty.BY_NAME, tuple(candidates))
         return _by_number([row for row in candidates if not self._resolver.is_member(row)])
 
     def _nested(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a function inside a function around the place, or nothing if the name is a variable there."""
         name = self._names.name_at(place)
+        first_lines = self._names.local_scopes(name)
+        if self._names.role_at(place) in self._rules.never_variables:
+            first_lines = {}
         in_file = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
         for symbol in self._names.functions_around(place):
             lines = self._names.lines_of(symbol) if in_file else range(0)
             if own := [row for row in in_file if row.start_line in lines[1:]]:
                 return certain(own)
-            if self._names.has_local(name, symbol):
+            if symbol in first_lines and self._has_started(place, first_lines[symbol]):
                 return NOTHING
         return None
 
@@ -335,6 +391,41 @@ class _NamesOfFile:
     def _is_visible(self, row: DefinitionRow) -> bool:
         """Return whether a definition of this file is not inside a function that the place is outside of."""
         return not self._names.is_inside_function(row.name, row.name_line)
+
+    def _in_packages(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the file imports by this name, what its package has, or what a star import brings."""
+        if not self._rules.has_packages:
+            return None
+        packages = self._resolver.packages
+        imports = packages.imports(self._path, self._names)
+        if imported := imports.by_name.get(self._names.name_at(place)):
+            found = [self._with_whole_name(name) for name in imported]
+            rows = tuple(row for meaning in found for row in meaning.definitions)
+            return Meaning(max((meaning.certainty for meaning in found), key=list(Certainty).index), rows)
+        if own := [row for row in candidates if packages.owner(row) == packages.package(self._path)]:
+            return self._nearest(own)
+        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.whole_names)]
+        return self._nearest(starred) if starred else None
+
+    def _is_starred(self, owner: str, imported: set[str]) -> bool:
+        if owner in imported:
+            return True
+        return self._rules.has_relative_imports and any(owner.endswith(f".{name}") for name in imported)
+
+    def _with_whole_name(self, whole: str) -> Meaning:
+        packages = self._resolver.packages
+        rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+        exact = [row for row in rows if packages.has_name(row, whole)]
+        if exact or not self._rules.has_relative_imports:
+            return self._nearest(exact)
+        return _by_number([row for row in rows if packages.ends_with(row, whole)])
+
+    def _nearest(self, rows: list[DefinitionRow]) -> Meaning:
+        """Return definitions with one whole name; if several projects have one, that of the same project."""
+        project = self._path.rpartition("/src/")[0]
+        near = [row for row in rows if row.path.rpartition("/src/")[0] == project]
+        is_clear = bool(near) or len({same_thing(row) for row in rows}) <= 1
+        return certain(near or rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
 
     def _by_import(self, place: int, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
@@ -373,7 +464,7 @@ class _NamesOfFile:
         if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver(place):
             found = self._of_self(place, inherited=receiver in self._rules.super_words)
         elif self._is_known(place, receiver):
-            found = self._of_module(place, receiver) or self._of_named(place, receiver)
+            found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
             found = None
         return found or self._resolver.by_members(name, self._family)
@@ -382,9 +473,26 @@ class _NamesOfFile:
         """Return whether the place before a name has its receiver, and that is no variable."""
         if not place or receiver == NOT_A_NAME or self._names.name_at(place - 1) != receiver:
             return False
+        since = self._since(place - 1, receiver)
+        if not since:
+            return True
         bindings = self._resolver.bindings(self._path)
         is_imported = bindings is not None and bool(bindings.of(receiver))
-        return is_imported or not self._is_variable(place - 1, receiver)
+        # In `config := config.New()`, the variable does not exist yet, and a type is not taken from a variable.
+        is_type = self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}
+        return is_imported and (is_type or since == _FIRST_LINE)
+
+    def _of_package(self, place: int) -> Meaning | None:
+        """Return what the name means if everything before it is its package or class, written out."""
+        if not self._rules.has_packages:
+            return None
+        whole = self._names.dotted(place)
+        first, _, _ = whole.partition(".")
+        if self._since(place - whole.count("."), first):
+            return None
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        exact = [row for row in rows if self._resolver.packages.has_name(row, whole)]
+        return self._nearest(exact) if exact else None
 
     def _of_self(self, place: int, *, inherited: bool) -> Meaning | None:
         holders = self._holders(place)
@@ -399,7 +507,7 @@ class _NamesOfFile:
     def _of_named(self, place: int, receiver: str) -> Meaning | None:
         """Return the member of a class or namespace that is named before it; None if the name means something else."""
         name, before = self._names.name_at(place), place - 1
-        if self._names.role_at(before) is OccurrenceRole.IMPORT or self._is_variable(before, receiver):
+        if self._names.role_at(before) is OccurrenceRole.IMPORT or self._since(before, receiver):
             return None
         meaning = self.meaning(before)
         holders = [row for row in meaning.definitions if row.kind in HOLDS_METHODS]
@@ -423,7 +531,7 @@ class _NamesOfFile:
         if bindings is None:
             return None
         if self._names.receiver_at(place - 1):
-            paths = bindings.modules(self._dotted(place - 1))
+            paths = bindings.modules(self._names.dotted(place - 1))
         else:
             paths = [binding.path for binding in bindings.of(receiver) if not binding.name]
             if not paths and self._rules.shares_folder:
@@ -433,17 +541,19 @@ class _NamesOfFile:
         name = self._names.name_at(place)
         return certain(row for path in paths if path for row in self._resolver.provided(path, name, self._family))
 
-    def _dotted(self, place: int) -> str:
-        """Return the name at a place with everything before it, such as `package.module`."""
-        parts = [self._names.name_at(place)]
-        while place and (receiver := self._names.receiver_at(place)) and receiver != NOT_A_NAME:
-            parts.append(receiver)
-            place -= 1
-        return ".".join(reversed(parts))
+    def _since(self, place: int, name: str) -> int:
+        """Return 0 where a name is no variable, _FIRST_LINE where one starts to exist, and more below that."""
+        first_lines = self._names.local_scopes(name)
+        if first_lines:
+            for symbol in self._names.functions_around(place):
+                first = first_lines.get(symbol)
+                if first is not None and self._has_started(place, first):
+                    is_first = self._rules.has_late_variables and self._names.line_at(place) == first
+                    return _FIRST_LINE if is_first else _FIRST_LINE + 1
+        return 0
 
-    def _is_variable(self, place: int, name: str) -> bool:
-        scopes = self._names.local_scopes(name)
-        return bool(scopes) and not scopes.isdisjoint(self._names.functions_around(place))
+    def _has_started(self, place: int, first_line: int) -> bool:
+        return not self._rules.has_late_variables or first_line <= self._names.line_at(place)
 
     def _is_go_receiver(self, place: int) -> bool:
         """Return whether the receiver is the variable that a method of Go is defined with: `func (s *Server) …`."""
@@ -491,6 +601,11 @@ def same_thing(row: DefinitionRow) -> tuple[str, str]:
     """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
     is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
     return ("" if is_shared else row.path), row.qualified_name
+
+
+def _is_constructor(row: DefinitionRow) -> bool:
+    """Return whether a definition is a constructor that has the name of its class: only `new` means it."""
+    return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
 
 
 def _by_number(rows: list[DefinitionRow]) -> Meaning:
