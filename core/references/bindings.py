@@ -53,6 +53,11 @@ class FileBindings:
         for number, row in enumerate(self._imports):
             if row.path and (row.part == STAR or row.target.endswith(STAR) or self._names_nothing(number)):
                 yield row.path
+        # `use shapes::*`; what `use Unit::*` brings are no definitions.
+        for place in self._names.places(STAR):
+            found = self._names.at(place)
+            if not found.receiver[:1].isupper():
+                yield from (row.path for row in self._rows_at(found.line) if row.path and row.part == found.receiver)
 
     def _find(self, name: str) -> Iterator[Binding]:
         names = self._names
@@ -60,7 +65,7 @@ class FileBindings:
             role = names.role_at(place)
             if role is OccurrenceRole.IMPORT:
                 found = names.at(place)
-                if not found.receiver and not names.is_renamed(place):
+                if not names.is_renamed(place) and (not found.receiver or self._is_part(found.line, name)):
                     yield from self._from(found, name)
             elif role is OccurrenceRole.ALIAS:
                 yield from self._renamed(place)
@@ -86,6 +91,10 @@ class FileBindings:
             # An import of several names that are not listed in the row, or of a package by its first part.
             yield from (Binding(row.path, name) for row in rows)
 
+    def _is_part(self, line: int, name: str) -> bool:
+        """Return whether an import names exactly this part of a module: `use shapes::Circle`."""
+        return any(row.part == name for row in self._rows_at(line))
+
     def _rows_at(self, line: int) -> list[ImportRow]:
         """Return the imports of the statement that a line belongs to: it starts on this line or above."""
         above = [row.line for row in self._imports if row.line <= line]
@@ -108,7 +117,7 @@ def last_part(target: str) -> str:
 def _is_module(row: ImportRow, name: str) -> bool:
     """Return whether a name stands for the module itself, and not for something in it."""
     folder, _, file = row.path.rpartition("/")
-    if file == "__init__.py":
+    if file in ("__init__.py", "mod.rs"):
         folder, _, file = folder.rpartition("/")
     if not row.part:
         return True

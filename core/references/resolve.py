@@ -15,6 +15,7 @@ from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, rules_of
 from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile, Occurrence
+from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -66,7 +67,9 @@ class Resolver:
             names = self.known.names(path)
             if names is None:
                 return None
-            self._bindings[path] = FileBindings(self.known.imports(path), names)
+            imports = self.known.imports(path)
+            is_rust = self.known.language(path) == "rust"
+            self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
         return self._bindings[path]
 
     def provided(self, path: str, name: str, family: str, steps: int = _LONGEST_CHAIN) -> list[DefinitionRow]:
@@ -97,6 +100,14 @@ class Resolver:
     def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
         """Return a member of a class: its own, or else the one that it inherits."""
         return self._members(holder, name, inherited=inherited, seen=set())
+
+    def owns(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
+        """Return whether a definition is a member of a class."""
+        if row.path == holder.path:
+            return row.parent == holder.qualified_name
+        is_open = rules_of(holder.language).has_open_classes
+        is_named = is_open and row.parent.rpartition(".")[2] == holder.name
+        return is_named and self._may_continue(holder, row, row.parent)
 
     def bases(self, holder: DefinitionRow) -> Members:
         """Return the classes that a class extends; not complete if one of them is not in the workspace."""
@@ -146,7 +157,7 @@ class Resolver:
             return Members((), is_complete=True)
         seen.add(holder.id)
         family = family_of(holder.language)
-        own = [] if inherited else [row for row in self.known.definitions(name, family) if owns(holder, row)]
+        own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
         if own:
             return Members(tuple(own), is_complete=True)
         bases = self.bases(holder)
@@ -179,7 +190,21 @@ class Resolver:
             return [holder]
         rows = self.known.definitions(holder.name, family_of(holder.language))
         same = [row for row in rows if row.kind in HOLDS_METHODS and row.parent == holder.parent]
-        return [row for row in same if _may_continue(holder, row)] or [holder]
+        return [row for row in same if self._may_continue(holder, row, row.qualified_name)] or [holder]
+
+    def _may_continue(self, holder: DefinitionRow, row: DefinitionRow, continued: str) -> bool:
+        """Return whether a definition of another file is part of a class; `continued` is the class as written there."""
+        if row.path == holder.path:
+            return True
+        if holder.language == "go":
+            return _folder(holder.path) == _folder(row.path)
+        if holder.language == "csharp":
+            return continued == holder.qualified_name
+        if holder.language == "rust":
+            family = family_of(holder.language)
+            types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
+            return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
+        return True
 
 
 class _Place:
@@ -198,8 +223,13 @@ class _Place:
     def meaning(self) -> Meaning:
         """Return what the name may mean."""
         candidates = self._resolver.known.definitions(self._name, self._family)
+        if whole := [row for row in candidates if row.kind not in _PARTS]:
+            is_part = any(row.kind in _PARTS and self._is_named_here(row) for row in candidates)
+            candidates = whole
+        else:
+            is_part = False
         is_own_name = self._found.role in _NEVER and not self._found.receiver
-        if is_own_name or self._found.role is OccurrenceRole.DEFINITION:
+        if (is_own_name or self._found.role is OccurrenceRole.DEFINITION) and not is_part:
             return NOTHING
         if not candidates and (self._found.receiver or not self._has_new_name()):
             return NOTHING
@@ -208,6 +238,10 @@ class _Place:
         if self._found.role is OccurrenceRole.IMPORT:
             return self._imported(candidates)
         return self._of_receiver(candidates) if self._found.receiver else self._bare(candidates)
+
+    def _is_named_here(self, row: DefinitionRow) -> bool:
+        """Return whether the place is the name of a definition, or of the type that a part such as `impl` belongs to."""
+        return row.path == self._path and row.name_line == self._found.line
 
     def _has_new_name(self) -> bool:
         """Return whether the name is the one that an import of this file gives to something."""
@@ -249,7 +283,9 @@ class _Place:
             if (meaning := step(candidates)) is not None:
                 return meaning
         if self._rules.needs_import:
-            return NOTHING
+            # Macros of Rust are exported to the whole crate.
+            macros = [row for row in candidates if row.kind == "macro"]
+            return _by_number(macros) if macros else NOTHING
         return _by_number([row for row in candidates if not self._resolver.is_member(row)])
 
     def _nested(self, candidates: list[DefinitionRow]) -> Meaning | None:
@@ -280,7 +316,7 @@ class _Place:
 
     def _in_file(self, candidates: list[DefinitionRow]) -> Meaning | None:
         own = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
-        own = [row for row in own if self._is_visible(row)]
+        own = self._nearest([row for row in own if self._is_visible(row)])
         if own and self._rules.includes:
             # A prototype in this file is that of the function itself.
             own += [row for row in candidates if row.path != self._path and "static" not in row.modifiers.split()]
@@ -289,6 +325,20 @@ class _Place:
     def _is_visible(self, row: DefinitionRow) -> bool:
         """Return whether a definition of this file is not inside a function that the place is outside of."""
         return not self._names.is_inside_function(row.name, row.name_line)
+
+    def _nearest(self, rows: list[DefinitionRow]) -> list[DefinitionRow]:
+        """Return those of several definitions of a file that stand in the innermost module around the place."""
+        if self._language != "rust" or len({row.parent for row in rows}) <= 1:
+            return rows
+        inside = [row for row in rows if not row.parent or self._is_in_module(row.parent)]
+        deepest = max((row.parent.count(".") + bool(row.parent) for row in inside), default=0)
+        return [row for row in inside if row.parent.count(".") + bool(row.parent) == deepest]
+
+    def _is_in_module(self, parent: str) -> bool:
+        """Return whether a module of this file with this qualified name is around the place."""
+        rows = self._resolver.known.definitions(parent.rpartition(".")[2], self._family)
+        own = [row for row in rows if row.path == self._path and row.qualified_name == parent]
+        return any(row.start_line <= self._found.line <= row.end_line for row in own)
 
     def _by_import(self, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
@@ -323,11 +373,13 @@ class _Place:
 
     def _of_receiver(self, candidates: list[DefinitionRow]) -> Meaning:
         receiver = self._found.receiver
+        before = self._before()
+        if self._language == "rust" and before is not None and (path := self._of_path(before, candidates)) is not None:
+            return path
         if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver():
             return self._of_self(candidates, inherited=receiver in self._rules.super_words)
         if receiver == NOT_A_NAME:
             return self._of_unknown(candidates)
-        before = self._before()
         if before is None:
             return self._of_unknown(candidates)
         if (module := self._of_module(before, candidates)) is not None:
@@ -335,6 +387,8 @@ class _Place:
         if before.role is OccurrenceRole.IMPORT or self._is_variable(before):
             return self._of_unknown(candidates)
         meaning = self._resolver.meaning(self._path, before.place)
+        if not meaning.definitions and self._is_type_from_outside(before):
+            return NOTHING
         holders = [row for row in meaning.definitions if row.kind in HOLDS_METHODS]
         if holders:
             return self._of_class(holders, meaning.certainty, candidates)
@@ -382,6 +436,29 @@ class _Place:
             return None
         inside = [path for path in paths if path]
         return certain([row for path in inside for row in self._resolver.provided(path, self._name, self._family)])
+
+    def _of_path(self, before: Occurrence, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what a path of Rust means; None if no module comes before the name."""
+        if not before.receiver and self._is_variable(before):
+            return None
+        resolver, name = self._resolver, self._found.receiver
+        files = RustPaths(resolver.known, resolver.bindings, self._path).files(self._names, before)
+        if files is not None:
+            found = [row for file in files for row in resolver.provided(file, self._name, self._family)]
+            return certain([row for row in found if row.parent.rpartition(".")[2] == name] or found)
+        if name[:1].isupper() or before.receiver in self._rules.self_words:
+            return None
+        # A crate, or a module that a macro declares: all that is known is what it is called.
+        top = [row for row in candidates if not resolver.is_member(row)]
+        inside = [row for row in top if is_module_called(row.path, name)]
+        return _by_number(inside) if inside else Meaning(Certainty.BY_NAME, tuple(top)) if top else None
+
+    def _is_type_from_outside(self, before: Occurrence) -> bool:
+        """Return whether a name of Rust is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
+        name = self._found.receiver
+        if self._language != "rust" or before.receiver or not name[:1].isupper() or name.isupper():
+            return False
+        return not any(self._names.role_at(place) is OccurrenceRole.LOCAL for place in self._names.places(name))
 
     def _of_unknown(self, candidates: list[DefinitionRow]) -> Meaning:
         members = [row for row in candidates if self._resolver.is_member(row)]
@@ -441,14 +518,6 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
     return Meaning(Certainty.CERTAIN, tuple(rows))
 
 
-def owns(holder: DefinitionRow, row: DefinitionRow) -> bool:
-    """Return whether a definition is a member of a class."""
-    if row.path == holder.path:
-        return row.parent == holder.qualified_name
-    is_open = rules_of(holder.language).has_open_classes
-    return is_open and row.parent.rpartition(".")[2] == holder.name and _may_continue(holder, row)
-
-
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
     """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
     is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
@@ -459,11 +528,6 @@ def _by_number(rows: list[DefinitionRow]) -> Meaning:
     """Return the only definition as likely, or several by name."""
     is_only = len({same_thing(row) for row in rows}) == 1
     return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
-
-
-def _may_continue(holder: DefinitionRow, row: DefinitionRow) -> bool:
-    """Return whether a file can add members to a class of another one."""
-    return holder.language != "go" or _folder(holder.path) == _folder(row.path)
 
 
 def _is_in_module(path: str, module: str) -> bool:

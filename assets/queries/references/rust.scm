@@ -21,6 +21,7 @@
 (use_list (scoped_identifier path: (identifier) @ref.import))
 (scoped_use_list path: (identifier) @ref.import)
 (scoped_use_list path: (scoped_identifier name: (identifier) @ref.import))
+(use_wildcard "*" @ref.import)
 (use_wildcard (identifier) @ref.import)
 (use_wildcard (scoped_identifier name: (identifier) @ref.import))
 (use_as_clause path: (identifier) @ref.import)
@@ -79,6 +80,12 @@
 (assignment_expression left: (field_expression field: (field_identifier) @ref.assignment))
 (compound_assignment_expr left: (identifier) @ref.assignment)
 (compound_assignment_expr left: (field_expression field: (field_identifier) @ref.assignment))
+
+; The starts of paths; `self` before a dot is not one.
+(scoped_identifier path: [(crate) (self) (super)] @ref)
+(scoped_type_identifier path: [(crate) (self) (super)] @ref)
+(scoped_identifier path: (scoped_identifier name: (super) @ref))
+(token_tree [(crate) (self) (super)] @ref . "::")
 
 (string_literal . (string_content) @ref.string .)
 (field_identifier) @ref.attribute
