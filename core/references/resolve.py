@@ -24,7 +24,17 @@ _LONGEST_CHAIN = 10
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
-_NEVER = frozenset([OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT, OccurrenceRole.ALIAS])
+_NEVER = frozenset(
+    [
+        OccurrenceRole.DEFINITION,
+        OccurrenceRole.LOCAL,
+        OccurrenceRole.TYPE_PARAMETER,
+        OccurrenceRole.ARGUMENT,
+        OccurrenceRole.ALIAS,
+    ]
+)
+_NOT_CALLED = frozenset([OccurrenceRole.MENTION, OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
+_CALLED = frozenset(["function", "method", "constructor"])
 
 
 class Meaning(NamedTuple):
@@ -222,14 +232,19 @@ class _Place:
 
     def meaning(self) -> Meaning:
         """Return what the name may mean."""
-        candidates = self._resolver.known.definitions(self._name, self._family)
-        if whole := [row for row in candidates if row.kind not in _PARTS]:
-            is_part = any(row.kind in _PARTS and self._is_named_here(row) for row in candidates)
-            candidates = whole
-        else:
-            is_part = False
+        if self._rules.functions_are_called and self._found.role in _NOT_CALLED:
+            found = self._find([row for row in self._candidates() if row.kind not in _CALLED])
+            return found._replace(definitions=tuple(row for row in found.definitions if row.kind not in _CALLED))
+        return self._find(self._candidates())
+
+    def _candidates(self) -> list[DefinitionRow]:
+        """Return what has the name; the type itself instead of its parts, if the workspace has it."""
+        rows = self._resolver.known.definitions(self._name, self._family)
+        return [row for row in rows if row.kind not in _PARTS] or rows
+
+    def _find(self, candidates: list[DefinitionRow]) -> Meaning:
         is_own_name = self._found.role in _NEVER and not self._found.receiver
-        if (is_own_name or self._found.role is OccurrenceRole.DEFINITION) and not is_part:
+        if (is_own_name or self._found.role is OccurrenceRole.DEFINITION) and not self._names_part_of(candidates):
             return NOTHING
         if not candidates and (self._found.receiver or not self._has_new_name()):
             return NOTHING
@@ -239,9 +254,13 @@ class _Place:
             return self._imported(candidates)
         return self._of_receiver(candidates) if self._found.receiver else self._bare(candidates)
 
-    def _is_named_here(self, row: DefinitionRow) -> bool:
-        """Return whether the place is the name of a definition, or of the type that a part such as `impl` belongs to."""
-        return row.path == self._path and row.name_line == self._found.line
+    def _names_part_of(self, types: list[DefinitionRow]) -> bool:
+        """Return whether the place names a type, as in `impl Circle` or `extension Circle`."""
+        if self._found.role is not OccurrenceRole.DEFINITION or any(row.kind in _PARTS for row in types):
+            return False
+        rows = self._resolver.known.definitions(self._name, self._family)
+        here = [row for row in rows if row.path == self._path and row.name_line == self._found.line]
+        return any(row.kind in _PARTS for row in here)
 
     def _has_new_name(self) -> bool:
         """Return whether the name is the one that an import of this file gives to something."""
@@ -269,6 +288,8 @@ class _Place:
     # Names on their own
 
     def _bare(self, candidates: list[DefinitionRow]) -> Meaning:
+        if self._names.is_type_parameter(self._name, self._found.place):
+            return NOTHING
         nested = self._nested(candidates)
         if nested is not None:
             return nested
@@ -295,7 +316,7 @@ class _Place:
             inner = [row for row in candidates if row.path == self._path and row.start_line in lines[1:]]
             if own := [row for row in inner if not self._resolver.is_member(row)]:
                 return certain(own)
-            if self._names.has_local(self._name, symbol):
+            if self._found.role not in self._rules.never_variables and self._is_local(self._found, symbol):
                 return NOTHING
         return None
 
@@ -423,9 +444,7 @@ class _Place:
     def _of_module(self, before: Occurrence, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
         bindings = self._resolver.bindings(self._path)
-        if bindings is None or (
-            not before.receiver and self._is_variable(before) and not bindings.of(self._found.receiver)
-        ):
+        if bindings is None or (not before.receiver and self._hides_module(before)):
             return None
         paths = [binding.path for binding in bindings.of(self._found.receiver) if not binding.name]
         if before.receiver:
@@ -458,7 +477,7 @@ class _Place:
         name = self._found.receiver
         if self._language != "rust" or before.receiver or not name[:1].isupper() or name.isupper():
             return False
-        return not any(self._names.role_at(place) is OccurrenceRole.LOCAL for place in self._names.places(name))
+        return not self._names.is_type_parameter(name, before.place)
 
     def _of_unknown(self, candidates: list[DefinitionRow]) -> Meaning:
         members = [row for row in candidates if self._resolver.is_member(row)]
@@ -481,8 +500,17 @@ class _Place:
         return ".".join(reversed(parts))
 
     def _is_variable(self, place: Occurrence) -> bool:
-        name = self._names.name_at(place.place)
-        return any(self._names.has_local(name, symbol) for symbol in self._names.functions_around(place.place))
+        return any(self._is_local(place, symbol) for symbol in self._names.functions_around(place.place))
+
+    def _is_local(self, place: Occurrence, symbol: int) -> bool:
+        """Return whether the name at a place is a variable of a function around it."""
+        line = place.line if self._rules.has_late_variables else None
+        return self._names.has_local(self._names.name_at(place.place), symbol, line)
+
+    def _hides_module(self, place: Occurrence) -> bool:
+        """Return whether a variable hides a module: in `config := config.New()`, it does not do so yet."""
+        above = place._replace(line=place.line - 1)
+        return self._found.role not in self._rules.never_variables - {OccurrenceRole.CALL} and self._is_variable(above)
 
     def _is_go_receiver(self) -> bool:
         """Return whether the receiver is the variable that a method of Go is defined with: `func (s *Server) …`."""

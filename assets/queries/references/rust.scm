@@ -47,7 +47,7 @@
 (attribute (identifier) @_attribute arguments: (token_tree (identifier) @ref.decorator)
   (#eq? @_attribute "derive"))
 
-(type_parameter name: (type_identifier) @ref.local)
+(type_parameter name: (type_identifier) @ref.type_parameter)
 (const_parameter name: (identifier) @ref.local)
 (parameter pattern: (identifier) @ref.local)
 (closure_parameters (identifier) @ref.local)
