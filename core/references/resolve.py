@@ -33,7 +33,6 @@ _NEVER = frozenset(
         OccurrenceRole.ALIAS,
     ]
 )
-_NOT_CALLED = frozenset([OccurrenceRole.MENTION, OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
 _CALLED = frozenset(["function", "method", "constructor"])
 
 
@@ -86,7 +85,7 @@ class Resolver:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
         own = [row for row in self.known.definitions(name, family) if _is_in_module(row.path, path)]
         if found := [row for row in own if not self.is_member(row)]:
-            return found
+            return [row for row in found if not row.parent] or found
         bindings = self.bindings(path) if steps else None
         if bindings is None:
             return []
@@ -232,7 +231,7 @@ class _Place:
 
     def meaning(self) -> Meaning:
         """Return what the name may mean."""
-        if self._rules.functions_are_called and self._found.role in _NOT_CALLED:
+        if self._found.role in self._rules.never_functions:
             found = self._find([row for row in self._candidates() if row.kind not in _CALLED])
             return found._replace(definitions=tuple(row for row in found.definitions if row.kind not in _CALLED))
         return self._find(self._candidates())
@@ -458,7 +457,7 @@ class _Place:
 
     def _of_path(self, before: Occurrence, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return what a path of Rust means; None if no module comes before the name."""
-        if not before.receiver and self._is_variable(before):
+        if not before.receiver and self._hides_module(before):
             return None
         resolver, name = self._resolver, self._found.receiver
         files = RustPaths(resolver.known, resolver.bindings, self._path).files(self._names, before)
@@ -505,6 +504,9 @@ class _Place:
     def _is_local(self, place: Occurrence, symbol: int) -> bool:
         """Return whether the name at a place is a variable of a function around it."""
         line = place.line if self._rules.has_late_variables else None
+        if line and place.role is OccurrenceRole.CALL and self._names.lines_of(symbol).start < line:
+            # In `let area = area(x)`, the function is called.
+            line -= 1
         return self._names.has_local(self._names.name_at(place.place), symbol, line)
 
     def _hides_module(self, place: Occurrence) -> bool:

@@ -10,6 +10,12 @@
 (token_tree (identifier) @ref.call . (token_tree . "("))
 (token_tree (identifier) @ref.call . "!" . (token_tree))
 (token_tree "." . (identifier) @ref.attribute)
+; In paths, only types have names in capitals: `Circle::new()`.
+([
+  (scoped_identifier path: (identifier) @ref.type)
+  (scoped_identifier path: (scoped_identifier name: (identifier) @ref.type))
+  (token_tree (identifier) @ref.type . "::")
+] (#match? @ref.type "^[A-Z]"))
 (token_tree "let" . (identifier) @ref.local)
 
 (use_declaration argument: (identifier) @ref.import)
