@@ -153,6 +153,11 @@ class NamesInFile:
         scopes = self._known_type_parameters[name]
         return bool(scopes) and not scopes.isdisjoint(self.around(place))
 
+    def has_argument(self, name: str, symbol: int) -> bool:
+        """Return whether a name inside a symbol is one of its own, such as a variant of an enum."""
+        inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
+        return any(place in inside and self.role_at(place) is OccurrenceRole.ARGUMENT for place in self.places(name))
+
     def first_local(self, symbol: int) -> str:
         """Return the first parameter or variable of a function; empty if it has none."""
         for place in self.inside(symbol):

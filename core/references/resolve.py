@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow
-from keyhole.core.references.bindings import Binding, FileBindings
+from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
@@ -287,7 +287,7 @@ class _Place:
     # Names on their own
 
     def _bare(self, candidates: list[DefinitionRow]) -> Meaning:
-        if self._names.is_type_parameter(self._name, self._found.place):
+        if self._names.is_type_parameter(self._name, self._found.place) or self._is_variant():
             return NOTHING
         nested = self._nested(candidates)
         if nested is not None:
@@ -318,6 +318,18 @@ class _Place:
             if self._found.role not in self._rules.never_variables and self._is_local(self._found, symbol):
                 return NOTHING
         return None
+
+    def _is_variant(self) -> bool:
+        """Return whether the function around the place imports this name from an enum of Rust: `use Error::*`."""
+        for star in self._names.places(STAR) if self._language == "rust" else ():
+            function = next(self._names.functions_around(star), None)
+            if function is None or self._found.place not in self._names.inside(function):
+                continue
+            for row in self._resolver.meaning(self._path, star - 1).definitions:
+                names = self._resolver.known.names(row.path) if row.kind == "enum" else None
+                if names is not None and names.has_argument(self._name, names.symbol_named(row.name, row.name_line)):
+                    return True
+        return False
 
     def _in_class(self, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a member of a class around the place, in languages where that needs no `this`."""
@@ -468,7 +480,8 @@ class _Place:
             return None
         # A crate, or a module that a macro declares: all that is known is what it is called.
         top = [row for row in candidates if not resolver.is_member(row)]
-        inside = [row for row in top if is_module_called(row.path, name)]
+        modules = self._dotted(before).split(".")
+        inside = [row for row in top if all(is_module_called(row.path, module) for module in modules)]
         return _by_number(inside) if inside else Meaning(Certainty.BY_NAME, tuple(top)) if top else None
 
     def _is_type_from_outside(self, before: Occurrence) -> bool:

@@ -9,7 +9,6 @@
 ; The arguments of macros are not parsed: only brackets and dots show what a name does.
 (token_tree (identifier) @ref.call . (token_tree . "("))
 (token_tree (identifier) @ref.call . "!" . (token_tree))
-(token_tree "." . (identifier) @ref.attribute)
 ; In paths, only types have names in capitals: `Circle::new()`.
 ([
   (scoped_identifier path: (identifier) @ref.type)
@@ -91,6 +90,8 @@
 (scoped_identifier path: [(crate) (self) (super)] @ref)
 (scoped_type_identifier path: [(crate) (self) (super)] @ref)
 (scoped_identifier path: (scoped_identifier name: (super) @ref))
+(use_wildcard [(crate) (self) (super)] @ref)
+(use_wildcard (scoped_identifier name: (super) @ref))
 (token_tree [(crate) (self) (super)] @ref . "::")
 
 (string_literal . (string_content) @ref.string .)
