@@ -403,7 +403,7 @@ class _Place:
 
     # Names after a receiver
 
-    def _of_receiver(self, candidates: list[DefinitionRow]) -> Meaning:
+    def _of_receiver(self, candidates: list[DefinitionRow]) -> Meaning:  # noqa: PLR0911  # one per kind of receiver
         receiver = self._found.receiver
         before = self._before()
         if self._language == "rust" and before is not None and (path := self._of_path(before, candidates)) is not None:
@@ -414,7 +414,7 @@ class _Place:
             return self._of_unknown(candidates)
         if before is None:
             return self._of_unknown(candidates)
-        if (module := self._of_module(before, candidates)) is not None:
+        if (module := self._of_module(before)) is not None:
             return module
         if before.role is OccurrenceRole.IMPORT or self._is_variable(before):
             return self._of_unknown(candidates)
@@ -452,7 +452,7 @@ class _Place:
             return NOTHING
         return Meaning(Certainty.BY_NAME, tuple(row for row in candidates if self._resolver.is_member(row)))
 
-    def _of_module(self, before: Occurrence, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _of_module(self, before: Occurrence) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
         bindings = self._resolver.bindings(self._path)
         if bindings is None or (not before.receiver and self._hides_module(before)):

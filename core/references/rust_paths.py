@@ -1,4 +1,4 @@
-"""Paths of Rust, such as `crate::shapes::area`: the files of the modules in them, and imports in the form of Python's."""
+"""Paths of Rust, such as `crate::shapes::area`: the files of their modules, and imports in the form of Python's."""
 
 from collections.abc import Callable, Iterator
 from typing import Protocol
