@@ -11,6 +11,7 @@ from keyhole.core.syntax.occurrences import OccurrenceRole
 _SEPARATOR = re.compile(r"::|[./\\]")
 STAR = "*"
 _BINDING = role_set(OccurrenceRole.IMPORT, OccurrenceRole.ALIAS, OccurrenceRole.LOCAL)
+_TAKEN = role_set(OccurrenceRole.IMPORT, is_taken=True)
 
 
 class Binding(NamedTuple):
@@ -56,9 +57,10 @@ class FileBindings:
                 yield row.path
         # `use shapes::*`; what `use Unit::*` brings are no definitions.
         for place in self._names.places(STAR):
-            found = self._names.at(place)
-            if not found.receiver[:1].isupper():
-                yield from (row.path for row in self._rows_at(found.line) if row.path and row.part == found.receiver)
+            receiver = self._names.receiver_at(place)
+            if not receiver[:1].isupper():
+                rows = self._rows_at(self._names.line_at(place))
+                yield from (row.path for row in rows if row.path and row.part == receiver)
 
     def _find(self, name: str) -> Iterator[Binding]:
         names = self._names
@@ -73,6 +75,11 @@ class FileBindings:
                 # const parse = require("./parse")
                 line = names.line_at(place)
                 yield from (Binding(row.path, name) for row in self._rows_at(line) if row.line == line)
+        for place in names.places_in_roles(name, _TAKEN):
+            # `use shapes::Circle`
+            line = names.line_at(place)
+            if not names.is_renamed(place) and any(row.part == name for row in self._rows_at(line)):
+                yield from self._from(line, name)
 
     def _renamed(self, place: int) -> Iterator[Binding]:
         """Yield what a new name in an import stands for: the name before it, or the whole module."""
@@ -90,10 +97,6 @@ class FileBindings:
         elif rows and not any(row.part for row in rows):
             # An import of several names that are not listed in the row, or of a package by its first part.
             yield from (Binding(row.path, name) for row in rows)
-
-    def _is_part(self, line: int, name: str) -> bool:
-        """Return whether an import names exactly this part of a module: `use shapes::Circle`."""
-        return any(row.part == name for row in self._rows_at(line))
 
     def _rows_at(self, line: int) -> list[ImportRow]:
         """Return the imports of the statement that a line belongs to: it starts on this line or above."""

@@ -58,6 +58,7 @@ _RULES = {
     ),
     "rust": LanguageRules(
         _words("self Self"),
+        _words("super"),
         needs_import=True,
         has_open_classes=True,
         has_late_variables=True,

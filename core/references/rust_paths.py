@@ -6,7 +6,7 @@ from typing import Protocol
 from keyhole.core.index.rows import DefinitionRow, ImportRow
 from keyhole.core.links.link_types import LinkState
 from keyhole.core.references.bindings import FileBindings
-from keyhole.core.references.names_in_file import NamesInFile, Occurrence
+from keyhole.core.references.names_in_file import NamesInFile
 
 _ROOTS = ("lib.rs", "main.rs")
 _STANDARD = frozenset(["alloc", "core", "std"])
@@ -52,18 +52,18 @@ class RustPaths:
         self._bindings = bindings
         self._path = path
 
-    def files(self, names: NamesInFile, place: Occurrence) -> list[str] | None:
+    def files(self, names: NamesInFile, place: int) -> list[str] | None:
         """Return the files of the module that a path names up to a place; None if it does not name a module.
 
         The list is empty if the module is outside the workspace.
         """
-        name = names.name_at(place.place)
-        if not place.receiver:
-            return self._first(name, place.line)
-        before = names.at(place.place - 1) if place.place else None
-        if before is None or names.name_at(before.place) != place.receiver:
+        name = names.name_at(place)
+        receiver = names.receiver_at(place)
+        if not receiver:
+            return self._first(name, names.line_at(place))
+        if not place or names.name_at(place - 1) != receiver:
             return None
-        outer = self.files(names, before)
+        outer = self.files(names, place - 1)
         if not outer:
             return outer
         if name == "super":
