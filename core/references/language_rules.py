@@ -29,6 +29,8 @@ class LanguageRules:
     includes: bool = False
     # Members of a class may be defined outside its body, even in other files.
     has_open_classes: bool = False
+    # A class may have an object whose members are used as if they were its own.
+    has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
     has_late_variables: bool = False
     # Names in these roles are never variables.
@@ -81,6 +83,7 @@ _RULES = {
         has_implicit_self=True,
         has_packages=True,
         has_open_classes=True,
+        has_companions=True,
         has_late_variables=True,
         never_variables=_TYPES,
         never_functions=_FIELDS | {OccurrenceRole.MENTION},

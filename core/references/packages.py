@@ -60,8 +60,10 @@ class Packages:
         """Return whether a whole name is that of a definition."""
         outer, _, last = whole.rpartition(".")
         outer = ".".join(part for part in outer.split(".") if part not in _COMPANION)
+        if last != row.name:
+            return False
         # A function that extends a class belongs to the package all the same.
-        return last == row.name and outer in (self.owner(row), self.package(row.path))
+        return outer == self.owner(row) or (row.depth == 0 and outer == self.package(row.path))
 
     def ends_with(self, row: DefinitionRow, whole: str) -> bool:
         """Return whether a name that is given from some package on is that of a definition."""

@@ -185,6 +185,8 @@ class Resolver:
         seen.add(holder.id)
         family = family_of(holder.language)
         own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
+        own = [row for row in own if not _is_constructor(row)]
+        own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
         bases = self.bases(holder)
@@ -195,6 +197,14 @@ class Resolver:
                 return found
             is_complete = is_complete and found.is_complete
         return Members((), is_complete)
+
+    def _in_companion(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
+        if not rules_of(holder.language).has_companions:
+            return []
+        inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
+        companions = [row for row in inner if "companion object" in row.signature]
+        rows = self.known.definitions(name, family_of(holder.language)) if companions else []
+        return [row for row in rows for companion in companions if self.owns(companion, row)]
 
     def _find_bases(self, holder: DefinitionRow) -> Members:
         bases: dict[int, DefinitionRow] = {}
@@ -262,11 +272,22 @@ class _NamesOfFile:
         return known
 
     def _fitting(self, role: OccurrenceRole, found: Meaning) -> Meaning:
-        """Leave out functions where a name cannot mean one."""
+        """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
+        if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
+            return Meaning(found.certainty, (*found.definitions, *constructors))
         if role not in self._rules.never_functions:
             return found
         rows = tuple(row for row in found.definitions if row.kind not in _CALLED)
         return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
+
+    def _constructors(self, rows: Iterable[DefinitionRow]) -> list[DefinitionRow]:
+        classes = [row for row in rows if row.kind in HOLDS_METHODS]
+        return [
+            row
+            for one in classes
+            for row in self._resolver.known.definitions(one.name, self._family)
+            if _is_constructor(row) and self._resolver.owns(one, row)
+        ]
 
     def _is_scoped(self, number: int) -> bool:
         """Return whether the meaning of a name depends on where it stands in the file."""
@@ -669,6 +690,11 @@ def same_thing(row: DefinitionRow) -> tuple[str, str]:
     """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
     is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
     return ("" if is_shared else row.path), row.qualified_name
+
+
+def _is_constructor(row: DefinitionRow) -> bool:
+    """Return whether a definition is a constructor that has the name of its class: only `new` means it."""
+    return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
 
 
 def _by_number(rows: list[DefinitionRow]) -> Meaning:
