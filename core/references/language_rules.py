@@ -35,11 +35,13 @@ class LanguageRules:
     has_late_variables: bool = False
     # Names in these roles are never variables.
     never_variables: frozenset[OccurrenceRole] = frozenset()
-    # Without a call, a name never means a function.
-    functions_are_called: bool = False
+    # Names in these roles are never functions.
+    never_functions: frozenset[OccurrenceRole] = frozenset()
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
+# What is taken from something and not called; methods have other names than fields there.
+_FIELDS = frozenset([OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
 
 
 def _words(text: str) -> frozenset[str]:
@@ -56,7 +58,15 @@ _RULES = {
         has_late_variables=True,
         never_variables=_TYPES,
     ),
-    "rust": LanguageRules(_words("self Self"), needs_import=True, has_open_classes=True),
+    "rust": LanguageRules(
+        _words("self Self"),
+        _words("super"),
+        needs_import=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+        never_functions=_FIELDS,
+    ),
     "java": LanguageRules(
         _words("this"),
         _words("super"),
@@ -65,7 +75,7 @@ _RULES = {
         has_packages=True,
         has_late_variables=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
-        functions_are_called=True,
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "kotlin": LanguageRules(
         _words("this"),
@@ -76,7 +86,7 @@ _RULES = {
         has_companions=True,
         has_late_variables=True,
         never_variables=_TYPES,
-        functions_are_called=True,
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "scala": LanguageRules(
         _words("this"),
