@@ -307,7 +307,9 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
 
 def _find_references(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("ReferencesRequest", query.request)
-    return find_references(engine, request, query.wanted, query.shown.format)
+    results = find_references(engine, request, query.wanted, query.shown.format)
+    outdated = engine.index_version().outdated_note("references are missing in")
+    return replace(results, notes=(*results.notes, Note(NoteKind.INDEX_OUTDATED, outdated))) if outdated else results
 
 
 def _related_notes(related: RelatedCode) -> Iterator[Note]:
