@@ -130,7 +130,7 @@ def measure(project: dict[str, str]) -> list[Outcome]:
 
 def candidates(store: IndexStore, resolver: Resolver, family: str, loaded: frozenset[str]) -> list[Drawn]:
     """Return the symbols of a family of languages whose name occurs at another place too, in order."""
-    found = {}
+    found: dict[tuple[str, str], Drawn] = {}
     counts = count_names(store)
     for row in store.definitions_in(sorted(loaded)):
         names = resolver.known.names(row.path)
