@@ -23,6 +23,7 @@ class LanguageServer:
         self._lines: dict[str, list[str]] = {}
         self._open: set[str] = set()
         self._last = 0
+        self.offered: dict[str, Any] = {}
         self._process = subprocess.Popen(
             command, cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -31,9 +32,10 @@ class LanguageServer:
         root = self._project.as_uri()
         capabilities = {
             "workspace": {"configuration": True, "workspaceFolders": True},
-            "textDocument": {"references": {}, "synchronization": {}},
+            "textDocument": {"references": {}, "synchronization": {}, "semanticTokens": {"requests": {"full": True}}},
+            "window": {"workDoneProgress": True},
         }
-        self.ask(
+        self.offered = self.ask(
             "initialize",
             {
                 "processId": None,
@@ -41,7 +43,7 @@ class LanguageServer:
                 "workspaceFolders": [{"uri": root, "name": self._project.name}],
                 "capabilities": capabilities,
             },
-        )
+        )["capabilities"]
         self.tell("initialized", {})
         return self
 
@@ -53,16 +55,29 @@ class LanguageServer:
 
     def references(self, asked: Asked) -> frozenset[Place] | None:
         """Return every place of a definition, with its own name; None if the server knows no definition there."""
-        line = self._line(asked.path, asked.line)
-        self._show(asked.path)
-        position = {"line": asked.line - 1, "character": utf16_column(line, asked.column)}
-        document = {"uri": (self._project / asked.path).as_uri()}
-        context = {"includeDeclaration": True}
-        found = self.ask(
-            "textDocument/references", {"textDocument": document, "position": position, "context": context}
-        )
-        places = frozenset(place for one in found or () if (place := self._place(one)) is not None)
+        places = self.places(asked, with_declarations=True)
         return places if asked[:3] in places else None
+
+    def places(self, asked: Asked, *, with_declarations: bool) -> frozenset[Place]:
+        """Return the places that refer to what is named at a place."""
+        line = self._line(asked.path, asked.line)
+        question = {
+            "textDocument": self.show(asked.path),
+            "position": {"line": asked.line - 1, "character": utf16_column(line, asked.column)},
+            "context": {"includeDeclaration": with_declarations},
+        }
+        found = self.ask("textDocument/references", question)
+        return frozenset(place for one in found or () if (place := self._place(one)) is not None)
+
+    def show(self, path: str) -> dict[str, str]:
+        """Open a file in the server, since some answer only for open files; return how requests name it."""
+        uri = (self._project / path).as_uri()
+        if path not in self._open:
+            self._open.add(path)
+            text = (self._project / path).read_bytes().decode("utf-8", "replace")
+            document = {"uri": uri, "languageId": self._language, "version": 1, "text": text}
+            self.tell("textDocument/didOpen", {"textDocument": document})
+        return {"uri": uri}
 
     def tell(self, method: str, parameters: object) -> None:
         """Send a notification."""
@@ -83,6 +98,13 @@ class LanguageServer:
         while text not in self._next().get("params", {}).get("message", ""):
             pass
 
+    def wait_for_end(self, token: str) -> None:
+        """Wait until the server says that some work is done."""
+        is_done = False
+        while not is_done:
+            said = self._next().get("params", {})
+            is_done = said.get("token") == token and said.get("value", {}).get("kind") == "end"
+
     def _next(self) -> dict[str, Any]:
         """Return the next message; if it is a request of the server, answer it."""
         message = self._receive()
@@ -100,15 +122,6 @@ class LanguageServer:
         for part in name.split(".") if name else ():
             value = value.get(part) if isinstance(value, Mapping) else None
         return value
-
-    def _show(self, path: str) -> None:
-        """Open a file in the server: some answer only for open files."""
-        if path not in self._open:
-            self._open.add(path)
-            uri = (self._project / path).as_uri()
-            text = (self._project / path).read_bytes().decode("utf-8", "replace")
-            document = {"uri": uri, "languageId": self._language, "version": 1, "text": text}
-            self.tell("textDocument/didOpen", {"textDocument": document})
 
     def _place(self, found: dict[str, Any]) -> Place | None:
         file = Path(unquote(urlsplit(found["uri"]).path))
