@@ -26,7 +26,7 @@ from uses import write_uses
 from keyhole.core.errors import DeadlineError, ErrorKind, QueryError
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest, RelationRequest
 from keyhole.core.service import Service
-from keyhole.core.types import Format
+from keyhole.core.types import Format, IndexVersion
 from keyhole.tui.history import Place
 from keyhole.tui.reference_trail import TrailStep
 from keyhole.tui.screens import references_screen as screen_module
@@ -537,17 +537,15 @@ def test_the_list_follows_changes_of_files(tmp_path: Path) -> None:
 
 
 def test_an_older_index_says_that_references_are_missing(shop: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    from keyhole.core.types import IndexVersion
-
-    monkeypatch.setattr(IndexVersion, "missing_names_note", "references are missing from 3 files")
+    monkeypatch.setattr(IndexVersion, "outdated_note", lambda _, effect: f"{effect} 3 files")
 
     async def steps(pilot: Pilot[None]) -> None:
         await show(pilot, WITH_TAX)
         notes = screen_of(pilot).query_one("#notes")
         assert notes.display
-        assert "Note: references are missing from 3 files." in str(notes.render())
+        assert "Note: references are missing in 3 files." in str(notes.render())
         await press(pilot, "h")
-        assert "· references are missing from 3 files" in said(pilot)
+        assert "· references are missing in 3 files" in said(pilot)
 
     drive(make_app(shop), steps)
 
