@@ -135,6 +135,7 @@ class ReferencesScreen(PanesScreen):
     def _say_searching(self, request: ReferencesRequest) -> None:
         if request is self._wanted:
             self._show_nothing(["Searching…"])
+            self._show_controls()
 
     def on_relation_answered(self, message: RelationAnswered) -> None:
         """Show the answer, unless there is a newer request."""
@@ -279,8 +280,13 @@ class ReferencesScreen(PanesScreen):
         self._load()
 
     def action_read(self) -> None:
-        """Move the focus to the preview."""
-        self._preview.focus()
+        """Move the focus to the preview; on a narrow terminal, that shows it."""
+        preview = self._preview
+        is_hidden = not preview.display
+        preview.focus()
+        if is_hidden:
+            # A hidden view has no height, so the line is at its top.
+            self.call_after_refresh(preview.go_to, preview.document.marked.start or 1)
 
     def action_open(self) -> None:
         """Open the place under the cursor in Files."""
