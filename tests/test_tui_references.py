@@ -391,10 +391,35 @@ def test_places_can_be_read_opened_and_edited(shop: Service, monkeypatch: pytest
     assert edited == [(CART, 14)]
 
 
+def test_no_key_is_left_out() -> None:
+    tested = {
+        "backspace",
+        "c",
+        "C",
+        "e",
+        "enter",
+        "escape",
+        "h",
+        "left",
+        "n",
+        "o",
+        "p",
+        "r",
+        "right",
+        "u",
+        "v",
+        "y",
+        "Y",
+    }
+    tested |= {"left_square_bracket", "right_square_bracket", "z"}
+    bindings = (*ReferencesScreen.BINDINGS, *ReferenceList.BINDINGS)
+    assert {key for binding in bindings for key in binding.key.split(",")} == tested  # type: ignore[union-attr]
+
+
 def test_help_and_palette_list_the_keys(shop: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await show(pilot, WITH_TAX)
-        offered = {binding.tooltip for _, binding in commands(screen_of(pilot))}
+        offered = {binding.tooltip for _, binding in commands(pilot.app.screen)}
         for binding in (*ReferencesScreen.BINDINGS, *ReferenceList.BINDINGS):
             assert binding.tooltip in offered  # type: ignore[union-attr]
         await press(pilot, "question_mark")
@@ -621,6 +646,7 @@ def test_a_file_without_code_has_no_callers(shop: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await open_links(pilot, Place("README.md", 1))
         assert not any("called" in row for row in pane_rows(pilot))
+        assert str(pane_of(pilot).border_title) == "Links"
 
     drive(make_app(shop), steps)
 

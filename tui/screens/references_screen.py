@@ -53,10 +53,10 @@ class ReferencesScreen(PanesScreen):
         Binding("e", "edit", "Edit", tooltip="Open the selected place in $EDITOR"),
         Binding("n", "next_page", "Page", tooltip="Go to the next page"),
         Binding("p", "previous_page", "Page", tooltip="Go to the previous page"),
-        Binding("u", "relation('references')", "References", show=False, tooltip="List the references"),
-        Binding("c", "relation('callers')", "Callers", tooltip="List what calls the symbol"),
-        Binding("C", "relation('callees')", "Callees", tooltip="List what the symbol calls"),
-        Binding("h", "relation('hierarchy')", "Hierarchy", tooltip="List base classes, subclasses and overrides"),
+        Binding("u", "relation('references')", "References", show=False, tooltip="Show the references"),
+        Binding("c", "relation('callers')", "Callers", tooltip="Show what calls the symbol"),
+        Binding("C", "relation('callees')", "Callees", tooltip="Show what the symbol calls"),
+        Binding("h", "relation('hierarchy')", "Hierarchy", tooltip="Show base classes, subclasses and overrides"),
         *TAB_KEYS,
         Binding("y", "copy", "Copy", tooltip="Copy the answer, or the JSON tab"),
         Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
@@ -281,12 +281,7 @@ class ReferencesScreen(PanesScreen):
 
     def action_read(self) -> None:
         """Move the focus to the preview; on a narrow terminal, that shows it."""
-        preview = self._preview
-        is_hidden = not preview.display
-        preview.focus()
-        if is_hidden:
-            # A hidden view has no height, so the line is at its top.
-            self.call_after_refresh(preview.go_to, preview.document.marked.start or 1)
+        self._preview.focus()
 
     def action_open(self) -> None:
         """Open the place under the cursor in Files."""

@@ -140,9 +140,11 @@ class LinksPane(RowList):
         kept = self.rows[cursor] if cursor is not None and cursor < len(self.rows) else None
         self.rows = [*self._callers, *self._links]
         can_follow = [number for number, row in enumerate(self.rows) if not row.is_title]
-        titles = [Content(row.text) for row in self.rows if row.is_title and can_follow]
-        self.border_title = Content(" · ").join([Content("Links"), *titles])
         first_link = next((number for number in can_follow if number >= len(self._callers)), None)
+        # Without links, their only rows say so, at length.
+        titled = self._callers if first_link is None else self.rows
+        titles = [Content(row.text) for row in titled if row.is_title]
+        self.border_title = Content(" · ").join([Content("Links"), *titles])
         same = next((number for number in can_follow if self.rows[number] is kept), None)
         chosen = [number for number in (same, first_link, *can_follow[:1]) if number is not None]
         self.show_rows(len(self.rows), chosen[0] if chosen else None)
