@@ -33,6 +33,8 @@ class LanguageRules:
     has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
     has_late_variables: bool = False
+    # In its class, a field hides other names as a variable does.
+    has_fields_as_variables: bool = False
     # Names in these roles are never variables.
     never_variables: frozenset[OccurrenceRole] = frozenset()
     # Without a call, a name never means a function.
@@ -64,6 +66,7 @@ _RULES = {
         needs_import=True,
         has_packages=True,
         has_late_variables=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
         functions_are_called=True,
     ),
@@ -75,6 +78,7 @@ _RULES = {
         has_open_classes=True,
         has_companions=True,
         has_late_variables=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES,
         functions_are_called=True,
     ),
@@ -85,6 +89,7 @@ _RULES = {
         has_packages=True,
         has_relative_imports=True,
         has_open_classes=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES,
     ),
     "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),

@@ -248,7 +248,7 @@ class NamesInFile:
     def local_scopes(self, name: str) -> dict[int, int]:
         """Return the functions in which a name is a parameter or variable, each with its first line.
 
-        Functions that share the name with the code around them are left out.
+        Classes that have it as a field are among them; functions that share the name with the code around them are left out.
         """
         known = self._known_locals.get(name)
         if known is None:
@@ -259,7 +259,8 @@ class NamesInFile:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in self.places_in_roles(name, _LOCAL):
-            scope = next(self.functions_around(place), NO_SYMBOL)
+            symbol = self.symbol_at(place)
+            scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
             if self._roles[place] == OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
             else:

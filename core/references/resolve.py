@@ -4,7 +4,7 @@ Nothing is guessed: what a name means is either told by the scope, an import, th
 before it, or the answer says that only the name matches. Types of variables are not known.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -351,18 +351,26 @@ class _NamesOfFile:
 
     def _nested(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a function inside a function around the place, or nothing if the name is a variable there."""
-        name = self._names.name_at(place)
-        first_lines = self._names.local_scopes(name)
-        if self._names.role_at(place) in self._rules.never_variables:
+        names, role = self._names, self._names.role_at(place)
+        first_lines = names.local_scopes(names.name_at(place))
+        if role in self._rules.never_variables:
             first_lines = {}
         in_file = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
-        for symbol in self._names.functions_around(place):
-            lines = self._names.lines_of(symbol) if in_file else range(0)
+        for symbol in self._scopes_around(place):
+            is_class = names.is_holder(symbol)
+            lines = names.lines_of(symbol) if in_file and not is_class else range(0)
             if own := [row for row in in_file if row.start_line in lines[1:]]:
                 return certain(own)
-            if symbol in first_lines and self._has_started(place, first_lines[symbol]):
+            # A class may have a method with the name of a field.
+            is_method = is_class and role is OccurrenceRole.CALL
+            if symbol in first_lines and not is_method and self._has_started(place, symbol, first_lines[symbol]):
                 return NOTHING
         return None
+
+    def _scopes_around(self, place: int) -> Iterator[int]:
+        """Yield the functions around a place, and the classes where their fields count as variables."""
+        has_fields = self._rules.has_fields_as_variables
+        return self._names.around(place) if has_fields else self._names.functions_around(place)
 
     def _in_class(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a member of a class around the place, in languages where that needs no `this`."""
@@ -402,9 +410,10 @@ class _NamesOfFile:
             found = [self._with_whole_name(name) for name in imported]
             rows = tuple(row for meaning in found for row in meaning.definitions)
             return Meaning(max((meaning.certainty for meaning in found), key=list(Certainty).index), rows)
-        if own := [row for row in candidates if packages.owner(row) == packages.package(self._path)]:
-            return self._nearest(own)
-        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.whole_names)]
+        for package in reversed(packages.seen_from(self._path)):
+            if own := [row for row in candidates if packages.owner(row) == package]:
+                return self._nearest(own)
+        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.stars)]
         return self._nearest(starred) if starred else None
 
     def _is_starred(self, owner: str, imported: set[str]) -> bool:
@@ -545,15 +554,17 @@ class _NamesOfFile:
         """Return 0 where a name is no variable, _FIRST_LINE where one starts to exist, and more below that."""
         first_lines = self._names.local_scopes(name)
         if first_lines:
-            for symbol in self._names.functions_around(place):
+            for symbol in self._scopes_around(place):
                 first = first_lines.get(symbol)
-                if first is not None and self._has_started(place, first):
+                if first is not None and self._has_started(place, symbol, first):
                     is_first = self._rules.has_late_variables and self._names.line_at(place) == first
                     return _FIRST_LINE if is_first else _FIRST_LINE + 1
         return 0
 
-    def _has_started(self, place: int, first_line: int) -> bool:
-        return not self._rules.has_late_variables or first_line <= self._names.line_at(place)
+    def _has_started(self, place: int, symbol: int, first_line: int) -> bool:
+        """Return whether a variable of a symbol exists at a place; a field exists everywhere in its class."""
+        is_late = self._rules.has_late_variables and not self._names.is_holder(symbol)
+        return not is_late or first_line <= self._names.line_at(place)
 
     def _is_go_receiver(self, place: int) -> bool:
         """Return whether the receiver is the variable that a method of Go is defined with: `func (s *Server) …`."""
