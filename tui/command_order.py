@@ -14,6 +14,8 @@ _BY_USE = (
     "open",
     "edit",
     "symbol",
+    "references",
+    "reopen_references",
     "links",
     "history",
     "related",
@@ -27,6 +29,9 @@ _BY_USE = (
     "follow",
     "pause",
     "mark",
+    # References
+    "relation",
+    "next_relation",
     # Budget and detail
     "budget",
     "detail",

@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,16 +32,6 @@ def role_set(*roles: OccurrenceRole) -> RoleSet:
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
-
-
-class Occurrence(NamedTuple):
-    """One place of a name; `receiver` is what the name is taken from, as written (`self`, `models`), or empty."""
-
-    place: int
-    line: int
-    column: int
-    role: OccurrenceRole
-    receiver: str
 
 
 class NamesInFile:
@@ -78,12 +67,6 @@ class NamesInFile:
         places = self._places(name)
         found: list[int] = places[roles[np.asarray(self._roles)[places]]].tolist()
         return found
-
-    def at(self, place: int) -> Occurrence:
-        """Return the occurrence at a place."""
-        return Occurrence(
-            place, self.line_at(place), self.column_at(place), self.role_at(place), self.receiver_at(place)
-        )
 
     def name_numbered(self, number: int) -> str:
         """Return the name that `taken_from` gives a number."""

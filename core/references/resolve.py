@@ -15,7 +15,7 @@ from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, rules_of
-from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile
+from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
@@ -25,6 +25,7 @@ _LONGEST_CHAIN = 10
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
+_OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL)
 _NEVER = frozenset(
     [
         OccurrenceRole.DEFINITION,
@@ -278,8 +279,7 @@ class _NamesOfFile:
         rules = self._rules
         if rules.has_implicit_self or name in rules.self_words or name in rules.super_words:
             return True
-        definitions = self._resolver.known.definitions(name, self._family)
-        return bool(self._names.local_scopes(name)) or any(row.path == self._path for row in definitions)
+        return bool(self._names.places_in_roles(name, _OWN))
 
     def _find(self, place: int) -> Meaning:
         name, role = self._names.name_at(place), self._names.role_at(place)

@@ -1,5 +1,6 @@
 """Answers about references: lines that use a symbol, trees of calls, and hierarchies of classes."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
@@ -24,6 +25,7 @@ from keyhole.core.types import Detail, Format, Hit, Owner, SourceFile
 from keyhole.core.view.budget.limits import DEEPEST
 from keyhole.core.view.lists.hit_text import LOCATION, ladders, preview_text
 from keyhole.core.view.lists.line_text import LinePage
+from keyhole.core.view.lists.reference_page import ReferencePage
 from keyhole.core.view.lists.relation_results import RelationResults, line_results
 from keyhole.core.view.text import count_of, name_text
 
@@ -57,12 +59,17 @@ def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, o
         relatives = ClassHierarchy(resolver, scope.admits, levels).relatives(definition, request.depth)
         found = _slice(relatives, wanted)
         results = line_results(found, relative_text, relative_facts, {one.definition.path for one in found.items})
+        kinships = Counter(str(one.kinship) for one in relatives)
+        results = replace(results, references=ReferencePage(definition, kinships, relatives=found.items))
         return _about(asked, replace(results, unit=_unit(" relative", found.total, definition)))
     tree = CallTree(resolver, scope.admits, levels)
     follow = tree.callers if request.relation == ReferenceRelation.CALLERS else tree.callees
-    calls = _slice(follow(definition, request.depth), wanted)
+    nodes = follow(definition, request.depth)
+    calls = _slice(nodes, wanted)
     paths = {node.path for node in calls.items} | {node.definition.path for node in calls.items if node.definition}
     results = line_results(calls, call_text, call_facts, paths)
+    levels_found = Counter(str(node.certainty) for node in nodes)
+    results = replace(results, references=ReferencePage(definition, levels_found, calls=calls.items))
     return _about(asked, replace(results, unit=_unit(f" {request.relation[:-1]}", calls.total, definition)))
 
 
@@ -89,7 +96,9 @@ class _Scope:
         """Return whether the filters let a reference through."""
         role = self._request.role
         return (
-            (not role or reference.role == role) and reference.certainty in self.levels and self.admits(reference.path)
+            (not role or reference.role_words == role)
+            and reference.certainty in self.levels
+            and self.admits(reference.path)
         )
 
 
@@ -113,6 +122,7 @@ def _references(
         facts={"by_certainty": dict(every.by_certainty), "by_role": dict(every.by_role)},
         ladders=lambda _, __: ladders(Detail.COMPACT, hits),
         masks_of=lambda number, level, text: page.masks_of(masks, number, level, text),
+        references=ReferencePage(target, every.by_certainty, list(zip(shown, hits, strict=True))),
     )
 
 

@@ -149,8 +149,15 @@ def find_relations(engine: Engine, query: RelationQuery) -> RelationResults:
     """Return what the index has for a request."""
     results = _FINDERS[type(query.request)](engine, query)
     if not results.total and not engine.index_version().incomplete:
-        results = replace(results, nothing=nothing_for(engine.store, query.request))
+        results = replace(results, nothing=nothing_for(engine.store, _with_name(query.request, results)))
     return replace(results, masks_of=_masks_in(engine, results.places)) if results.places else results
+
+
+def _with_name(request: RelationRequest, results: RelationResults) -> RelationRequest:
+    """Return a request about references with the name of the symbol, if it was given by its place."""
+    if isinstance(request, ReferencesRequest) and results.references:
+        return replace(request, symbol=request.symbol or results.references.definition.qualified_name)
+    return request
 
 
 def _masks_in(
