@@ -37,11 +37,13 @@ class LanguageRules:
     has_fields_as_variables: bool = False
     # Names in these roles are never variables.
     never_variables: frozenset[OccurrenceRole] = frozenset()
-    # Without a call, a name never means a function.
-    functions_are_called: bool = False
+    # Names in these roles are never functions.
+    never_functions: frozenset[OccurrenceRole] = frozenset()
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
+# What is taken from something and not called; methods have other names than fields there.
+_FIELDS = frozenset([OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
 
 
 def _words(text: str) -> frozenset[str]:
@@ -58,7 +60,15 @@ _RULES = {
         has_late_variables=True,
         never_variables=_TYPES,
     ),
-    "rust": LanguageRules(_words("self Self"), needs_import=True, has_open_classes=True),
+    "rust": LanguageRules(
+        _words("self Self"),
+        _words("super"),
+        needs_import=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+        never_functions=_FIELDS,
+    ),
     "java": LanguageRules(
         _words("this"),
         _words("super"),
@@ -68,7 +78,7 @@ _RULES = {
         has_late_variables=True,
         has_fields_as_variables=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
-        functions_are_called=True,
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "kotlin": LanguageRules(
         _words("this"),
@@ -80,7 +90,7 @@ _RULES = {
         has_late_variables=True,
         has_fields_as_variables=True,
         never_variables=_TYPES,
-        functions_are_called=True,
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "scala": LanguageRules(
         _words("this"),

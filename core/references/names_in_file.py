@@ -22,13 +22,14 @@ Numbers = NDArray[np.int64]
 RoleSet = NDArray[np.bool_]
 
 
-def role_set(*roles: OccurrenceRole) -> RoleSet:
-    """Return these roles as a set that whole columns are looked up in."""
+def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
+    """Return these roles as a set that whole columns are looked up in, for names that are taken from others or not."""
     wanted: RoleSet = np.zeros(2 * HAS_RECEIVER, dtype=np.bool_)
-    wanted[list(roles)] = True
+    wanted[[role | HAS_RECEIVER if is_taken else role for role in roles]] = True
     return wanted
 
 
+_ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
@@ -63,7 +64,7 @@ class NamesInFile:
         return found
 
     def places_in_roles(self, name: str, roles: RoleSet) -> list[int]:
-        """Return where a name has one of these roles and is not taken from anything, in order."""
+        """Return where a name has one of these roles, in order."""
         places = self._places(name)
         found: list[int] = places[roles[np.asarray(self._roles)[places]]].tolist()
         return found
@@ -202,6 +203,11 @@ class NamesInFile:
             places = self.places_in_roles(name, _TYPE_PARAMETER)
             known = self._known_type_parameters[name] = {self.symbol_at(one) for one in places}
         return bool(known) and not known.isdisjoint(self.around(place))
+
+    def has_argument(self, name: str, symbol: int) -> bool:
+        """Return whether a name inside a symbol is one of its own, such as a variant of an enum."""
+        inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
+        return any(place in inside for place in self.places_in_roles(name, _ARGUMENT))
 
     def first_local(self, symbol: int) -> str:
         """Return the first parameter or variable of a function; empty if it has none."""

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow
-from keyhole.core.references.bindings import Binding, FileBindings
+from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, rules_of
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.packages import Packages, whole_name
+from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -35,7 +36,6 @@ _NEVER = frozenset(
         OccurrenceRole.ALIAS,
     ]
 )
-_NOT_CALLED = frozenset([OccurrenceRole.MENTION, OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
 # See `_since`.
 _FIRST_LINE = 1
 _CALLED = frozenset(["function", "method", "constructor"])
@@ -88,14 +88,16 @@ class Resolver:
             names = self.known.names(path)
             if names is None:
                 return None
-            self._bindings[path] = FileBindings(self.known.imports(path), names)
+            imports = self.known.imports(path)
+            is_rust = self.known.language(path) == "rust"
+            self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
         return self._bindings[path]
 
     def provided(self, path: str, name: str, family: str, steps: int = _LONGEST_CHAIN) -> list[DefinitionRow]:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
         own = [row for row in self.known.definitions(name, family) if _is_in_module(row.path, path)]
         if found := [row for row in own if not self.is_member(row)]:
-            return found
+            return [row for row in found if not row.parent] or found
         bindings = self.bindings(path) if steps else None
         if bindings is None:
             return []
@@ -119,6 +121,14 @@ class Resolver:
     def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
         """Return a member of a class: its own, or else the one that it inherits."""
         return self._members(holder, name, inherited=inherited, seen=set())
+
+    def owns(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
+        """Return whether a definition is a member of a class."""
+        if row.path == holder.path:
+            return row.parent == holder.qualified_name
+        is_open = rules_of(holder.language).has_open_classes
+        is_named = is_open and row.parent.rpartition(".")[2] == holder.name
+        return is_named and self._may_continue(holder, row, row.parent)
 
     def bases(self, holder: DefinitionRow) -> Members:
         """Return the classes that a class extends; not complete if one of them is not in the workspace."""
@@ -175,7 +185,7 @@ class Resolver:
             return Members((), is_complete=True)
         seen.add(holder.id)
         family = family_of(holder.language)
-        own = [] if inherited else [row for row in self.known.definitions(name, family) if owns(holder, row)]
+        own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
         own = [row for row in own if not _is_constructor(row)]
         own = own or self._in_companion(holder, name)
         if own:
@@ -195,7 +205,7 @@ class Resolver:
         inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
         companions = [row for row in inner if "companion object" in row.signature]
         rows = self.known.definitions(name, family_of(holder.language)) if companions else []
-        return [row for row in rows for companion in companions if owns(companion, row)]
+        return [row for row in rows for companion in companions if self.owns(companion, row)]
 
     def _find_bases(self, holder: DefinitionRow) -> Members:
         bases: dict[int, DefinitionRow] = {}
@@ -218,7 +228,19 @@ class Resolver:
             return [holder]
         rows = self.known.definitions(holder.name, family_of(holder.language))
         same = [row for row in rows if row.kind in HOLDS_METHODS and row.parent == holder.parent]
-        return [row for row in same if _may_continue(holder, row)] or [holder]
+        return [row for row in same if self._may_continue(holder, row, row.qualified_name)] or [holder]
+
+    def _may_continue(self, holder: DefinitionRow, row: DefinitionRow, continued: str) -> bool:
+        """Return whether a definition of another file is part of a class; `continued` is the class as written there."""
+        if row.path == holder.path:
+            return True
+        if holder.language == "go":
+            return _folder(holder.path) == _folder(row.path)
+        if holder.language == "rust":
+            family = family_of(holder.language)
+            types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
+            return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
+        return holder.language != "csharp" or continued == holder.qualified_name
 
 
 class _NamesOfFile:
@@ -254,7 +276,7 @@ class _NamesOfFile:
         """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
         if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
             return Meaning(found.certainty, (*found.definitions, *constructors))
-        if not (self._rules.functions_are_called and role in _NOT_CALLED):
+        if role not in self._rules.never_functions:
             return found
         rows = tuple(row for row in found.definitions if row.kind not in _CALLED)
         return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
@@ -265,7 +287,7 @@ class _NamesOfFile:
             row
             for one in classes
             for row in self._resolver.known.definitions(one.name, self._family)
-            if _is_constructor(row) and owns(one, row)
+            if _is_constructor(row) and self._resolver.owns(one, row)
         ]
 
     def _is_scoped(self, number: int) -> bool:
@@ -284,9 +306,12 @@ class _NamesOfFile:
     def _find(self, place: int) -> Meaning:
         name, role = self._names.name_at(place), self._names.role_at(place)
         receiver = self._names.receiver_at(place)
-        if role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver):
-            return NOTHING
         candidates = self._resolver.known.definitions(name, self._family)
+        # The type itself instead of its parts, if the workspace has it.
+        candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
+        is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
+        if is_own_name and not (role is OccurrenceRole.DEFINITION and self._names_part_of(place, candidates)):
+            return NOTHING
         if not candidates and (receiver or not self._has_new_name(name)):
             return NOTHING
         if role is OccurrenceRole.STRING:
@@ -294,6 +319,14 @@ class _NamesOfFile:
         if role is OccurrenceRole.IMPORT:
             return self._imported(place, candidates)
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
+
+    def _names_part_of(self, place: int, types: list[DefinitionRow]) -> bool:
+        """Return whether the place names one of these types, as in `impl Circle` or `extension Circle`."""
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        if len(types) == len(rows):
+            return False
+        line = self._names.line_at(place)
+        return any(row.kind in _PARTS and row.path == self._path and row.name_line == line for row in rows)
 
     def _has_new_name(self, name: str) -> bool:
         """Return whether the name is the one that an import of this file gives to something."""
@@ -326,7 +359,7 @@ class _NamesOfFile:
     # Names on their own
 
     def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
-        if self._names.is_type_parameter(self._names.name_at(place), place):
+        if self._names.is_type_parameter(self._names.name_at(place), place) or self._is_variant(place):
             return NOTHING
         nested = self._nested(place, candidates)
         if nested is not None:
@@ -343,7 +376,9 @@ class _NamesOfFile:
             if (meaning := step(place, candidates)) is not None:
                 return meaning
         if self._rules.needs_import:
-            return NOTHING
+            # Macros of Rust are exported to the whole crate.
+            macros = [row for row in candidates if row.kind == "macro"]
+            return _by_number(macros) if macros else NOTHING
         if self._rules.has_packages:
             # A member of what a block of code is run for, as in `with(plant) { grow() }`, or of an imported value.
             return Meaning(Certainty.BY_NAME, tuple(candidates))
@@ -364,13 +399,32 @@ class _NamesOfFile:
             # A class may have a method with the name of a field.
             is_method = is_class and role is OccurrenceRole.CALL
             if symbol in first_lines and not is_method and self._has_started(place, symbol, first_lines[symbol]):
-                return NOTHING
+                return None if self._is_called_first(place, symbol, first_lines[symbol]) else NOTHING
         return None
 
     def _scopes_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, and the classes where their fields count as variables."""
         has_fields = self._rules.has_fields_as_variables
         return self._names.around(place) if has_fields else self._names.functions_around(place)
+
+    def _is_called_first(self, place: int, symbol: int, first_line: int) -> bool:
+        """Return whether a variable gets its name from a function that it is made with: `let area = area(x)`."""
+        names = self._names
+        is_call = names.role_at(place) is OccurrenceRole.CALL and self._rules.has_late_variables
+        return is_call and names.line_at(place) == first_line > names.lines_of(symbol).start
+
+    def _is_variant(self, place: int) -> bool:
+        """Return whether the function around the place imports this name from an enum of Rust: `use Error::*`."""
+        for star in self._names.places(STAR) if self._language == "rust" else ():
+            function = next(self._names.functions_around(star), None)
+            if function is None or place not in self._names.inside(function):
+                continue
+            for row in self.meaning(star - 1).definitions:
+                names = self._resolver.known.names(row.path) if row.kind == "enum" else None
+                name = self._names.name_at(place)
+                if names is not None and names.has_argument(name, names.symbol_named(row.name, row.name_line)):
+                    return True
+        return False
 
     def _in_class(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a member of a class around the place, in languages where that needs no `this`."""
@@ -388,9 +442,9 @@ class _NamesOfFile:
                 return certain(found.definitions)
         return None
 
-    def _in_file(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _in_file(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         own = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
-        own = [row for row in own if self._is_visible(row)]
+        own = self._in_inner_module(place, [row for row in own if self._is_visible(row)])
         if own and self._rules.includes:
             # A prototype in this file is that of the function itself.
             own += [row for row in candidates if row.path != self._path and "static" not in row.modifiers.split()]
@@ -399,6 +453,20 @@ class _NamesOfFile:
     def _is_visible(self, row: DefinitionRow) -> bool:
         """Return whether a definition of this file is not inside a function that the place is outside of."""
         return not self._names.is_inside_function(row.name, row.name_line)
+
+    def _in_inner_module(self, place: int, rows: list[DefinitionRow]) -> list[DefinitionRow]:
+        """Return those of several definitions of a file that stand in the innermost module around the place."""
+        if self._language != "rust" or len({row.parent for row in rows}) <= 1:
+            return rows
+        around = [row for row in rows if not row.parent or self._is_in_module(place, row.parent)]
+        deepest = max((row.depth for row in around), default=0)
+        return [row for row in around if row.depth == deepest]
+
+    def _is_in_module(self, place: int, parent: str) -> bool:
+        """Return whether a module of this file with this qualified name is around the place."""
+        rows = self._resolver.known.definitions(parent.rpartition(".")[2], self._family)
+        own = [row for row in rows if row.path == self._path and row.qualified_name == parent]
+        return any(row.start_line <= self._names.line_at(place) <= row.end_line for row in own)
 
     def _in_packages(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return what the file imports by this name, what its package has, or what a star import brings."""
@@ -470,6 +538,8 @@ class _NamesOfFile:
 
     def _of_receiver(self, place: int, receiver: str) -> Meaning:
         name = self._names.name_at(place)
+        if self._language == "rust" and (path := self._of_path(place, receiver)) is not None:
+            return path
         if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver(place):
             found = self._of_self(place, inherited=receiver in self._rules.super_words)
         elif self._is_known(place, receiver):
@@ -490,6 +560,24 @@ class _NamesOfFile:
         # In `config := config.New()`, the variable does not exist yet, and a type is not taken from a variable.
         is_type = self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}
         return is_imported and (is_type or since == _FIRST_LINE)
+
+    def _of_path(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a path of Rust means; None if no module comes before the name."""
+        resolver, before = self._resolver, place - 1
+        if not place or self._names.name_at(before) != receiver or self._since(before, receiver) > _FIRST_LINE:
+            return None
+        name = self._names.name_at(place)
+        files = RustPaths(resolver.known, resolver.bindings, self._path).files(self._names, before)
+        if files is not None:
+            found = [row for file in files for row in resolver.provided(file, name, self._family)]
+            return certain([row for row in found if row.parent.rpartition(".")[2] == receiver] or found)
+        modules = self._names.dotted(before).split(".")
+        if receiver[:1].isupper() or modules[0] in self._rules.self_words:
+            return None
+        # A crate, or a module that a macro declares: all that is known is what it is called.
+        top = [row for row in resolver.known.definitions(name, self._family) if not resolver.is_member(row)]
+        inside = [row for row in top if all(is_module_called(row.path, module) for module in modules)]
+        return _by_number(inside) if inside else Meaning(Certainty.BY_NAME, tuple(top)) if top else None
 
     def _of_package(self, place: int) -> Meaning | None:
         """Return what the name means if everything before it is its package or class, written out."""
@@ -519,12 +607,21 @@ class _NamesOfFile:
         if self._names.role_at(before) is OccurrenceRole.IMPORT or self._since(before, receiver):
             return None
         meaning = self.meaning(before)
+        if not meaning.definitions and self._is_type_from_outside(before):
+            return NOTHING
         holders = [row for row in meaning.definitions if row.kind in HOLDS_METHODS]
         if holders:
             return self._of_class(holders, meaning.certainty, name)
         spaces = self._resolver.known.definitions(name, self._family)
         spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
         return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
+
+    def _is_type_from_outside(self, place: int) -> bool:
+        """Return whether a name of Rust is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
+        name = self._names.name_at(place)
+        if self._language != "rust" or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
+            return False
+        return not self._names.is_type_parameter(name, place)
 
     def _of_class(self, holders: list[DefinitionRow], certainty: Certainty, name: str) -> Meaning:
         found = [self._resolver.members(holder, name) for holder in holders]
@@ -600,14 +697,6 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
     return Meaning(Certainty.CERTAIN, tuple(rows))
 
 
-def owns(holder: DefinitionRow, row: DefinitionRow) -> bool:
-    """Return whether a definition is a member of a class."""
-    if row.path == holder.path:
-        return row.parent == holder.qualified_name
-    is_open = rules_of(holder.language).has_open_classes
-    return is_open and row.parent.rpartition(".")[2] == holder.name and _may_continue(holder, row)
-
-
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
     """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
     is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
@@ -623,11 +712,6 @@ def _by_number(rows: list[DefinitionRow]) -> Meaning:
     """Return the only definition as likely, or several by name."""
     is_only = len({same_thing(row) for row in rows}) == 1
     return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
-
-
-def _may_continue(holder: DefinitionRow, row: DefinitionRow) -> bool:
-    """Return whether a file can add members to a class of another one."""
-    return holder.language != "go" or _folder(holder.path) == _folder(row.path)
 
 
 def _is_in_module(path: str, module: str) -> bool:

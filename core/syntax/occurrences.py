@@ -43,6 +43,7 @@ _LAST_OF_PATH = re.compile(rb"(?:.*/)?([^/]+?)(?:[./]v\d+)?", re.ASCII)
 _LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
+_DOT = ord(".")
 _ONE_COLON = frozenset(["lua"])
 
 
@@ -215,6 +216,9 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
         is_loose = place == 0 or stops[place - 1] != end
         if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT and start not in infix):
             continue
+        if roles[place] == OccurrenceRole.MENTION and language == "rust" and content[start - 1] == _DOT:
+            # The grammar does not parse the arguments of macros.
+            roles[place] = OccurrenceRole.ATTRIBUTE
         roles[place] |= HAS_RECEIVER
         if is_loose:
             word = _word_before(content, end)
