@@ -39,6 +39,8 @@ _NEVER = frozenset(
 # See `_since`.
 _FIRST_LINE = 1
 _CALLED = frozenset(["function", "method", "constructor"])
+_TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE])
+_VALUES = _CALLED | {"constant", "variable", "property"}
 
 
 class Meaning(NamedTuple):
@@ -163,7 +165,19 @@ class Resolver:
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
         if is_of_several or is_common_member(family, name):
             return Meaning(Certainty.BY_NAME, tuple(members))
-        return _by_number(members)
+        found = _by_number(members)
+        if found.certainty is Certainty.LIKELY and self._may_be_field(members[0]):
+            return Meaning(Certainty.BY_NAME, found.definitions)
+        return found
+
+    def _may_be_field(self, row: DefinitionRow) -> bool:
+        """Return whether a class has a field with the name of a member: fields are no symbols, so it is not counted."""
+        rules = rules_of(row.language)
+        if not rules.has_fields_as_variables or (rules.never_functions and row.kind in _CALLED):
+            return False
+        family = family_of(row.language)
+        paths = [path for path in self.known.files_with(row.name) if family_of(self.known.language(path)) == family]
+        return any(names.has_field(row.name) for path in paths if (names := self.known.names(path)))
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -276,9 +290,10 @@ class _NamesOfFile:
         """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
         if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
             return Meaning(found.certainty, (*found.definitions, *constructors))
-        if role not in self._rules.never_functions:
-            return found
-        rows = tuple(row for row in found.definitions if row.kind not in _CALLED)
+        excluded = _CALLED if role in self._rules.never_functions else frozenset[str]()
+        if role in _TYPES and role in self._rules.never_variables:
+            excluded = _VALUES
+        rows = tuple(row for row in found.definitions if row.kind not in excluded)
         return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
 
     def _constructors(self, rows: Iterable[DefinitionRow]) -> list[DefinitionRow]:
@@ -492,6 +507,7 @@ class _NamesOfFile:
     def _with_whole_name(self, whole: str) -> Meaning:
         packages = self._resolver.packages
         rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+        rows = [row for row in rows if row.kind not in _PARTS]
         exact = [row for row in rows if packages.has_name(row, whole)]
         if exact or not self._rules.has_relative_imports:
             return self._nearest(exact)
