@@ -33,6 +33,8 @@ class LanguageRules:
     has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
     has_late_variables: bool = False
+    # In its class, a field hides other names as a variable does.
+    has_fields_as_variables: bool = False
     # Names in these roles are never variables.
     never_variables: frozenset[OccurrenceRole] = frozenset()
     # Names in these roles are never functions.
@@ -74,6 +76,7 @@ _RULES = {
         needs_import=True,
         has_packages=True,
         has_late_variables=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -85,6 +88,7 @@ _RULES = {
         has_open_classes=True,
         has_companions=True,
         has_late_variables=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES,
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -95,6 +99,7 @@ _RULES = {
         has_packages=True,
         has_relative_imports=True,
         has_open_classes=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES,
     ),
     "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),

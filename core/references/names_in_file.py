@@ -196,6 +196,10 @@ class NamesInFile:
         bases = [place for place in places if self._roles[place] & ~HAS_RECEIVER == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
+    def has_field(self, name: str) -> bool:
+        """Return whether a class of the file has a field of this name."""
+        return any(map(self.is_holder, self.local_scopes(name)))
+
     def is_type_parameter(self, name: str, place: int) -> bool:
         """Return whether a function or class around a place has a type parameter of this name."""
         known = self._known_type_parameters.get(name)
@@ -237,7 +241,8 @@ class NamesInFile:
     def local_scopes(self, name: str) -> dict[int, int]:
         """Return the functions in which a name is a parameter or variable, each with its first line.
 
-        Functions that share the name with the code around them are left out.
+        Classes that have it as a field are among them. Functions that share the name with the code around them are
+        left out.
         """
         known = self._known_locals.get(name)
         if known is None:
@@ -248,7 +253,8 @@ class NamesInFile:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in self.places_in_roles(name, _LOCAL):
-            scope = next(self.functions_around(place), NO_SYMBOL)
+            symbol = self.symbol_at(place)
+            scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
             if self._roles[place] == OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
             else:
