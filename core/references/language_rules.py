@@ -23,6 +23,8 @@ class LanguageRules:
     includes: bool = False
     # Members of a class may be defined outside its body, even in other files.
     has_open_classes: bool = False
+    # The method that runs when a class is called.
+    constructor: str = ""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -30,7 +32,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = {
-    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True),
+    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True, constructor="__init__"),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
     "go": LanguageRules(needs_import=True, shares_folder=True, has_open_classes=True),
     "rust": LanguageRules(_words("self Self"), needs_import=True, has_open_classes=True),
