@@ -26,7 +26,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from itertools import pairwise
+from itertools import accumulate, chain, repeat
+from operator import sub
 
 from tree_sitter import Node
 
@@ -102,14 +103,16 @@ def pack_occurrences(
     stops = list(map(ends.__getitem__, starts))
     numbers = _Numbers()
     name_of = [numbers[content[start:stop]] for start, stop in zip(starts, stops, strict=True)]
-    rows = source.rows(starts)
-    role_of = bytearray([roles.get(start, 0) for start in starts])
+    steps = list(map(content.count, repeat(b"\n"), chain((0,), starts), starts))
+    rows = list(accumulate(steps))
+    role_of = bytearray(map(roles.get, starts, repeat(0)))
     receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix)
-    columns = [min(start - first, LAST_COLUMN) for start, first in zip(starts, source.row_starts(rows), strict=True)]
+    columns = list(map(sub, starts, source.row_starts(rows)))
+    if max(columns) > LAST_COLUMN:
+        columns = [min(column, LAST_COLUMN) for column in columns]
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
-    steps = [rows[0], *(row - before for before, row in pairwise(rows))]
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
     names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
@@ -211,6 +214,8 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
         if start in infix:
             is_import = roles[place] == OccurrenceRole.IMPORT
             end = _before_braces(content, start) if is_import else _skip_blanks(content, start)
+        elif place and stops[place - 1] == start - 1 and content[start - 1] == _DOT:
+            end = start - 1  # as in nearly all cases: `name.name`
         else:
             end = _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.
