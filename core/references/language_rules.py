@@ -33,6 +33,8 @@ class LanguageRules:
     has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
     has_late_variables: bool = False
+    # Fields are no symbols, so the only symbol of a name may not be the only member.
+    has_unlisted_fields: bool = False
     # In its class, a field hides other names as a variable does.
     has_fields_as_variables: bool = False
     # Names in these roles are never variables.
@@ -58,6 +60,7 @@ _RULES = {
         shares_folder=True,
         has_open_classes=True,
         has_late_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
     ),
     "rust": LanguageRules(
@@ -77,6 +80,7 @@ _RULES = {
         has_packages=True,
         has_late_variables=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -89,6 +93,7 @@ _RULES = {
         has_companions=True,
         has_late_variables=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -100,6 +105,7 @@ _RULES = {
         has_relative_imports=True,
         has_open_classes=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
     ),
     "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),

@@ -31,6 +31,7 @@ def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
 
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
+_FIELD = role_set(OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
@@ -198,7 +199,7 @@ class NamesInFile:
 
     def has_field(self, name: str) -> bool:
         """Return whether a class of the file has a field of this name."""
-        return any(map(self.is_holder, self.local_scopes(name)))
+        return any(self.is_holder(self.symbol_at(place)) for place in self.places_in_roles(name, _FIELD))
 
     def is_type_parameter(self, name: str, place: int) -> bool:
         """Return whether a function or class around a place has a type parameter of this name."""

@@ -74,6 +74,7 @@ class Resolver:
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
         self.by_members = cache(self._by_members)
+        self.is_field = cache(self._is_field)
 
     def meaning(self, path: str, place: int) -> Meaning:
         """Return what the name at a place of a file may mean."""
@@ -165,19 +166,12 @@ class Resolver:
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
         if is_of_several or is_common_member(family, name):
             return Meaning(Certainty.BY_NAME, tuple(members))
-        found = _by_number(members)
-        if found.certainty is Certainty.LIKELY and self._may_be_field(members[0]):
-            return Meaning(Certainty.BY_NAME, found.definitions)
-        return found
+        return _by_number(members)
 
-    def _may_be_field(self, row: DefinitionRow) -> bool:
-        """Return whether a class has a field with the name of a member: fields are no symbols, so it is not counted."""
-        rules = rules_of(row.language)
-        if not rules.has_fields_as_variables or (rules.never_functions and row.kind in _CALLED):
-            return False
-        family = family_of(row.language)
-        paths = [path for path in self.known.files_with(row.name) if family_of(self.known.language(path)) == family]
-        return any(names.has_field(row.name) for path in paths if (names := self.known.names(path)))
+    def _is_field(self, name: str, family: str) -> bool:
+        """Return whether a class has a field of this name."""
+        paths = [path for path in self.known.files_with(name) if family_of(self.known.language(path)) == family]
+        return any(names.has_field(name) for path in paths if (names := self.known.names(path)))
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -562,7 +556,15 @@ class _NamesOfFile:
             found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
             found = None
-        return found or self._resolver.by_members(name, self._family)
+        return found or self._of_unknown(place, name)
+
+    def _of_unknown(self, place: int, name: str) -> Meaning:
+        """Return the members that a name may mean, if what it is taken from is not known."""
+        found = self._resolver.by_members(name, self._family)
+        may_be_field = self._rules.has_unlisted_fields and self._names.role_at(place) is not OccurrenceRole.CALL
+        if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
+            return Meaning(Certainty.BY_NAME, found.definitions)
+        return found
 
     def _is_known(self, place: int, receiver: str) -> bool:
         """Return whether the place before a name has its receiver, and that is no variable."""
