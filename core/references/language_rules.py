@@ -103,7 +103,6 @@ _RULES = {
         has_implicit_self=True,
         has_packages=True,
         has_relative_imports=True,
-        has_open_classes=True,
         has_fields_as_variables=True,
         has_unlisted_fields=True,
         never_variables=_TYPES,

@@ -116,6 +116,8 @@ class Resolver:
         """Return whether a definition is reached through its class."""
         if row.kind in _MEMBERS:
             return True
+        if row.parent and row.depth == 0 and rules_of(row.language).has_packages:
+            return True  # a function that extends a class, which may be outside the workspace
         return bool(row.parent) and any(
             holder.qualified_name == row.parent and holder.kind in HOLDS_METHODS
             for holder in self.known.holders(row.path)
@@ -244,6 +246,8 @@ class Resolver:
             return True
         if holder.language == "go":
             return _folder(holder.path) == _folder(row.path)
+        if holder.language == "kotlin":
+            return row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
         if holder.language == "rust":
             family = family_of(holder.language)
             types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
@@ -490,22 +494,31 @@ class _NamesOfFile:
         for package in reversed(packages.seen_from(self._path)):
             if own := [row for row in candidates if packages.owner(row) == package]:
                 return self._nearest(own)
-        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.stars)]
-        return self._nearest(starred) if starred else None
+        stars = {name for star in imports.stars for name in self._whole_names(star)}
+        if starred := [row for row in candidates if packages.owner(row) in stars]:
+            return self._nearest(starred)
+        if self._rules.has_relative_imports:
+            ends = tuple(f".{star}" for star in imports.stars)
+            starred = [row for row in candidates if packages.owner(row).endswith(ends)]
+        return _by_number(starred) if starred else None
 
-    def _is_starred(self, owner: str, imported: set[str]) -> bool:
-        if owner in imported:
-            return True
-        return self._rules.has_relative_imports and any(owner.endswith(f".{name}") for name in imported)
-
-    def _with_whole_name(self, whole: str) -> Meaning:
+    def _with_whole_name(self, given: str) -> Meaning:
+        """Return what has a name that an import gives."""
         packages = self._resolver.packages
-        rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+        rows = self._resolver.known.definitions(given.rpartition(".")[2], self._family)
         rows = [row for row in rows if row.kind not in _PARTS]
-        exact = [row for row in rows if packages.has_name(row, whole)]
-        if exact or not self._rules.has_relative_imports:
-            return self._nearest(exact)
-        return _by_number([row for row in rows if packages.ends_with(row, whole)])
+        for whole in self._whole_names(given):
+            if exact := [row for row in rows if packages.has_name(row, whole)]:
+                return self._nearest(exact)
+        if not self._rules.has_relative_imports:
+            return NOTHING
+        return _by_number([row for row in rows if packages.ends_with(row, given)])
+
+    def _whole_names(self, given: str) -> list[str]:
+        """Return the whole names that a name in an import may stand for."""
+        if not self._rules.has_relative_imports:
+            return [given]
+        return [*(f"{package}.{given}" for package in reversed(self._resolver.packages.seen_from(self._path))), given]
 
     def _nearest(self, rows: list[DefinitionRow]) -> Meaning:
         """Return definitions with one whole name; if several projects have one, that of the same project."""
@@ -635,9 +648,10 @@ class _NamesOfFile:
         return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
 
     def _is_type_from_outside(self, place: int) -> bool:
-        """Return whether a name of Rust is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
+        """Return whether a name is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
         name = self._names.name_at(place)
-        if self._language != "rust" or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
+        has_capital_types = self._language == "rust" or self._rules.has_packages
+        if not has_capital_types or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
             return False
         return not self._names.is_type_parameter(name, place)
 
