@@ -41,6 +41,8 @@ class LanguageRules:
     never_variables: frozenset[OccurrenceRole] = frozenset()
     # Names in these roles are never functions.
     never_functions: frozenset[OccurrenceRole] = frozenset()
+    # The method that runs when a class is called.
+    constructor: str = ""
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
@@ -53,7 +55,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = {
-    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True),
+    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True, constructor="__init__"),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
     "go": LanguageRules(
         needs_import=True,

@@ -26,7 +26,7 @@ _LONGEST_CHAIN = 10
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
-_OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL)
+_OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
 _NEVER = frozenset(
     [
         OccurrenceRole.DEFINITION,
