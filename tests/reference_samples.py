@@ -1,4 +1,4 @@
-"""The sample projects of tests/fixtures/references, and what Keyhole says about them, in the form of their checked answers."""
+"""The sample projects of tests/fixtures/references, and what Keyhole finds in them."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,6 +19,7 @@ def languages() -> list[str]:
 def expected(language: str) -> dict[str, list[str]]:
     """Return the checked references of each symbol of a sample."""
     answers: dict[str, list[str]] = {}
+    symbol = ""
     for line in (SAMPLES / f"{language}.expected").read_text("utf-8").splitlines():
         if line.startswith("  "):
             answers[symbol].append(line.strip())

@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from reference_samples import SAMPLES, as_text, expected, found, languages
 
 from keyhole.core.service import Service
-from tests.reference_samples import SAMPLES, as_text, expected, found, languages
 
 
 @pytest.mark.parametrize("language", languages())

@@ -1,4 +1,4 @@
-"""The tables `file_occurrences` and `file_names`: every name in a file with what it does there, and the files of a name."""
+"""The tables `file_occurrences` and `file_names`: the names in each file with what they do there."""
 
 import json
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ class OccurrenceTable(Database):
         return self.rows(
             DefinitionRow,
             f"""{_DEFINITION} WHERE file.path IN (SELECT value FROM json_each(?))
-                ORDER BY file.path, symbol.id""",
+                ORDER BY file.path, symbol.id""",  # noqa: S608
             json.dumps(list(paths)),
         )
 
@@ -58,7 +58,7 @@ class OccurrenceTable(Database):
             DefinitionRow,
             f"""{_DEFINITION} WHERE file.path IN (SELECT value FROM json_each(?))
                 AND (kind IN (SELECT value FROM json_each(?)) OR symbol.depth = 0 AND symbol.parent <> '')
-                ORDER BY file.path, symbol.id""",
+                ORDER BY file.path, symbol.id""",  # noqa: S608
             json.dumps(list(paths)),
             json.dumps(sorted(HOLDS_METHODS)),
         )

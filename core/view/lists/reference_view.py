@@ -50,7 +50,8 @@ def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, o
     resolver = Resolver(engine.store)
     scope = _Scope(engine, request)
     if request.relation == ReferenceRelation.REFERENCES:
-        return _references(engine, resolver, asked, scope, wanted, output)
+        every = reference_lines(resolver, asked.definition, scope.is_wanted)
+        return _about(asked, _references(engine, asked.definition, every, wanted, output))
     definition, levels = asked.definition, scope.levels
     if request.relation == ReferenceRelation.HIERARCHY:
         relatives = ClassHierarchy(resolver, scope.admits, levels).relatives(definition, request.depth)
@@ -93,28 +94,26 @@ class _Scope:
 
 
 def _references(
-    engine: Engine, resolver: Resolver, asked: AskedSymbol, scope: _Scope, wanted: Slice, output: Format
+    engine: Engine, target: DefinitionRow, every: ReferenceLines, wanted: Slice, output: Format
 ) -> RelationResults:
-    every = reference_lines(resolver, asked.definition, scope.is_wanted)
     shown = every.lines[wanted.offset : wanted.offset + wanted.limit]
-    hits, changed = _hits(engine, asked.definition.name, shown)
+    hits, changed = _hits(engine, target.name, shown)
     labels = [f"[{one.role}, {one.certainty}] " for one in shown]
     page = LinePage(hits, is_json=output == Format.JSON, labels=labels)
     masks = engine.store.masks_of({hit.path for hit in hits})
-    results = RelationResults(
+    return RelationResults(
         count=len(hits),
         total=len(every.lines),
         text_of=page.text_of,
         facts_of=lambda number, level: reference_facts(shown[number], hits[number], level),
-        paths=frozenset([asked.definition.path, *(one.path for one in shown)]),
+        paths=frozenset(one.path for one in shown),
         changed=frozenset(changed),
-        unit=_unit(" reference", len(every.lines), asked.definition),
+        unit=_unit(" reference", len(every.lines), target),
         notes=tuple(_counts(every)),
         facts={"by_certainty": dict(every.by_certainty), "by_role": dict(every.by_role)},
         ladders=lambda _, __: ladders(Detail.COMPACT, hits),
         masks_of=lambda number, level, text: page.masks_of(masks, number, level, text),
     )
-    return _about(asked, results)
 
 
 def _about(asked: AskedSymbol, results: RelationResults) -> RelationResults:
