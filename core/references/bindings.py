@@ -72,7 +72,7 @@ class FileBindings:
     def _renamed(self, place: int) -> Iterator[Binding]:
         """Yield what a new name in an import stands for: the name before it, or the whole module."""
         names = self._names
-        if place and names.role_at(place - 1) is OccurrenceRole.IMPORT:
+        if place and names.is_renamed(place - 1):
             yield from self._from(names.at(place - 1), names.name_at(place - 1))
         else:
             yield from (Binding(row.path, "") for row in self._rows_at(names.line_at(place)))

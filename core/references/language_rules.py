@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from keyhole.core.syntax.occurrences import OccurrenceRole
+
 # The languages of a family can use each other's definitions.
 _FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
 
@@ -23,6 +25,15 @@ class LanguageRules:
     includes: bool = False
     # Members of a class may be defined outside its body, even in other files.
     has_open_classes: bool = False
+    # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
+    has_late_variables: bool = False
+    # Names in these roles are never variables.
+    never_variables: frozenset[OccurrenceRole] = frozenset()
+    # Without a call, a name never means a function.
+    functions_are_called: bool = False
+
+
+_TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
 
 
 def _words(text: str) -> frozenset[str]:
@@ -32,13 +43,36 @@ def _words(text: str) -> frozenset[str]:
 _RULES = {
     "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
-    "go": LanguageRules(needs_import=True, shares_folder=True, has_open_classes=True),
+    "go": LanguageRules(
+        needs_import=True,
+        shares_folder=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+    ),
     "rust": LanguageRules(_words("self Self"), needs_import=True, has_open_classes=True),
     "java": LanguageRules(
-        _words("this"), _words("super"), has_implicit_self=True, needs_import=True, shares_folder=True
+        _words("this"),
+        _words("super"),
+        has_implicit_self=True,
+        needs_import=True,
+        shares_folder=True,
+        has_late_variables=True,
+        never_variables=_TYPES | {OccurrenceRole.CALL},
+        functions_are_called=True,
     ),
-    "kotlin": LanguageRules(_words("this"), _words("super"), has_implicit_self=True, has_open_classes=True),
-    "scala": LanguageRules(_words("this"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "kotlin": LanguageRules(
+        _words("this"),
+        _words("super"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+        functions_are_called=True,
+    ),
+    "scala": LanguageRules(
+        _words("this"), _words("super"), has_implicit_self=True, has_open_classes=True, never_variables=_TYPES
+    ),
     "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
     "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),

@@ -80,7 +80,8 @@ class NamesInFile:
         """Return whether an import gives the name at a place another one, which follows it."""
         if self.role_at(place) is not OccurrenceRole.IMPORT or place + 1 >= self.count:
             return False
-        return self.role_at(place + 1) is OccurrenceRole.ALIAS
+        # The other name of a Go import stands before it, so the one on the next line is another import's.
+        return self.role_at(place + 1) is OccurrenceRole.ALIAS and self._lines[place] == self._lines[place + 1]
 
     def has_imports_between(self, first: int, end: int) -> bool:
         """Return whether imported names stand on the lines from `first` up to `end`."""
@@ -136,9 +137,21 @@ class NamesInFile:
         bases = [place for place in places if self.role_at(place) is OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
-    def has_local(self, name: str, symbol: int) -> bool:
-        """Return whether a name is a parameter or variable of a function, and not shared with the code around it."""
-        return symbol in self._local_scopes(name)
+    def has_local(self, name: str, symbol: int, line: int | None = None) -> bool:
+        """Return whether a name is a parameter or variable of a function, and not shared with the code around it.
+
+        With a line: whether it starts to exist there or above.
+        """
+        first = self._local_scopes(name).get(symbol)
+        return first is not None and (line is None or first <= line)
+
+    def is_type_parameter(self, name: str, place: int) -> bool:
+        """Return whether a function or class around a place has a type parameter of this name."""
+        if name not in self._known_type_parameters:
+            places = [one for one in self.places(name) if self.role_at(one) is OccurrenceRole.TYPE_PARAMETER]
+            self._known_type_parameters[name] = {self.symbol_at(one) for one in places}
+        scopes = self._known_type_parameters[name]
+        return bool(scopes) and not scopes.isdisjoint(self.around(place))
 
     def first_local(self, symbol: int) -> str:
         """Return the first parameter or variable of a function; empty if it has none."""
@@ -160,24 +173,32 @@ class NamesInFile:
         number = self._receivers[self._receivers_before[place]]
         return NOT_A_NAME if number == UNNAMED else self.names[number - 1]
 
-    def _local_scopes(self, name: str) -> set[int]:
+    def _local_scopes(self, name: str) -> dict[int, int]:
         known = self._known_locals.get(name)
         if known is None:
             known = self._known_locals[name] = self._find_local_scopes(name)
         return known
 
-    def _find_local_scopes(self, name: str) -> set[int]:
-        scopes: set[int] = set()
-        shared: set[int] = set()
+    def _find_local_scopes(self, name: str) -> dict[int, int]:
+        """Return the functions that have a variable of this name, each with the first line of it."""
+        scopes: dict[int, int] = {}
+        shared = {NO_SYMBOL}
         for place in self.places(name):
             role = self._roles[place]
             if role in (OccurrenceRole.LOCAL, OccurrenceRole.OUTER):
                 scope = next(self.functions_around(place), NO_SYMBOL)
-                (scopes if role == OccurrenceRole.LOCAL else shared).add(scope)
-        return scopes - shared - {NO_SYMBOL}
+                if role == OccurrenceRole.LOCAL:
+                    scopes.setdefault(scope, self._lines[place])
+                else:
+                    shared.add(scope)
+        return {scope: line for scope, line in scopes.items() if scope not in shared}
 
     @cached_property
-    def _known_locals(self) -> dict[str, set[int]]:
+    def _known_locals(self) -> dict[str, dict[int, int]]:
+        return {}
+
+    @cached_property
+    def _known_type_parameters(self) -> dict[str, set[int]]:
         return {}
 
     @cached_property

@@ -23,7 +23,17 @@ _LONGEST_CHAIN = 10
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
-_NEVER = frozenset([OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT, OccurrenceRole.ALIAS])
+_NEVER = frozenset(
+    [
+        OccurrenceRole.DEFINITION,
+        OccurrenceRole.LOCAL,
+        OccurrenceRole.TYPE_PARAMETER,
+        OccurrenceRole.ARGUMENT,
+        OccurrenceRole.ALIAS,
+    ]
+)
+_NOT_CALLED = frozenset([OccurrenceRole.MENTION, OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
+_CALLED = frozenset(["function", "method", "constructor"])
 
 
 class Meaning(NamedTuple):
@@ -197,7 +207,15 @@ class _Place:
 
     def meaning(self) -> Meaning:
         """Return what the name may mean."""
-        candidates = self._resolver.known.definitions(self._name, self._family)
+        if self._rules.functions_are_called and self._found.role in _NOT_CALLED:
+            found = self._find([row for row in self._candidates() if row.kind not in _CALLED])
+            return found._replace(definitions=tuple(row for row in found.definitions if row.kind not in _CALLED))
+        return self._find(self._candidates())
+
+    def _candidates(self) -> list[DefinitionRow]:
+        return self._resolver.known.definitions(self._name, self._family)
+
+    def _find(self, candidates: list[DefinitionRow]) -> Meaning:
         is_own_name = self._found.role in _NEVER and not self._found.receiver
         if is_own_name or self._found.role is OccurrenceRole.DEFINITION:
             return NOTHING
@@ -235,6 +253,8 @@ class _Place:
     # Names on their own
 
     def _bare(self, candidates: list[DefinitionRow]) -> Meaning:
+        if self._names.is_type_parameter(self._name, self._found.place):
+            return NOTHING
         nested = self._nested(candidates)
         if nested is not None:
             return nested
@@ -259,7 +279,7 @@ class _Place:
             inner = [row for row in candidates if row.path == self._path and row.start_line in lines[1:]]
             if own := [row for row in inner if not self._resolver.is_member(row)]:
                 return certain(own)
-            if self._names.has_local(self._name, symbol):
+            if self._found.role not in self._rules.never_variables and self._is_local(self._found, symbol):
                 return NOTHING
         return None
 
@@ -369,9 +389,7 @@ class _Place:
     def _of_module(self, before: Occurrence, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
         bindings = self._resolver.bindings(self._path)
-        if bindings is None or (
-            not before.receiver and self._is_variable(before) and not bindings.of(self._found.receiver)
-        ):
+        if bindings is None or (not before.receiver and self._hides_module(before)):
             return None
         paths = [binding.path for binding in bindings.of(self._found.receiver) if not binding.name]
         if before.receiver:
@@ -404,8 +422,17 @@ class _Place:
         return ".".join(reversed(parts))
 
     def _is_variable(self, place: Occurrence) -> bool:
-        name = self._names.name_at(place.place)
-        return any(self._names.has_local(name, symbol) for symbol in self._names.functions_around(place.place))
+        return any(self._is_local(place, symbol) for symbol in self._names.functions_around(place.place))
+
+    def _is_local(self, place: Occurrence, symbol: int) -> bool:
+        """Return whether the name at a place is a variable of a function around it."""
+        line = place.line if self._rules.has_late_variables else None
+        return self._names.has_local(self._names.name_at(place.place), symbol, line)
+
+    def _hides_module(self, place: Occurrence) -> bool:
+        """Return whether a variable hides a module: in `config := config.New()`, it does not do so yet."""
+        above = place._replace(line=place.line - 1)
+        return self._found.role not in self._rules.never_variables - {OccurrenceRole.CALL} and self._is_variable(above)
 
     def _is_go_receiver(self) -> bool:
         """Return whether the receiver is the variable that a method of Go is defined with: `func (s *Server) …`."""

@@ -9,6 +9,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref.attribute @ref.assignment        a member that is read; a variable or member that is written
     @ref.type @ref.call @ref.decorator    a type, something called, something that decorates
     @ref.local                            a parameter or local variable, where it starts to exist
+    @ref.type_parameter                   a type parameter, where it starts to exist
     @ref.outer                            a name that a function shares with the code around it (`global x`)
     @ref.argument                         the name of an argument in a call, or of a key: no name of this scope
     @ref.base                             a class or interface that another one extends
@@ -55,12 +56,13 @@ class OccurrenceRole(IntEnum):
     CALL = 5
     DECORATOR = 6
     LOCAL = 7
-    OUTER = 8
-    ARGUMENT = 9
-    BASE = 10
-    IMPORT = 11
-    ALIAS = 12
-    DEFINITION = 13
+    TYPE_PARAMETER = 8
+    OUTER = 9
+    ARGUMENT = 10
+    BASE = 11
+    IMPORT = 12
+    ALIAS = 13
+    DEFINITION = 14
 
 
 _ROLES = {f"ref.{role.name.lower()}": int(role) for role in OccurrenceRole if role is not OccurrenceRole.MENTION}

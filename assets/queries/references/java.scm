@@ -46,7 +46,7 @@
 (instanceof_expression name: (identifier) @ref.local)
 (type_pattern (identifier) @ref.local)
 (record_pattern_component (identifier) @ref.local)
-(type_parameter . (type_identifier) @ref.local)
+(type_parameter . (type_identifier) @ref.type_parameter)
 (enum_constant name: (identifier) @ref.local)
 
 (assignment_expression left: (identifier) @ref.assignment)

@@ -24,7 +24,7 @@
 (class_parameter (simple_identifier) @ref.local . ":")
 (parameter_with_optional_type . (simple_identifier) @ref.local)
 (catch_block (simple_identifier) @ref.local . ":")
-(type_parameter (type_identifier) @ref.local)
+(type_parameter (type_identifier) @ref.type_parameter)
 (enum_entry (simple_identifier) @ref.local)
 
 (directly_assignable_expression . (simple_identifier) @ref.assignment .)
