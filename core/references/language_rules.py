@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.types import HOLDS_METHODS
 
 # The languages of a family can use each other's definitions.
 _FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
@@ -31,6 +33,10 @@ class LanguageRules:
     never_variables: frozenset[OccurrenceRole] = frozenset()
     # Without a call, a name never means a function.
     functions_are_called: bool = False
+    # Names have full names, made of namespaces that files declare and `use` brings.
+    has_namespaces: bool = False
+    # What has members, beside classes and the like.
+    other_holders: frozenset[str] = frozenset()
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
@@ -76,8 +82,14 @@ _RULES = {
     "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
     "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
-    "php": LanguageRules(_words("$this self static"), _words("parent")),
-    "ruby": LanguageRules(_words("self"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "php": LanguageRules(_words("$this self static"), _words("parent"), functions_are_called=True, has_namespaces=True),
+    "ruby": LanguageRules(
+        _words("self"),
+        _words("super"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        other_holders=_words("module"),
+    ),
     "lua": LanguageRules(_words("self")),
 }
 _NO_RULES = LanguageRules()
@@ -91,3 +103,8 @@ def family_of(language: str) -> str:
 def rules_of(language: str) -> LanguageRules:
     """Return the rules of a language."""
     return _RULES.get(family_of(language), _NO_RULES)
+
+
+def is_holder(row: DefinitionRow) -> bool:
+    """Return whether a definition has members."""
+    return row.kind in HOLDS_METHODS or row.kind in rules_of(row.language).other_holders

@@ -13,9 +13,10 @@ from keyhole.core.references.bindings import Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
-from keyhole.core.references.language_rules import LanguageRules, family_of, rules_of
+from keyhole.core.references.language_rules import LanguageRules, family_of, is_holder, rules_of
 from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile, Occurrence
-from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.references.namespaces import Namespaces
+from keyhole.core.syntax.occurrences import OUTERMOST, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
 # How many files an import may lead through, and how many classes up a member is looked for.
@@ -61,6 +62,7 @@ class Resolver:
 
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
+        self.namespaces = Namespaces(self.known)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
@@ -100,8 +102,7 @@ class Resolver:
         if row.kind in _MEMBERS:
             return True
         return bool(row.parent) and any(
-            holder.qualified_name == row.parent and holder.kind in HOLDS_METHODS
-            for holder in self.known.holders(row.path)
+            holder.qualified_name == row.parent and is_holder(holder) for holder in self.known.holders(row.path)
         )
 
     def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
@@ -123,7 +124,7 @@ class Resolver:
             for place in names.bases_of(names.symbol_named(part.name, part.name_line)) if names else ():
                 meaning = self.meaning(part.path, place)
                 for row in meaning.definitions:
-                    if row.kind in HOLDS_METHODS:
+                    if is_holder(row):
                         whole = self.whole_type(row)
                         found.setdefault(whole.id, (whole, meaning.certainty))
         return list(found.values())
@@ -177,7 +178,7 @@ class Resolver:
                 return Members((), is_complete=False)
             for place in names.bases_of(names.symbol_named(part.name, part.name_line)):
                 meaning = self.meaning(part.path, place)
-                found = [row for row in meaning.definitions if row.kind in HOLDS_METHODS and row.kind != "impl"]
+                found = [row for row in meaning.definitions if is_holder(row) and row.kind != "impl"]
                 is_sure = bool(found) and meaning.certainty is not Certainty.BY_NAME
                 is_complete = is_complete and (is_sure or names.name_at(place) == "object")
                 bases.update((row.id, row) for row in found if is_sure)
@@ -188,7 +189,7 @@ class Resolver:
         if not rules_of(holder.language).has_open_classes:
             return [holder]
         rows = self.known.definitions(holder.name, family_of(holder.language))
-        same = [row for row in rows if row.kind in HOLDS_METHODS and row.parent == holder.parent]
+        same = [row for row in rows if is_holder(row) and row.parent == holder.parent]
         return [row for row in same if _may_continue(holder, row)] or [holder]
 
 
@@ -219,6 +220,8 @@ class _Place:
         is_own_name = self._found.role in _NEVER and not self._found.receiver
         if is_own_name or self._found.role is OccurrenceRole.DEFINITION:
             return NOTHING
+        if self._rules.has_namespaces and (meaning := self._by_full_name()) is not None:
+            return meaning
         if not candidates and (self._found.receiver or not self._has_new_name()):
             return NOTHING
         if self._found.role is OccurrenceRole.STRING:
@@ -249,6 +252,22 @@ class _Place:
             if binding.path:
                 rows += self._resolver.provided(binding.path, binding.name or self._name, self._family)
         return certain(rows)
+
+    def _by_full_name(self) -> Meaning | None:
+        """Return what has the full name of this one; None if the name may be that of a member or in a text."""
+        if self._found.role is OccurrenceRole.STRING:
+            return None
+        spaces = self._resolver.namespaces
+        for full_name in spaces.full_names(self._path, self._names, self._found):
+            rows = self._resolver.known.definitions(full_name.rpartition(OUTERMOST)[2], self._family)
+            rows = [row for row in rows if spaces.full_name(row) == full_name and not self._resolver.is_member(row)]
+            if rows:
+                # Outside namespaces, other programs in the workspace may define the same name.
+                is_sure = OUTERMOST in full_name or all(row.path == self._path for row in rows)
+                found = _by_number(rows)
+                return certain(rows) if is_sure and found.certainty is Certainty.LIKELY else found
+        is_member = self._found.receiver not in ("", OUTERMOST) and self._found.role is not OccurrenceRole.IMPORT
+        return None if is_member else NOTHING
 
     # Names on their own
 
@@ -355,9 +374,11 @@ class _Place:
         if before.role is OccurrenceRole.IMPORT or self._is_variable(before):
             return self._of_unknown(candidates)
         meaning = self._resolver.meaning(self._path, before.place)
-        holders = [row for row in meaning.definitions if row.kind in HOLDS_METHODS]
+        holders = [row for row in meaning.definitions if is_holder(row)]
         if holders:
             return self._of_class(holders, meaning.certainty, candidates)
+        if self._rules.has_namespaces and before.role is OccurrenceRole.MENTION and not receiver.startswith("$"):
+            return NOTHING  # a class outside the workspace
         spaces = [row for row in candidates if row.parent.rpartition(".")[2] == receiver]
         if spaces and not any(map(self._resolver.is_member, spaces)):
             return certain(spaces)
@@ -447,15 +468,15 @@ class _Place:
         around = [row for row in self._resolver.known.holders(self._path) if row.start_line <= line <= row.end_line]
         found = []
         for row in reversed(around):
-            if row.kind in HOLDS_METHODS:
+            if is_holder(row):
                 found += [row] if row.kind != "impl" else self._type_of(row.name)
-            else:
+            elif row.depth == 0:
                 found += self._type_of(row.parent.rpartition(".")[2])
         return found
 
     def _type_of(self, name: str) -> list[DefinitionRow]:
         """Return the type that methods outside its body belong to."""
-        rows = [row for row in self._resolver.known.definitions(name, self._family) if row.kind in HOLDS_METHODS]
+        rows = [row for row in self._resolver.known.definitions(name, self._family) if is_holder(row)]
         rows = [row for row in rows if row.kind != "impl"] or rows
         near = [row for row in rows if row.path == self._path] or [
             row for row in rows if _folder(row.path) == _folder(self._path)
