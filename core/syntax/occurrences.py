@@ -6,7 +6,6 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
     @ref.path                             a path whose last part is imported: `"net/http"`
     @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`
-    @ref.grouped                          a name in braces, taken from what stands before them, as in imports of PHP
     @ref.attribute @ref.assignment        a member that is read; a variable or member that is written
     @ref.type @ref.call @ref.decorator    a type, something called, something that decorates
     @ref.local                            a parameter or local variable, where it starts to exist
@@ -44,9 +43,6 @@ _LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
 _ONE_COLON = frozenset(["lua"])
-_BETWEEN_PARTS = b"\\.: \t\r\n"
-# The receiver of `\Item` in PHP, which is the outermost `Item`.
-OUTERMOST = "\\"
 
 
 class OccurrenceRole(IntEnum):
@@ -97,7 +93,7 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
-    ends, roles, taken = _collect(content, captures)
+    ends, roles, infix = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
         return b""
@@ -106,7 +102,7 @@ def pack_occurrences(
     name_of = [numbers[content[start:stop]] for start, stop in zip(starts, stops, strict=True)]
     rows = source.rows(starts)
     role_of = bytearray([roles.get(start, 0) for start in starts])
-    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, taken)
+    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix)
     columns = [min(start - first, LAST_COLUMN) for start, first in zip(starts, source.row_starts(rows), strict=True)]
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
@@ -145,11 +141,11 @@ class _Numbers(dict[bytes, int]):
 
 def _collect(
     content: bytes, captures: Iterable[dict[str, list[Node]]]
-) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
-    """Return the end and the role of each name, by its start; and the ends of receivers that no mark follows."""
+) -> tuple[dict[int, int], dict[int, int], set[int]]:
+    """Return the end and the role of each name, by its start, and the starts of those between two operands."""
     ends: dict[int, int] = {}
     roles: dict[int, int] = {}
-    taken: dict[int, int] = {}
+    infix: set[int] = set()
     for found in captures:
         # Lists instead of single names: files have so many that it takes half the time.
         _add_places(ends, found.pop("ref", []))
@@ -164,14 +160,14 @@ def _collect(
             if path := _LAST_OF_PATH.fullmatch(content, node.start_byte, node.end_byte):
                 ends[path.start(1)] = path.end(1)
                 roles[path.start(1)] = OccurrenceRole.IMPORT
-        taken.update(_receiver_ends(content, found))
+        infix.update(node.start_byte for node in found.pop("ref.infix", ()))
         # In the order of the roles, so that the more telling one stays.
         for capture, role in _ROLES.items():
             if nodes := found.get(capture, []):
                 roles.update(dict.fromkeys(_add_places(ends, nodes), role))
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
-    return ends, roles, taken
+    return ends, roles, infix
 
 
 def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
@@ -189,17 +185,17 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
     name_of: list[int],
     numbers: _Numbers,
     roles: bytearray,
-    taken: dict[int, int],
+    infix: set[int],
 ) -> list[int]:
     """Mark each name that is taken from something, and return the numbers of what they are taken from."""
     receivers = []
-    after_mark = [place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in taken]
+    after_mark = [place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in infix]
     for place in after_mark:
         start = starts[place]
-        end = taken[start] if start in taken else _receiver_end(language, content, start)
+        end = _skip_blanks(content, start) if start in infix else _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.
         is_loose = place == 0 or stops[place - 1] != end
-        if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT and start not in taken):
+        if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT):
             continue
         roles[place] |= HAS_RECEIVER
         if is_loose:
@@ -214,10 +210,8 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
     """Return where the receiver of the name at `start` ends; 0 if the name is not taken from anything."""
     separator = content[max(0, start - 2) : start]
     if separator.endswith(b"\\"):
-        # `Shop\Item` or `\Item` in PHP; in escapes such as `\n` of other languages, nothing comes before.
-        if language != "php":
-            return 0
-        return start - 1 if separator[:1].isalnum() or separator[:1] == b"_" else start
+        # `Shop\Item` in PHP; in `\Item` and in escapes such as `\n`, nothing comes before.
+        return start - 1 if language == "php" and separator[:1].isalnum() else 0
     if separator[:1].isalnum() and separator.endswith(b"."):
         return start - 1
     if separator == b"::" and (language == "sql" or not _ENDS_OPERAND.match(content, max(0, start - 3))):
@@ -235,17 +229,6 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
     return _skip_blanks(content, end)
 
 
-def _receiver_ends(content: bytes, found: dict[str, list[Node]]) -> dict[int, int]:
-    """Return where the receivers of names that no mark precedes end, by the starts of the names."""
-    infix = {node.start_byte: _skip_blanks(content, node.start_byte) for node in found.pop("ref.infix", ())}
-    return infix | {node.start_byte: _before_brace(content, node.start_byte) for node in found.pop("ref.grouped", ())}
-
-
-def _before_brace(content: bytes, start: int) -> int:
-    """Return where the name before the brace around a position ends."""
-    return len(content[: content.rfind(b"{", 0, start)].rstrip(_BETWEEN_PARTS))
-
-
 def _skip_blanks(content: bytes, end: int) -> int:
     """Return where the text before a position ends."""
     while end and content[end - 1] in b" \t\r\n":
@@ -258,8 +241,6 @@ def _word_before(content: bytes, end: int) -> bytes:
     before = content[max(0, end - _LONGEST_NAME) : end]
     if before.endswith(b"super()"):
         return b"super"
-    if before.endswith(b"\\"):
-        return OUTERMOST.encode()
     word = _LAST_WORD.search(before)
     return word.group() if word else b""
 
