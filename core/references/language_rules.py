@@ -23,6 +23,10 @@ class LanguageRules:
     needs_import: bool = False
     # The files of a folder see each other's definitions.
     shares_folder: bool = False
+    # Files say which package they belong to, and imports give whole names.
+    has_packages: bool = False
+    # The names in imports may start from a package or object that the file can reach.
+    has_relative_imports: bool = False
     # Headers are included whole, so an import brings every name.
     includes: bool = False
     # Members of a class may be defined outside its body, even in other files.
@@ -62,7 +66,7 @@ _RULES = {
         _words("super"),
         has_implicit_self=True,
         needs_import=True,
-        shares_folder=True,
+        has_packages=True,
         has_late_variables=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
         functions_are_called=True,
@@ -71,13 +75,20 @@ _RULES = {
         _words("this"),
         _words("super"),
         has_implicit_self=True,
+        has_packages=True,
         has_open_classes=True,
         has_late_variables=True,
         never_variables=_TYPES,
         functions_are_called=True,
     ),
     "scala": LanguageRules(
-        _words("this"), _words("super"), has_implicit_self=True, has_open_classes=True, never_variables=_TYPES
+        _words("this"),
+        _words("super"),
+        has_implicit_self=True,
+        has_packages=True,
+        has_relative_imports=True,
+        has_open_classes=True,
+        never_variables=_TYPES,
     ),
     "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
     "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),

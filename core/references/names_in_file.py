@@ -76,6 +76,30 @@ class NamesInFile:
         """Return the line of a place."""
         return self._lines[place]
 
+    def places_in_role(self, role: OccurrenceRole) -> list[int]:
+        """Return the places of all names in a role, in order."""
+        found: list[int] = np.flatnonzero(np.asarray(self._roles) % HAS_RECEIVER == role).tolist()
+        return found
+
+    def is_continued(self, place: int) -> bool:
+        """Return whether the next name is taken from the one at a place."""
+        return place + 1 < self.count and self._is_taken_from_last(place + 1)
+
+    def dotted(self, place: int) -> str:
+        """Return the name at a place with the names before it, such as `package.module`."""
+        parts = [self.name_at(place)]
+        while place and self._is_taken_from_last(place):
+            place -= 1
+            parts.append(self.name_at(place))
+        return ".".join(reversed(parts))
+
+    def name_before_braces(self, place: int) -> int | None:
+        """Return the place of the name before the braces around an imported name; None if it is not in braces."""
+        receiver = self._receiver_at(place)
+        if not receiver or self._is_taken_from_last(place):
+            return None
+        return next((one for one in reversed(self.places(receiver)) if one < place), None)
+
     def is_renamed(self, place: int) -> bool:
         """Return whether an import gives the name at a place another one, which follows it."""
         if self.role_at(place) is not OccurrenceRole.IMPORT or place + 1 >= self.count:
@@ -172,6 +196,9 @@ class NamesInFile:
             return ""
         number = self._receivers[self._receivers_before[place]]
         return NOT_A_NAME if number == UNNAMED else self.names[number - 1]
+
+    def _is_taken_from_last(self, place: int) -> bool:
+        return place > 0 and self._receiver_at(place) == self.name_at(place - 1)
 
     def _local_scopes(self, name: str) -> dict[int, int]:
         known = self._known_locals.get(name)

@@ -10,6 +10,7 @@ from keyhole.core.syntax.occurrences import OUTERMOST, OccurrenceRole
 # `namespace\name` is the one of this namespace, whatever is imported.
 _OWN = "namespace"
 _VARIABLE = "$"
+SEPARATOR = "\\"
 
 
 class Namespaces:
@@ -24,8 +25,8 @@ class Namespaces:
         parts = list(_parts(names, found))
         if found.role is OccurrenceRole.IMPORT:
             yield _imported_name(names, found)
-        elif parts[0] == OUTERMOST:
-            yield OUTERMOST.join(parts[1:])
+        elif parts[0] in OUTERMOST:
+            yield SEPARATOR.join(parts[1:])
         elif not parts[0].startswith((NOT_A_NAME, _VARIABLE)):
             yield from self._relative(path, names, found.line, parts)
 
@@ -87,7 +88,7 @@ def _imported_name(names: NamesInFile, found: Occurrence) -> str:
             break
         found = above
         parts.append(wanted)
-    return OUTERMOST.join(reversed(parts))
+    return SEPARATOR.join(reversed(parts))
 
 
 def _parts(names: NamesInFile, found: Occurrence) -> Iterator[str]:
@@ -103,4 +104,4 @@ def _parts(names: NamesInFile, found: Occurrence) -> Iterator[str]:
 
 
 def _join(*parts: str) -> str:
-    return OUTERMOST.join(part for part in parts if part)
+    return SEPARATOR.join(part for part in parts if part)

@@ -15,7 +15,8 @@ from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, is_holder, rules_of
 from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile, Occurrence
-from keyhole.core.references.namespaces import Namespaces
+from keyhole.core.references.namespaces import SEPARATOR, Namespaces
+from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.syntax.occurrences import OUTERMOST, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -63,6 +64,7 @@ class Resolver:
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
         self.namespaces = Namespaces(self.known)
+        self.packages = Packages(self.known)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
@@ -238,6 +240,8 @@ class _Place:
     # Names in imports
 
     def _imported(self, candidates: list[DefinitionRow]) -> Meaning:
+        if self._rules.has_packages:
+            return self._with_whole_name(whole_name(self._names, self._found.place))
         bindings = self._resolver.bindings(self._path)
         found = bindings.at(self._found, self._name) if bindings else []
         if self._rules.needs_import:
@@ -259,14 +263,14 @@ class _Place:
             return None
         spaces = self._resolver.namespaces
         for full_name in spaces.full_names(self._path, self._names, self._found):
-            rows = self._resolver.known.definitions(full_name.rpartition(OUTERMOST)[2], self._family)
+            rows = self._resolver.known.definitions(full_name.rpartition(SEPARATOR)[2], self._family)
             rows = [row for row in rows if spaces.full_name(row) == full_name and not self._resolver.is_member(row)]
             if rows:
                 # Outside namespaces, other programs in the workspace may define the same name.
-                is_sure = OUTERMOST in full_name or all(row.path == self._path for row in rows)
+                is_sure = SEPARATOR in full_name or all(row.path == self._path for row in rows)
                 found = _by_number(rows)
                 return certain(rows) if is_sure and found.certainty is Certainty.LIKELY else found
-        is_member = self._found.receiver not in ("", OUTERMOST) and self._found.role is not OccurrenceRole.IMPORT
+        is_member = self._found.receiver not in OUTERMOST | {""} and self._found.role is not OccurrenceRole.IMPORT
         return None if is_member else NOTHING
 
     # Names on their own
@@ -280,6 +284,7 @@ class _Place:
         steps: list[Callable[[list[DefinitionRow]], Meaning | None]] = [
             self._in_class,
             self._in_file,
+            self._in_packages,
             self._by_import,
             self._in_folder,
             self._included,
@@ -289,6 +294,9 @@ class _Place:
                 return meaning
         if self._rules.needs_import:
             return NOTHING
+        if self._rules.has_packages:
+            # A member of what a block of code is run for, as in `with(plant) { grow() }`, or of an imported value.
+            return Meaning(Certainty.BY_NAME, tuple(candidates))
         return _by_number([row for row in candidates if not self._resolver.is_member(row)])
 
     def _nested(self, candidates: list[DefinitionRow]) -> Meaning | None:
@@ -328,6 +336,42 @@ class _Place:
     def _is_visible(self, row: DefinitionRow) -> bool:
         """Return whether a definition of this file is not inside a function that the place is outside of."""
         return not self._names.is_inside_function(row.name, row.name_line)
+
+    def _in_packages(self, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the file imports by this name, what its package has, or what a star import brings."""
+        if not self._rules.has_packages:
+            return None
+        packages = self._resolver.packages
+        imports = packages.imports(self._path, self._names)
+        if imported := imports.by_name.get(self._name):
+            found = [self._with_whole_name(name) for name in imported]
+            rows = tuple(row for meaning in found for row in meaning.definitions)
+            return Meaning(max((meaning.certainty for meaning in found), key=list(Certainty).index), rows)
+        own = [row for row in candidates if packages.owner(row) == packages.package(self._path)]
+        if own:
+            return self._nearest(own)
+        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.whole_names)]
+        return self._nearest(starred) if starred else None
+
+    def _is_starred(self, owner: str, imported: set[str]) -> bool:
+        if owner in imported:
+            return True
+        return self._rules.has_relative_imports and any(owner.endswith(f".{name}") for name in imported)
+
+    def _with_whole_name(self, whole: str) -> Meaning:
+        packages = self._resolver.packages
+        rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+        exact = [row for row in rows if packages.has_name(row, whole)]
+        if exact or not self._rules.has_relative_imports:
+            return self._nearest(exact)
+        return _by_number([row for row in rows if packages.ends_with(row, whole)])
+
+    def _nearest(self, rows: list[DefinitionRow]) -> Meaning:
+        """Return definitions with one whole name; if several projects have one, that of the same project."""
+        project = self._path.rpartition("/src/")[0]
+        near = [row for row in rows if row.path.rpartition("/src/")[0] == project]
+        is_clear = bool(near) or len({same_thing(row) for row in rows}) <= 1
+        return certain(near or rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
 
     def _by_import(self, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
@@ -369,6 +413,8 @@ class _Place:
         before = self._before()
         if before is None:
             return self._of_unknown(candidates)
+        if self._rules.has_packages and (rows := self._after_package(candidates)):
+            return self._nearest(rows)
         if (module := self._of_module(before, candidates)) is not None:
             return module
         if before.role is OccurrenceRole.IMPORT or self._is_variable(before):
@@ -383,6 +429,14 @@ class _Place:
         if spaces and not any(map(self._resolver.is_member, spaces)):
             return certain(spaces)
         return self._of_unknown(candidates)
+
+    def _after_package(self, candidates: list[DefinitionRow]) -> list[DefinitionRow]:
+        """Return what the name means if everything before it is its package or class, written out."""
+        whole = self._names.dotted(self._found.place)
+        first = self._names.at(self._found.place - whole.count("."))
+        if self._is_variable(first):
+            return []
+        return [row for row in candidates if self._resolver.packages.has_name(row, whole)]
 
     def _of_self(self, candidates: list[DefinitionRow], *, inherited: bool) -> Meaning:
         holders = self._holders()
@@ -414,7 +468,7 @@ class _Place:
             return None
         paths = [binding.path for binding in bindings.of(self._found.receiver) if not binding.name]
         if before.receiver:
-            paths = bindings.modules(self._dotted(before))
+            paths = bindings.modules(self._names.dotted(before.place))
         elif not paths and self._rules.shares_folder:
             paths = bindings.packages(self._found.receiver)
         if not paths:
@@ -433,14 +487,6 @@ class _Place:
         before = self._names.at(self._found.place - 1) if self._found.place else None
         is_it = before is not None and self._names.name_at(before.place) == self._found.receiver
         return before if is_it else None
-
-    def _dotted(self, before: Occurrence) -> str:
-        """Return everything before the name, such as `package.module`."""
-        parts, place = [self._names.name_at(before.place)], before
-        while place.receiver and place.receiver != NOT_A_NAME and place.place:
-            parts.append(place.receiver)
-            place = self._names.at(place.place - 1)
-        return ".".join(reversed(parts))
 
     def _is_variable(self, place: Occurrence) -> bool:
         return any(self._is_local(place, symbol) for symbol in self._names.functions_around(place.place))

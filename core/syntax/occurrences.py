@@ -5,7 +5,8 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
     @ref.path                             a path whose last part is imported: `"net/http"`
-    @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`
+    @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
+                                          or an import in braces, whose receiver is before them: `a.{b, c}`
     @ref.attribute @ref.assignment        a member that is read; a variable or member that is written
     @ref.type @ref.call @ref.decorator    a type, something called, something that decorates
     @ref.local                            a parameter or local variable, where it starts to exist
@@ -43,6 +44,8 @@ _LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
 _ONE_COLON = frozenset(["lua"])
+# The receiver of `\Item` in PHP and `::Item` in Ruby, which is the outermost `Item`.
+OUTERMOST = frozenset(["\\", "::"])
 
 
 class OccurrenceRole(IntEnum):
@@ -192,10 +195,14 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
     after_mark = [place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in infix]
     for place in after_mark:
         start = starts[place]
-        end = _skip_blanks(content, start) if start in infix else _receiver_end(language, content, start)
+        if start in infix:
+            is_import = roles[place] == OccurrenceRole.IMPORT
+            end = _before_braces(content, start) if is_import else _skip_blanks(content, start)
+        else:
+            end = _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.
         is_loose = place == 0 or stops[place - 1] != end
-        if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT):
+        if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT and start not in infix):
             continue
         roles[place] |= HAS_RECEIVER
         if is_loose:
@@ -210,13 +217,14 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
     """Return where the receiver of the name at `start` ends; 0 if the name is not taken from anything."""
     separator = content[max(0, start - 2) : start]
     if separator.endswith(b"\\"):
-        # `Shop\Item` in PHP; in `\Item` and in escapes such as `\n`, nothing comes before.
-        return start - 1 if language == "php" and separator[:1].isalnum() else 0
+        # `Shop\Item` or `\Item` in PHP; in escapes such as `\n` of other languages, nothing comes before.
+        is_inner = separator[:1].isalnum() or separator[:1] == b"_"
+        return 0 if language != "php" else start - 1 if is_inner else start
     if separator[:1].isalnum() and separator.endswith(b"."):
         return start - 1
     if separator == b"::" and (language == "sql" or not _ENDS_OPERAND.match(content, max(0, start - 3))):
         # `::Item` is the outermost `Item`, or a reference to a function; in SQL, `price::integer` is a cast.
-        return 0
+        return start if language == "ruby" else 0
     if separator in (b"::", b"->", b"?."):
         end = start - 2
     elif (separator.endswith(b".") and separator != b"..") or (separator.endswith(b":") and language in _ONE_COLON):
@@ -227,6 +235,11 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
         # `x?->y`, `x&.y`, `x!.y`
         end -= 1
     return _skip_blanks(content, end)
+
+
+def _before_braces(content: bytes, start: int) -> int:
+    """Return where the name before the braces around an import ends: `a.b.{C, D}`."""
+    return max(0, content.rfind(b"{", 0, start) - 1)
 
 
 def _skip_blanks(content: bytes, end: int) -> int:
@@ -241,6 +254,8 @@ def _word_before(content: bytes, end: int) -> bytes:
     before = content[max(0, end - _LONGEST_NAME) : end]
     if before.endswith(b"super()"):
         return b"super"
+    if before.endswith((b"\\", b"::")):
+        return b"\\" if before.endswith(b"\\") else b"::"
     word = _LAST_WORD.search(before)
     return word.group() if word else b""
 

@@ -5,7 +5,8 @@
 (object_creation_expression type: (generic_type . (scoped_type_identifier (type_identifier) @ref.call .)))
 (method_invocation object: (_) type_arguments: (_) name: (identifier) @ref.infix)
 (field_access field: (identifier) @ref.attribute)
-(method_reference (_) "::" (identifier) @ref.attribute .)
+; Methods and variables have names of their own, so a reference to a method counts as a call.
+(method_reference (_) "::" (identifier) @ref.call .)
 
 (import_declaration (identifier) @ref.import)
 (import_declaration (scoped_identifier name: (identifier) @ref.import))

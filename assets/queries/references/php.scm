@@ -16,8 +16,8 @@
 (namespace_use_clause (qualified_name (name) @ref.import))
 (namespace_use_clause (qualified_name (namespace_name (name) @ref.import)))
 (namespace_use_declaration (namespace_name (name) @ref.import))
-(namespace_use_group (namespace_use_clause . (name) @ref.grouped))
-(namespace_use_group (namespace_use_clause (qualified_name (namespace_name . (name) @ref.grouped))))
+(namespace_use_group (namespace_use_clause . (name) @ref.infix))
+(namespace_use_group (namespace_use_clause (qualified_name (namespace_name . (name) @ref.infix))))
 (namespace_use_clause alias: (name) @ref.alias)
 
 ; A trait gives its methods to a class, as a base class does.

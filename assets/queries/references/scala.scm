@@ -13,9 +13,10 @@
 (field_expression field: (_) @ref.attribute)
 
 (import_declaration (identifier) @ref.import)
-(namespace_selectors (identifier) @ref.import)
-(arrow_renamed_identifier name: (identifier) @ref.import)
+(namespace_selectors (identifier) @ref.import @ref.infix)
+(arrow_renamed_identifier name: (identifier) @ref.import @ref.infix)
 (arrow_renamed_identifier alias: (identifier) @ref.alias)
+(namespace_selectors (as_renamed_identifier name: (identifier) @ref.import @ref.infix))
 (as_renamed_identifier name: (identifier) @ref.import)
 (as_renamed_identifier alias: (identifier) @ref.alias)
 (export_declaration (identifier) @ref.import)
