@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from keyhole.core.index.store import Store
+from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.references.find import references_to
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.service import Service
@@ -40,7 +40,7 @@ def as_text(answers: dict[str, list[str]]) -> str:
     return "".join(f"{symbol}\n" + "".join(f"  {one}\n" for one in found) for symbol, found in answers.items())
 
 
-def _references(store: Store, symbol: str) -> list[str]:
+def _references(store: ReferenceStore, symbol: str) -> list[str]:
     path, _, name = symbol.partition("::")
     rows = [row for row in store.definitions_in([path]) if row.qualified_name == name]
     assert rows, f"{symbol} is not defined"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.known_names import KnownNames
-from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile, Occurrence
+from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile
 from keyhole.core.syntax.occurrences import OUTERMOST, OccurrenceRole
 
 # `namespace\name` is the one of this namespace, whatever is imported.
@@ -20,15 +20,15 @@ class Namespaces:
         self._known = known
         self._imported: dict[str, dict[str, str]] = {}
 
-    def full_names(self, path: str, names: NamesInFile, found: Occurrence) -> Iterator[str]:
+    def full_names(self, path: str, names: NamesInFile, place: int) -> Iterator[str]:
         """Yield the full names that a name may have; the first one that is defined counts."""
-        parts = list(_parts(names, found))
-        if found.role is OccurrenceRole.IMPORT:
-            yield _imported_name(names, found)
+        parts = _parts(names, place)
+        if names.role_at(place) is OccurrenceRole.IMPORT:
+            yield _imported_name(names, place)
         elif parts[0] in OUTERMOST:
             yield SEPARATOR.join(parts[1:])
         elif not parts[0].startswith((NOT_A_NAME, _VARIABLE)):
-            yield from self._relative(path, names, found.line, parts)
+            yield from self._relative(path, names, names.line_at(place), parts)
 
     def full_name(self, row: DefinitionRow) -> str:
         """Return the full name of a definition; `define` makes constants outside any namespace."""
@@ -65,42 +65,38 @@ def _imports(names: NamesInFile) -> Iterator[tuple[str, str]]:
     for place in range(names.count):
         role = names.role_at(place)
         if role is OccurrenceRole.ALIAS and place:
-            yield names.name_at(place), _imported_name(names, names.at(place - 1))
+            yield names.name_at(place), _imported_name(names, place - 1)
         elif role is OccurrenceRole.IMPORT and not names.is_renamed(place) and not _is_prefix(names, place):
-            yield names.name_at(place), _imported_name(names, names.at(place))
+            yield names.name_at(place), _imported_name(names, place)
 
 
 def _is_prefix(names: NamesInFile, place: int) -> bool:
     """Return whether an imported name is taken from the one at a place."""
-    after = names.at(place + 1) if place + 1 < names.count else None
-    return after is not None and after.role is OccurrenceRole.IMPORT and after.receiver == names.name_at(place)
+    return names.is_continued(place) and names.role_at(place + 1) is OccurrenceRole.IMPORT
 
 
-def _imported_name(names: NamesInFile, found: Occurrence) -> str:
+def _imported_name(names: NamesInFile, place: int) -> str:
     """Return the full name of a name in an import; what it is taken from may stand before a brace."""
-    parts = [names.name_at(found.place)]
-    while found.receiver:
-        wanted = found.receiver
-        before = (names.at(place) for place in range(found.place - 1, -1, -1) if names.name_at(place) == wanted)
-        # `use Shop\{Shop, Item}`: the second `Shop` is taken from the first one, and so is `Item`.
-        above = next((one for one in before if one.receiver != wanted), None)
-        if above is None:
+    parts = [names.name_at(place)]
+    while wanted := names.receiver_at(place):
+        # `use Shop\\{Shop, Item}`: the second `Shop` is taken from the first one, and so is `Item`.
+        before = [one for one in names.places(wanted) if one < place and names.receiver_at(one) != wanted]
+        if not before:
             break
-        found = above
+        place = before[-1]
         parts.append(wanted)
     return SEPARATOR.join(reversed(parts))
 
 
-def _parts(names: NamesInFile, found: Occurrence) -> Iterator[str]:
-    """Yield the parts of a name as written, such as `Shop` and `Item`."""
-    parts = [names.name_at(found.place)]
-    while found.receiver:
-        parts.append(found.receiver)
-        before = names.at(found.place - 1) if found.place else None
-        if before is None or names.name_at(before.place) != found.receiver:
+def _parts(names: NamesInFile, place: int) -> list[str]:
+    """Return the parts of a name as written, such as `Shop` and `Item`."""
+    parts = [names.name_at(place)]
+    while receiver := names.receiver_at(place):
+        parts.append(receiver)
+        place -= 1
+        if place < 0 or names.name_at(place) != receiver:
             break
-        found = before
-    return reversed(parts)
+    return parts[::-1]
 
 
 def _join(*parts: str) -> str:

@@ -5,6 +5,7 @@ before it, or the answer says that only the name matches. Types of variables are
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import NamedTuple
 
 from keyhole.core.index.protocols import ReferenceStore
@@ -14,10 +15,10 @@ from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, is_holder, rules_of
-from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile, Occurrence
+from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces
 from keyhole.core.references.packages import Packages, whole_name
-from keyhole.core.syntax.occurrences import OUTERMOST, OccurrenceRole
+from keyhole.core.syntax.occurrences import OUTERMOST, UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
 # How many files an import may lead through, and how many classes up a member is looked for.
@@ -35,6 +36,8 @@ _NEVER = frozenset(
     ]
 )
 _NOT_CALLED = frozenset([OccurrenceRole.MENTION, OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
+# See `_since`.
+_FIRST_LINE = 1
 _CALLED = frozenset(["function", "method", "constructor"])
 
 
@@ -63,16 +66,22 @@ class Resolver:
 
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
-        self.namespaces = Namespaces(self.known)
         self.packages = Packages(self.known)
+        self.namespaces = Namespaces(self.known)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
+        self._files: dict[str, _NamesOfFile] = {}
+        self.by_members = cache(self._by_members)
 
     def meaning(self, path: str, place: int) -> Meaning:
         """Return what the name at a place of a file may mean."""
-        names = self.known.names(path)
-        return NOTHING if names is None else _Place(self, path, names, names.at(place)).meaning()
+        if path not in self._files:
+            names = self.known.names(path)
+            if names is None:
+                return NOTHING
+            self._files[path] = _NamesOfFile(self, path, names)
+        return self._files[path].meaning(place)
 
     def bindings(self, path: str) -> FileBindings | None:
         """Return the imported names of a file."""
@@ -139,6 +148,13 @@ class Resolver:
         near = [one for one in rows if one.path == row.path]
         return (near or rows or [row])[0]
 
+    def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
+        """Return the members with a name, for a receiver whose type is not known."""
+        members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
+        if is_of_several or is_common_member(family, name):
+            return Meaning(Certainty.BY_NAME, tuple(members))
+        return _by_number(members)
+
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
         return not self._included(path).isdisjoint(targets)
@@ -195,74 +211,107 @@ class Resolver:
         return [row for row in same if _may_continue(holder, row)] or [holder]
 
 
-class _Place:
-    """One occurrence of a name, with everything that its meaning depends on."""
+class _NamesOfFile:
+    """The meanings of the names in one file."""
 
-    def __init__(self, resolver: Resolver, path: str, names: NamesInFile, found: Occurrence) -> None:
+    def __init__(self, resolver: Resolver, path: str, names: NamesInFile) -> None:
         self._resolver = resolver
         self._path = path
         self._names = names
-        self._found = found
-        self._name = names.name_at(found.place)
         self._language = resolver.known.language(path)
         self._rules: LanguageRules = rules_of(self._language)
         self._family = family_of(self._language)
+        self._known: dict[tuple[int, ...], Meaning] = {}
+        self._scoped: dict[int, bool] = {UNNAMED: False}
 
-    def meaning(self) -> Meaning:
-        """Return what the name may mean."""
-        if self._rules.functions_are_called and self._found.role in _NOT_CALLED:
-            found = self._find([row for row in self._candidates() if row.kind not in _CALLED])
-            return found._replace(definitions=tuple(row for row in found.definitions if row.kind not in _CALLED))
-        return self._find(self._candidates())
+    def meaning(self, place: int) -> Meaning:
+        """Return what the name at a place may mean; places with all in common that counts share their meaning."""
+        names = self._names
+        role = names.role_at(place)
+        if role is OccurrenceRole.IMPORT:
+            return self._find(place)
+        before = names.taken_from(place)
+        first = before[-1] if before else 0
+        scope = names.symbol_at(place) if not before or self._is_scoped(first) else NO_SYMBOL
+        since = self._since(place, names.name_numbered(first) if before else names.name_at(place))
+        shape = (names.number_at(place), role, scope, since, *before)
+        known = self._known.get(shape)
+        if known is None:
+            known = self._known[shape] = self._fitting(role, self._find(place))
+        return known
 
-    def _candidates(self) -> list[DefinitionRow]:
-        return self._resolver.known.definitions(self._name, self._family)
+    def _fitting(self, role: OccurrenceRole, found: Meaning) -> Meaning:
+        """Leave out functions where a name cannot mean one."""
+        if not (self._rules.functions_are_called and role in _NOT_CALLED):
+            return found
+        rows = tuple(row for row in found.definitions if row.kind not in _CALLED)
+        return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
 
-    def _find(self, candidates: list[DefinitionRow]) -> Meaning:
-        is_own_name = self._found.role in _NEVER and not self._found.receiver
-        if is_own_name or self._found.role is OccurrenceRole.DEFINITION:
+    def _is_scoped(self, number: int) -> bool:
+        """Return whether the meaning of a name depends on where it stands in the file."""
+        known = self._scoped.get(number)
+        if known is None:
+            known = self._scoped[number] = self._find_scoped(self._names.name_numbered(number))
+        return known
+
+    def _find_scoped(self, name: str) -> bool:
+        rules = self._rules
+        if rules.has_implicit_self or name in rules.self_words or name in rules.super_words:
+            return True
+        definitions = self._resolver.known.definitions(name, self._family)
+        return bool(self._names.local_scopes(name)) or any(row.path == self._path for row in definitions)
+
+    def _find(self, place: int) -> Meaning:
+        name, role = self._names.name_at(place), self._names.role_at(place)
+        receiver = self._names.receiver_at(place)
+        if role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver):
             return NOTHING
-        if self._rules.has_namespaces and (meaning := self._by_full_name()) is not None:
+        if self._rules.has_namespaces and (meaning := self._by_full_name(place)) is not None:
             return meaning
-        if not candidates and (self._found.receiver or not self._has_new_name()):
+        candidates = self._resolver.known.definitions(name, self._family)
+        if not candidates and (receiver or not self._has_new_name(name)):
             return NOTHING
-        if self._found.role is OccurrenceRole.STRING:
+        if role is OccurrenceRole.STRING:
             return Meaning(Certainty.BY_NAME, tuple(candidates))
-        if self._found.role is OccurrenceRole.IMPORT:
-            return self._imported(candidates)
-        return self._of_receiver(candidates) if self._found.receiver else self._bare(candidates)
+        if role is OccurrenceRole.IMPORT:
+            return self._imported(place, candidates)
+        return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
-    def _has_new_name(self) -> bool:
+    def _has_new_name(self, name: str) -> bool:
         """Return whether the name is the one that an import of this file gives to something."""
+        if self._rules.has_packages:
+            return name in self._resolver.packages.imports(self._path, self._names).by_name
         bindings = self._resolver.bindings(self._path)
-        return bindings is not None and bool(bindings.of(self._name))
+        return bindings is not None and bool(bindings.of(name))
 
     # Names in imports
 
-    def _imported(self, candidates: list[DefinitionRow]) -> Meaning:
+    def _imported(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
         if self._rules.has_packages:
-            return self._with_whole_name(whole_name(self._names, self._found.place))
+            return self._with_whole_name(whole_name(self._names, place))
         bindings = self._resolver.bindings(self._path)
-        found = bindings.at(self._found, self._name) if bindings else []
+        name = self._names.name_at(place)
+        found = bindings.at(self._names.line_at(place), name) if bindings else []
         if self._rules.needs_import:
-            return self._through(found)
+            return self._through(found, name)
         top = [row for row in candidates if not self._resolver.is_member(row)]
         return _by_number(top)
 
-    def _through(self, bindings: list[Binding]) -> Meaning:
+    def _through(self, bindings: list[Binding], name: str) -> Meaning:
         """Follow the imports of a name."""
         rows: list[DefinitionRow] = []
         for binding in bindings:
             if binding.path:
-                rows += self._resolver.provided(binding.path, binding.name or self._name, self._family)
+                rows += self._resolver.provided(binding.path, binding.name or name, self._family)
         return certain(rows)
 
-    def _by_full_name(self) -> Meaning | None:
+    def _by_full_name(self, place: int) -> Meaning | None:
         """Return what has the full name of this one; None if the name may be that of a member or in a text."""
-        if self._found.role is OccurrenceRole.STRING:
+        role, receiver = self._names.role_at(place), self._names.receiver_at(place)
+        if role is OccurrenceRole.STRING:
             return None
         spaces = self._resolver.namespaces
-        for full_name in spaces.full_names(self._path, self._names, self._found):
+        for full_name in spaces.full_names(self._path, self._names, place):
             rows = self._resolver.known.definitions(full_name.rpartition(SEPARATOR)[2], self._family)
             rows = [row for row in rows if spaces.full_name(row) == full_name and not self._resolver.is_member(row)]
             if rows:
@@ -270,18 +319,18 @@ class _Place:
                 is_sure = SEPARATOR in full_name or all(row.path == self._path for row in rows)
                 found = _by_number(rows)
                 return certain(rows) if is_sure and found.certainty is Certainty.LIKELY else found
-        is_member = self._found.receiver not in OUTERMOST | {""} and self._found.role is not OccurrenceRole.IMPORT
+        is_member = receiver not in OUTERMOST | {""} and role is not OccurrenceRole.IMPORT
         return None if is_member else NOTHING
 
     # Names on their own
 
-    def _bare(self, candidates: list[DefinitionRow]) -> Meaning:
-        if self._names.is_type_parameter(self._name, self._found.place):
+    def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        if self._names.is_type_parameter(self._names.name_at(place), place):
             return NOTHING
-        nested = self._nested(candidates)
+        nested = self._nested(place, candidates)
         if nested is not None:
             return nested
-        steps: list[Callable[[list[DefinitionRow]], Meaning | None]] = [
+        steps: list[Callable[[int, list[DefinitionRow]], Meaning | None]] = [
             self._in_class,
             self._in_file,
             self._in_packages,
@@ -290,7 +339,7 @@ class _Place:
             self._included,
         ]
         for step in steps:
-            if (meaning := step(candidates)) is not None:
+            if (meaning := step(place, candidates)) is not None:
                 return meaning
         if self._rules.needs_import:
             return NOTHING
@@ -299,33 +348,38 @@ class _Place:
             return Meaning(Certainty.BY_NAME, tuple(candidates))
         return _by_number([row for row in candidates if not self._resolver.is_member(row)])
 
-    def _nested(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _nested(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a function inside a function around the place, or nothing if the name is a variable there."""
-        for symbol in self._names.functions_around(self._found.place):
-            lines = self._names.lines_of(symbol)
-            inner = [row for row in candidates if row.path == self._path and row.start_line in lines[1:]]
-            if own := [row for row in inner if not self._resolver.is_member(row)]:
+        name = self._names.name_at(place)
+        first_lines = self._names.local_scopes(name)
+        if self._names.role_at(place) in self._rules.never_variables:
+            first_lines = {}
+        in_file = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
+        for symbol in self._names.functions_around(place):
+            lines = self._names.lines_of(symbol) if in_file else range(0)
+            if own := [row for row in in_file if row.start_line in lines[1:]]:
                 return certain(own)
-            if self._found.role not in self._rules.never_variables and self._is_local(self._found, symbol):
+            if symbol in first_lines and self._has_started(place, first_lines[symbol]):
                 return NOTHING
         return None
 
-    def _in_class(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _in_class(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a member of a class around the place, in languages where that needs no `this`."""
         if not any(map(self._resolver.is_member, candidates)):
             return None
-        holders = self._holders()
-        if not self._rules.has_implicit_self:
+        if self._rules.has_implicit_self:
+            holders = self._holders(place)
+        else:
             # In the body of a class itself, its members so far are ordinary names.
-            is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(self._found.place))
-            holders = holders[:1] if is_direct else []
+            is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
+            holders = self._holders(place)[:1] if is_direct else []
         for holder in holders:
-            found = self._resolver.members(holder, self._name)
+            found = self._resolver.members(holder, self._names.name_at(place))
             if found.definitions:
                 return certain(found.definitions)
         return None
 
-    def _in_file(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _in_file(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
         own = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
         own = [row for row in own if self._is_visible(row)]
         if own and self._rules.includes:
@@ -337,18 +391,17 @@ class _Place:
         """Return whether a definition of this file is not inside a function that the place is outside of."""
         return not self._names.is_inside_function(row.name, row.name_line)
 
-    def _in_packages(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _in_packages(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return what the file imports by this name, what its package has, or what a star import brings."""
         if not self._rules.has_packages:
             return None
         packages = self._resolver.packages
         imports = packages.imports(self._path, self._names)
-        if imported := imports.by_name.get(self._name):
+        if imported := imports.by_name.get(self._names.name_at(place)):
             found = [self._with_whole_name(name) for name in imported]
             rows = tuple(row for meaning in found for row in meaning.definitions)
             return Meaning(max((meaning.certainty for meaning in found), key=list(Certainty).index), rows)
-        own = [row for row in candidates if packages.owner(row) == packages.package(self._path)]
-        if own:
+        if own := [row for row in candidates if packages.owner(row) == packages.package(self._path)]:
             return self._nearest(own)
         starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.whole_names)]
         return self._nearest(starred) if starred else None
@@ -373,25 +426,26 @@ class _Place:
         is_clear = bool(near) or len({same_thing(row) for row in rows}) <= 1
         return certain(near or rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
 
-    def _by_import(self, _: list[DefinitionRow]) -> Meaning | None:
+    def _by_import(self, place: int, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
         if bindings is None:
             return None
-        bound = bindings.of(self._name)
+        name = self._names.name_at(place)
+        bound = bindings.of(name)
         if bound and self._rules.needs_import:
-            return self._through(bound)
+            return self._through(bound, name)
         stars = set() if self._rules.includes else set(bindings.stars())
-        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, self._name, self._family)]
+        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, name, self._family)]
         return certain(rows) if rows else None
 
-    def _in_folder(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _in_folder(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
         if not self._rules.shares_folder:
             return None
         rows = [row for row in candidates if _is_in_module(row.path, _folder(self._path))]
         rows = [row for row in rows if not self._resolver.is_member(row)]
         return certain(rows) if rows else None
 
-    def _included(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _included(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
         if not self._rules.includes:
             return None
         rows = [row for row in candidates if "static" not in row.modifiers.split() or row.path.endswith((".h", ".hpp"))]
@@ -404,113 +458,114 @@ class _Place:
 
     # Names after a receiver
 
-    def _of_receiver(self, candidates: list[DefinitionRow]) -> Meaning:
-        receiver = self._found.receiver
-        if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver():
-            return self._of_self(candidates, inherited=receiver in self._rules.super_words)
-        if receiver == NOT_A_NAME:
-            return self._of_unknown(candidates)
-        before = self._before()
-        if before is None:
-            return self._of_unknown(candidates)
-        if self._rules.has_packages and (rows := self._after_package(candidates)):
-            return self._nearest(rows)
-        if (module := self._of_module(before, candidates)) is not None:
-            return module
-        if before.role is OccurrenceRole.IMPORT or self._is_variable(before):
-            return self._of_unknown(candidates)
-        meaning = self._resolver.meaning(self._path, before.place)
-        holders = [row for row in meaning.definitions if is_holder(row)]
-        if holders:
-            return self._of_class(holders, meaning.certainty, candidates)
-        if self._rules.has_namespaces and before.role is OccurrenceRole.MENTION and not receiver.startswith("$"):
-            return NOTHING  # a class outside the workspace
-        spaces = [row for row in candidates if row.parent.rpartition(".")[2] == receiver]
-        if spaces and not any(map(self._resolver.is_member, spaces)):
-            return certain(spaces)
-        return self._of_unknown(candidates)
+    def _of_receiver(self, place: int, receiver: str) -> Meaning:
+        name = self._names.name_at(place)
+        if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver(place):
+            found = self._of_self(place, inherited=receiver in self._rules.super_words)
+        elif self._is_known(place, receiver):
+            found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
+        else:
+            found = None
+        return found or self._resolver.by_members(name, self._family)
 
-    def _after_package(self, candidates: list[DefinitionRow]) -> list[DefinitionRow]:
+    def _is_known(self, place: int, receiver: str) -> bool:
+        """Return whether the place before a name has its receiver, and that is no variable."""
+        if not place or receiver == NOT_A_NAME or self._names.name_at(place - 1) != receiver:
+            return False
+        since = self._since(place - 1, receiver)
+        if not since:
+            return True
+        bindings = self._resolver.bindings(self._path)
+        is_imported = bindings is not None and bool(bindings.of(receiver))
+        # In `config := config.New()`, the variable does not exist yet, and a type is not taken from a variable.
+        is_type = self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}
+        return is_imported and (is_type or since == _FIRST_LINE)
+
+    def _of_package(self, place: int) -> Meaning | None:
         """Return what the name means if everything before it is its package or class, written out."""
-        whole = self._names.dotted(self._found.place)
-        first = self._names.at(self._found.place - whole.count("."))
-        if self._is_variable(first):
-            return []
-        return [row for row in candidates if self._resolver.packages.has_name(row, whole)]
+        if not self._rules.has_packages:
+            return None
+        whole = self._names.dotted(place)
+        first, _, _ = whole.partition(".")
+        if self._since(place - whole.count("."), first):
+            return None
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        exact = [row for row in rows if self._resolver.packages.has_name(row, whole)]
+        return self._nearest(exact) if exact else None
 
-    def _of_self(self, candidates: list[DefinitionRow], *, inherited: bool) -> Meaning:
-        holders = self._holders()
+    def _of_self(self, place: int, *, inherited: bool) -> Meaning | None:
+        holders = self._holders(place)
         if not holders:
-            return self._of_unknown(candidates)
-        found = self._resolver.members(holders[0], self._name, inherited=inherited)
+            return None
+        name = self._names.name_at(place)
+        found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
-        members = [row for row in candidates if self._resolver.is_member(row)]
-        return Meaning(Certainty.BY_NAME, tuple(members))
+        return self._resolver.by_members(name, self._family, is_of_several=True)
 
-    def _of_class(self, holders: list[DefinitionRow], certainty: Certainty, candidates: list[DefinitionRow]) -> Meaning:
-        rows: list[DefinitionRow] = []
-        is_complete = True
-        for holder in holders:
-            found = self._resolver.members(holder, self._name)
-            rows += found.definitions
-            is_complete = is_complete and found.is_complete
-        if rows:
+    def _of_named(self, place: int, receiver: str) -> Meaning | None:
+        """Return the member of a class or namespace that is named before it; None if the name means something else."""
+        name, before = self._names.name_at(place), place - 1
+        if self._names.role_at(before) is OccurrenceRole.IMPORT or self._since(before, receiver):
+            return None
+        meaning = self.meaning(before)
+        holders = [row for row in meaning.definitions if is_holder(row)]
+        if holders:
+            return self._of_class(holders, meaning.certainty, name)
+        if self._rules.has_namespaces and self._names.role_at(before) is OccurrenceRole.MENTION and receiver[0] != "$":
+            return NOTHING  # a class outside the workspace
+        spaces = self._resolver.known.definitions(name, self._family)
+        spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
+        return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
+
+    def _of_class(self, holders: list[DefinitionRow], certainty: Certainty, name: str) -> Meaning:
+        found = [self._resolver.members(holder, name) for holder in holders]
+        if rows := [row for one in found for row in one.definitions]:
             return Meaning(certainty, tuple(rows))
-        if is_complete:
+        if all(one.is_complete for one in found):
             return NOTHING
-        return Meaning(Certainty.BY_NAME, tuple(row for row in candidates if self._resolver.is_member(row)))
+        return self._resolver.by_members(name, self._family, is_of_several=True)
 
-    def _of_module(self, before: Occurrence, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _of_module(self, place: int, receiver: str) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
         bindings = self._resolver.bindings(self._path)
-        if bindings is None or (not before.receiver and self._hides_module(before)):
+        if bindings is None:
             return None
-        paths = [binding.path for binding in bindings.of(self._found.receiver) if not binding.name]
-        if before.receiver:
-            paths = bindings.modules(self._names.dotted(before.place))
-        elif not paths and self._rules.shares_folder:
-            paths = bindings.packages(self._found.receiver)
+        if self._names.receiver_at(place - 1):
+            paths = bindings.modules(self._names.dotted(place - 1))
+        else:
+            paths = [binding.path for binding in bindings.of(receiver) if not binding.name]
+            if not paths and self._rules.shares_folder:
+                paths = bindings.packages(receiver)
         if not paths:
             return None
-        inside = [path for path in paths if path]
-        return certain([row for path in inside for row in self._resolver.provided(path, self._name, self._family)])
+        name = self._names.name_at(place)
+        return certain(row for path in paths if path for row in self._resolver.provided(path, name, self._family))
 
-    def _of_unknown(self, candidates: list[DefinitionRow]) -> Meaning:
-        members = [row for row in candidates if self._resolver.is_member(row)]
-        if is_common_member(self._family, self._name):
-            return Meaning(Certainty.BY_NAME, tuple(members))
-        return _by_number(members)
+    def _since(self, place: int, name: str) -> int:
+        """Return 0 where a name is no variable, _FIRST_LINE where one starts to exist, and more below that."""
+        first_lines = self._names.local_scopes(name)
+        if first_lines:
+            for symbol in self._names.functions_around(place):
+                first = first_lines.get(symbol)
+                if first is not None and self._has_started(place, first):
+                    is_first = self._rules.has_late_variables and self._names.line_at(place) == first
+                    return _FIRST_LINE if is_first else _FIRST_LINE + 1
+        return 0
 
-    def _before(self) -> Occurrence | None:
-        """Return the occurrence that the name is taken from."""
-        before = self._names.at(self._found.place - 1) if self._found.place else None
-        is_it = before is not None and self._names.name_at(before.place) == self._found.receiver
-        return before if is_it else None
+    def _has_started(self, place: int, first_line: int) -> bool:
+        return not self._rules.has_late_variables or first_line <= self._names.line_at(place)
 
-    def _is_variable(self, place: Occurrence) -> bool:
-        return any(self._is_local(place, symbol) for symbol in self._names.functions_around(place.place))
-
-    def _is_local(self, place: Occurrence, symbol: int) -> bool:
-        """Return whether the name at a place is a variable of a function around it."""
-        line = place.line if self._rules.has_late_variables else None
-        return self._names.has_local(self._names.name_at(place.place), symbol, line)
-
-    def _hides_module(self, place: Occurrence) -> bool:
-        """Return whether a variable hides a module: in `config := config.New()`, it does not do so yet."""
-        above = place._replace(line=place.line - 1)
-        return self._found.role not in self._rules.never_variables - {OccurrenceRole.CALL} and self._is_variable(above)
-
-    def _is_go_receiver(self) -> bool:
+    def _is_go_receiver(self, place: int) -> bool:
         """Return whether the receiver is the variable that a method of Go is defined with: `func (s *Server) …`."""
         if self._language != "go":
             return False
-        around = list(self._names.functions_around(self._found.place))
-        return bool(around) and self._names.first_local(around[-1]) == self._found.receiver
+        around = list(self._names.functions_around(place))
+        return bool(around) and self._names.first_local(around[-1]) == self._names.receiver_at(place)
 
-    def _holders(self) -> list[DefinitionRow]:
+    def _holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""
-        line = self._found.line
+        line = self._names.line_at(place)
         around = [row for row in self._resolver.known.holders(self._path) if row.start_line <= line <= row.end_line]
         found = []
         for row in reversed(around):

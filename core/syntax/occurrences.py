@@ -113,8 +113,21 @@ def pack_occurrences(
     steps = [rows[0], *(row - before for before, row in pairwise(rows))]
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     names = b"\n".join((b"", *numbers, b""))
-    packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes))
+    outward = _outward(firsts, lasts)
+    packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes, outward))
     return b"".join((HEADER.pack(FORMAT, len(names)), names, *packed))
+
+
+def _outward(firsts: list[int], lasts: list[int]) -> list[int]:
+    """Return how many symbols back the one around each symbol is; 0 if there is none."""
+    outward: list[int] = []
+    open_ones: list[int] = []
+    for symbol, first in enumerate(firsts):
+        while open_ones and lasts[open_ones[-1]] <= first:
+            open_ones.pop()
+        outward.append(symbol - open_ones[-1] if open_ones else 0)
+        open_ones.append(symbol)
+    return outward
 
 
 def _pack_column(numbers: Sequence[int]) -> bytes:
