@@ -17,6 +17,8 @@ class LanguageRules:
     # Words for the object or class around them, and for what it inherits from.
     self_words: frozenset[str] = frozenset()
     super_words: frozenset[str] = frozenset()
+    # Words for the class of an object, after one for the object: `self.class.build`.
+    class_words: frozenset[str] = frozenset()
     # A method can use the other members of its class without `this`.
     has_implicit_self: bool = False
     # A name of another file must be imported, and the imports of this language are resolved.
@@ -39,6 +41,8 @@ class LanguageRules:
     functions_are_called: bool = False
     # Names have full names, made of namespaces that files declare and `use` brings.
     has_namespaces: bool = False
+    # Constants are looked for in the modules around them, from the inside out; all others on their own are calls.
+    nests_constants: bool = False
     # What has members, beside classes and the like.
     other_holders: frozenset[str] = frozenset()
 
@@ -96,9 +100,11 @@ _RULES = {
     "php": LanguageRules(_words("$this self static"), _words("parent"), functions_are_called=True, has_namespaces=True),
     "ruby": LanguageRules(
         _words("self"),
-        _words("super"),
+        class_words=_words("class"),
         has_implicit_self=True,
         has_open_classes=True,
+        never_variables=frozenset([OccurrenceRole.CALL]),
+        nests_constants=True,
         other_holders=_words("module"),
     ),
     "lua": LanguageRules(_words("self")),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile
+from keyhole.core.references.ruby_names import full_name_as_written
 from keyhole.core.syntax.occurrences import OUTERMOST, OccurrenceRole
 
 # `namespace\name` is the one of this namespace, whatever is imported.
@@ -22,7 +23,7 @@ class Namespaces:
 
     def full_names(self, path: str, names: NamesInFile, place: int) -> Iterator[str]:
         """Yield the full names that a name may have; the first one that is defined counts."""
-        parts = _parts(names, place)
+        parts = full_name_as_written(names, place)
         if names.role_at(place) is OccurrenceRole.IMPORT:
             yield _imported_name(names, place)
         elif parts[0] in OUTERMOST:
@@ -86,17 +87,6 @@ def _imported_name(names: NamesInFile, place: int) -> str:
         place = before[-1]
         parts.append(wanted)
     return SEPARATOR.join(reversed(parts))
-
-
-def _parts(names: NamesInFile, place: int) -> list[str]:
-    """Return the parts of a name as written, such as `Shop` and `Item`."""
-    parts = [names.name_at(place)]
-    while receiver := names.receiver_at(place):
-        parts.append(receiver)
-        place -= 1
-        if place < 0 or names.name_at(place) != receiver:
-            break
-    return parts[::-1]
 
 
 def _join(*parts: str) -> str:

@@ -18,6 +18,7 @@ from keyhole.core.references.language_rules import LanguageRules, family_of, is_
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces
 from keyhole.core.references.packages import Packages, whole_name
+from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.syntax.occurrences import OUTERMOST, UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -151,9 +152,16 @@ class Resolver:
     def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
         """Return the members with a name, for a receiver whose type is not known."""
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
-        if is_of_several or is_common_member(family, name):
+        if is_of_several or is_common_member(family, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
+
+    def _is_declared(self, name: str, family: str) -> bool:
+        """Return whether a class of Ruby declares an attribute of this name."""
+        if family != "ruby":
+            return False
+        files = [names for path in self.known.files_with(name) if (names := self.known.names(path))]
+        return any(declarations(names, name) for names in files)
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -178,6 +186,8 @@ class Resolver:
         own = [] if inherited else [row for row in self.known.definitions(name, family) if owns(holder, row)]
         if own:
             return Members(tuple(own), is_complete=True)
+        if family == "ruby" and self._declares(holder, name):
+            return Members((), is_complete=True)
         bases = self.bases(holder)
         is_complete = bases.is_complete
         for base in bases.definitions:
@@ -186,6 +196,14 @@ class Resolver:
                 return found
             is_complete = is_complete and found.is_complete
         return Members((), is_complete)
+
+    def _declares(self, holder: DefinitionRow, name: str) -> bool:
+        """Return whether a class of Ruby declares an attribute of this name, which hides one of a base."""
+        names = self.known.names(holder.path)
+        places = declarations(names, name) if names else []
+        return any(
+            names.symbol_at(place) == names.symbol_named(holder.name, holder.name_line) for place in places if names
+        )
 
     def _find_bases(self, holder: DefinitionRow) -> Members:
         bases: dict[int, DefinitionRow] = {}
@@ -275,6 +293,11 @@ class _NamesOfFile:
             return Meaning(Certainty.BY_NAME, tuple(candidates))
         if role is OccurrenceRole.IMPORT:
             return self._imported(place, candidates)
+        return self._in_code(place, receiver, candidates)
+
+    def _in_code(self, place: int, receiver: str, candidates: list[DefinitionRow]) -> Meaning:
+        if self._rules.nests_constants and _is_constant(self._names.name_at(place)):
+            return self._constant(place, candidates)
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
     def _has_new_name(self, name: str) -> bool:
@@ -322,6 +345,27 @@ class _NamesOfFile:
         is_member = receiver not in OUTERMOST | {""} and role is not OccurrenceRole.IMPORT
         return None if is_member else NOTHING
 
+    def _constant(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what a constant of Ruby means: it is looked for in the modules around it, then in the base classes."""
+        rows = [row for row in candidates if row.kind not in _CALLED]
+        if self._names.role_at(place) is OccurrenceRole.BASE:
+            line = self._names.line_at(place)
+            rows = [row for row in rows if row.path != self._path or row.name_line != line]
+        holders = self._holders(place)
+        for full_name in full_names(self._names, place, holders):
+            if found := [row for row in rows if row.qualified_name == full_name]:
+                return _of_one_name(found, self._path)
+        if not self._names.receiver_at(place) and holders:
+            found = list(self._resolver.members(holders[0], self._names.name_at(place)).definitions)
+            return certain(found) if found else Meaning(Certainty.BY_NAME, tuple(rows))
+        is_outside = self._is_outside(place)
+        return NOTHING if is_outside else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _is_outside(self, place: int) -> bool:
+        """Return whether a constant is taken from one that the workspace does not define."""
+        first = full_name_as_written(self._names, place)[0]
+        return _is_constant(first) and not self._resolver.known.definitions(first, self._family)
+
     # Names on their own
 
     def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
@@ -341,12 +385,25 @@ class _NamesOfFile:
         for step in steps:
             if (meaning := step(place, candidates)) is not None:
                 return meaning
-        if self._rules.needs_import:
-            return NOTHING
+        return NOTHING if self._rules.needs_import else self._unreached(place, candidates)
+
+    def _unreached(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what a name may mean that neither the scope nor an import tells."""
         if self._rules.has_packages:
             # A member of what a block of code is run for, as in `with(plant) { grow() }`, or of an imported value.
             return Meaning(Certainty.BY_NAME, tuple(candidates))
-        return _by_number([row for row in candidates if not self._resolver.is_member(row)])
+        functions = [row for row in candidates if not self._resolver.is_member(row)]
+        if self._rules.nests_constants:
+            return self._of_any_self(place, candidates, functions)
+        return _by_number(functions)
+
+    def _of_any_self(self, place: int, candidates: list[DefinitionRow], functions: list[DefinitionRow]) -> Meaning:
+        """Return what a call without a receiver may mean if the class around it does not say: blocks change `self`."""
+        if self._names.role_at(place) is OccurrenceRole.MENTION:
+            return NOTHING  # a variable
+        if functions and not self._holders(place):
+            return _by_number(functions)
+        return Meaning(Certainty.BY_NAME, tuple(candidates))
 
     def _nested(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a function inside a function around the place, or nothing if the name is a variable there."""
@@ -368,7 +425,8 @@ class _NamesOfFile:
         if not any(map(self._resolver.is_member, candidates)):
             return None
         if self._rules.has_implicit_self:
-            holders = self._holders(place)
+            # In Ruby, the members of outer classes are not those of `self`.
+            holders = self._holders(place)[: 1 if self._rules.nests_constants else None]
         else:
             # In the body of a class itself, its members so far are ordinary names.
             is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
@@ -462,6 +520,8 @@ class _NamesOfFile:
         name = self._names.name_at(place)
         if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver(place):
             found = self._of_self(place, inherited=receiver in self._rules.super_words)
+        elif receiver in self._rules.class_words and self._names.receiver_at(place - 1) in self._rules.self_words:
+            found = self._of_self(place, inherited=False)
         elif self._is_known(place, receiver):
             found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
@@ -514,6 +574,8 @@ class _NamesOfFile:
             return self._of_class(holders, meaning.certainty, name)
         if self._rules.has_namespaces and self._names.role_at(before) is OccurrenceRole.MENTION and receiver[0] != "$":
             return NOTHING  # a class outside the workspace
+        if self._rules.nests_constants and _is_constant(receiver) and self._is_outside(before):
+            return NOTHING
         spaces = self._resolver.known.definitions(name, self._family)
         spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
         return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
@@ -592,8 +654,8 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
 
 def owns(holder: DefinitionRow, row: DefinitionRow) -> bool:
     """Return whether a definition is a member of a class."""
-    if row.path == holder.path:
-        return row.parent == holder.qualified_name
+    if row.path == holder.path or rules_of(holder.language).nests_constants:
+        return row.parent.replace("::", ".") == holder.qualified_name
     is_open = rules_of(holder.language).has_open_classes
     return is_open and row.parent.rpartition(".")[2] == holder.name and _may_continue(holder, row)
 
@@ -608,6 +670,19 @@ def _by_number(rows: list[DefinitionRow]) -> Meaning:
     """Return the only definition as likely, or several by name."""
     is_only = len({same_thing(row) for row in rows}) == 1
     return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
+
+
+def _of_one_name(rows: list[DefinitionRow], path: str) -> Meaning:
+    """Return definitions of one full name: parts of one class, or outside modules, maybe those of several programs."""
+    is_one = "." in rows[0].qualified_name or all(row.kind == "module" for row in rows)
+    if is_one or len({row.path for row in rows}) == 1:
+        return certain(rows)
+    own = [row for row in rows if row.path == path]
+    return certain(own) if own else Meaning(Certainty.BY_NAME, tuple(rows))
+
+
+def _is_constant(name: str) -> bool:
+    return name[:1].isupper()
 
 
 def _may_continue(holder: DefinitionRow, row: DefinitionRow) -> bool:

@@ -110,6 +110,8 @@ def pack_occurrences(
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
+    if language == "ruby":
+        _tell_calls(role_of, name_of, numbers, firsts, lasts)
     steps = [rows[0], *(row - before for before, row in pairwise(rows))]
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     names = b"\n".join((b"", *numbers, b""))
@@ -271,6 +273,23 @@ def _word_before(content: bytes, end: int) -> bytes:
         return b"\\" if before.endswith(b"\\") else b"::"
     word = _LAST_WORD.search(before)
     return word.group() if word else b""
+
+
+def _tell_calls(roles: bytearray, name_of: list[int], numbers: _Numbers, firsts: list[int], lasts: list[int]) -> None:
+    """Tell calls without brackets from variables, and setters from getters: `x.cost = 1` calls `cost=`."""
+    names = list(numbers)
+    owners = [-1] * len(roles)
+    for symbol, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
+        owners[first:last] = [symbol] * (last - first)
+    variables = {
+        (owner, name) for owner, name, role in zip(owners, name_of, roles, strict=True) if role == OccurrenceRole.LOCAL
+    }
+    for place, name in enumerate(name_of):
+        text = names[name]
+        if roles[place] == OccurrenceRole.ASSIGNMENT | HAS_RECEIVER:
+            name_of[place] = numbers[text + b"="]
+        elif roles[place] == OccurrenceRole.MENTION and (owners[place], name) not in variables:
+            roles[place] = OccurrenceRole.CALL if text[:1].islower() or text[:1] == b"_" else OccurrenceRole.MENTION
 
 
 def _mark_definitions(
