@@ -43,6 +43,8 @@ class LanguageRules:
     has_namespaces: bool = False
     # Constants are looked for in the modules around them, from the inside out; all others on their own are calls.
     nests_constants: bool = False
+    # Functions belong to tables, and files are modules.
+    has_tables: bool = False
     # What has members, beside classes and the like.
     other_holders: frozenset[str] = frozenset()
 
@@ -107,7 +109,7 @@ _RULES = {
         nests_constants=True,
         other_holders=_words("module"),
     ),
-    "lua": LanguageRules(_words("self")),
+    "lua": LanguageRules(_words("self"), has_tables=True),
 }
 _NO_RULES = LanguageRules()
 

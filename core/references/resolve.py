@@ -15,6 +15,7 @@ from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, is_holder, rules_of
+from keyhole.core.references.lua_tables import LuaTables, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces
 from keyhole.core.references.packages import Packages, whole_name
@@ -69,6 +70,7 @@ class Resolver:
         self.known = KnownNames(store)
         self.packages = Packages(self.known)
         self.namespaces = Namespaces(self.known)
+        self.tables = LuaTables(self.known)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
@@ -111,7 +113,7 @@ class Resolver:
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
-        if row.kind in _MEMBERS:
+        if row.kind in _MEMBERS or (row.parent and rules_of(row.language).has_tables and not is_local(row)):
             return True
         return bool(row.parent) and any(
             holder.qualified_name == row.parent and is_holder(holder) for holder in self.known.holders(row.path)
@@ -296,6 +298,8 @@ class _NamesOfFile:
         return self._in_code(place, receiver, candidates)
 
     def _in_code(self, place: int, receiver: str, candidates: list[DefinitionRow]) -> Meaning:
+        if self._rules.has_tables and receiver:
+            return self._of_table(place, receiver, candidates)
         if self._rules.nests_constants and _is_constant(self._names.name_at(place)):
             return self._constant(place, candidates)
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
@@ -366,6 +370,19 @@ class _NamesOfFile:
         first = full_name_as_written(self._names, place)[0]
         return _is_constant(first) and not self._resolver.known.definitions(first, self._family)
 
+    def _of_table(self, place: int, table: str, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what a name after a table of Lua means."""
+        tables = self._resolver.tables
+        if self._is_known(place, table):
+            if rows := tables.surely(self._path, self._names, place):
+                return certain(rows)
+            if tables.is_standard(self._path, self._names, table):
+                return NOTHING
+            # A table is often called the same in the file that uses it.
+            if same := [row for row in candidates if row.parent == table]:
+                return _by_number(same)
+        return self._resolver.by_members(self._names.name_at(place), self._family)
+
     # Names on their own
 
     def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
@@ -393,6 +410,8 @@ class _NamesOfFile:
             # A member of what a block of code is run for, as in `with(plant) { grow() }`, or of an imported value.
             return Meaning(Certainty.BY_NAME, tuple(candidates))
         functions = [row for row in candidates if not self._resolver.is_member(row)]
+        if self._rules.has_tables:
+            functions = [row for row in functions if not is_local(row)]
         if self._rules.nests_constants:
             return self._of_any_self(place, candidates, functions)
         return _by_number(functions)

@@ -169,9 +169,11 @@ def _collect(
         _add_places(ends, found.pop("ref", []))
         for node in found.pop("ref.part", ()):
             ends.pop(node.start_byte, None)
+        imported = {node.start_byte for node in found.get("ref.import", ())}
         for node in found.pop("ref.string", ()):
             # A pattern may span a whole literal; only one that is nothing but a name counts.
-            if text := _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte):
+            text = _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte)
+            if text and node.start_byte not in imported:
                 ends[text.start(1)] = text.end(1)
                 roles.setdefault(text.start(1), OccurrenceRole.STRING)
         for node in found.pop("ref.path", ()):
