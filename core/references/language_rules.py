@@ -45,6 +45,8 @@ class LanguageRules:
     nests_constants: bool = False
     # Functions belong to tables, and files are modules.
     has_tables: bool = False
+    # Scripts source others; what they call may also be a command.
+    sources_scripts: bool = False
     # What has members, beside classes and the like.
     other_holders: frozenset[str] = frozenset()
 
@@ -109,6 +111,7 @@ _RULES = {
         nests_constants=True,
         other_holders=_words("module"),
     ),
+    "bash": LanguageRules(sources_scripts=True),
     "lua": LanguageRules(_words("self"), has_tables=True),
 }
 _NO_RULES = LanguageRules()

@@ -20,6 +20,7 @@ from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesIn
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces
 from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
+from keyhole.core.references.shell_sources import sourced
 from keyhole.core.syntax.occurrences import OUTERMOST, UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -414,7 +415,21 @@ class _NamesOfFile:
             functions = [row for row in functions if not is_local(row)]
         if self._rules.nests_constants:
             return self._of_any_self(place, candidates, functions)
+        if self._rules.sources_scripts:
+            return self._in_scripts(place, functions)
         return _by_number(functions)
+
+    def _in_scripts(self, place: int, functions: list[DefinitionRow]) -> Meaning:
+        """Return a function or variable of other scripts: those that this one sources come first."""
+        near = sourced(self._names, functions)
+        if len({row.path for row in near}) == 1:
+            return certain(near)
+        is_command = is_common_member(self._family, self._names.name_at(place))
+        # Scripts that have nothing to do with each other have variables of the same name.
+        is_variable = any(row.kind not in _CALLED for row in functions)
+        if is_command or is_variable:
+            return Meaning(Certainty.BY_NAME, tuple(functions))
+        return _by_number(near or functions)
 
     def _of_any_self(self, place: int, candidates: list[DefinitionRow], functions: list[DefinitionRow]) -> Meaning:
         """Return what a call without a receiver may mean if the class around it does not say: blocks change `self`."""

@@ -70,6 +70,8 @@ class OccurrenceRole(IntEnum):
 
 _ROLES = {f"ref.{role.name.lower()}": int(role) for role in OccurrenceRole if role is not OccurrenceRole.MENTION}
 _ROLES |= {"ref.setter": int(OccurrenceRole.ASSIGNMENT), "ref.plain": int(OccurrenceRole.MENTION)}
+# Of a text in these roles, the whole is the name, and not its last part: `log::info` in Bash, `"garden.log"` in Lua.
+_WHOLE = ("ref.import", "ref.call", "ref.plain")
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
@@ -169,11 +171,11 @@ def _collect(
         _add_places(ends, found.pop("ref", []))
         for node in found.pop("ref.part", ()):
             ends.pop(node.start_byte, None)
-        imported = {node.start_byte for node in found.get("ref.import", ())}
+        whole = {node.start_byte for capture in _WHOLE for node in found.get(capture, ())}
         for node in found.pop("ref.string", ()):
             # A pattern may span a whole literal; only one that is nothing but a name counts.
             text = _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte)
-            if text and node.start_byte not in imported:
+            if text and node.start_byte not in whole:
                 ends[text.start(1)] = text.end(1)
                 roles.setdefault(text.start(1), OccurrenceRole.STRING)
         for node in found.pop("ref.path", ()):
