@@ -47,6 +47,8 @@ class LanguageRules:
     has_tables: bool = False
     # Scripts source others; what they call may also be a command.
     sources_scripts: bool = False
+    # A statement can give names to tables and parts of itself.
+    has_aliases: bool = False
     # What has members, beside classes and the like.
     other_holders: frozenset[str] = frozenset()
 
@@ -111,6 +113,7 @@ _RULES = {
         nests_constants=True,
         other_holders=_words("module"),
     ),
+    "sql": LanguageRules(has_aliases=True),
     "bash": LanguageRules(sources_scripts=True),
     "lua": LanguageRules(_words("self"), has_tables=True),
 }

@@ -26,6 +26,8 @@ from keyhole.core.types import HOLDS_METHODS
 
 # How many files an import may lead through, and how many classes up a member is looked for.
 _LONGEST_CHAIN = 10
+# In lines.
+_LONGEST_STATEMENT = 50
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
@@ -387,7 +389,7 @@ class _NamesOfFile:
     # Names on their own
 
     def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
-        if self._names.is_type_parameter(self._names.name_at(place), place):
+        if self._names.is_type_parameter(self._names.name_at(place), place) or self._is_alias(place):
             return NOTHING
         nested = self._nested(place, candidates)
         if nested is not None:
@@ -404,6 +406,16 @@ class _NamesOfFile:
             if (meaning := step(place, candidates)) is not None:
                 return meaning
         return NOTHING if self._rules.needs_import else self._unreached(place, candidates)
+
+    def _is_alias(self, place: int) -> bool:
+        """Return whether a statement of SQL gives this name to something: `WITH name AS …`."""
+        if not self._rules.has_aliases:
+            return False
+        names, symbol, line = self._names, self._names.symbol_at(place), self._names.line_at(place)
+        starts = [one for one in names.places(names.name_at(place)) if names.role_at(one) is OccurrenceRole.LOCAL]
+        starts = [one for one in starts if names.symbol_at(one) == symbol]
+        # Outside views and functions, it is not known where a statement ends.
+        return any(symbol != NO_SYMBOL or 0 <= line - names.line_at(one) <= _LONGEST_STATEMENT for one in starts)
 
     def _unreached(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
         """Return what a name may mean that neither the scope nor an import tells."""

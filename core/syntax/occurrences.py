@@ -44,6 +44,8 @@ _LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
 _ONE_COLON = frozenset(["lua"])
+# Around names in SQL that are not plain words.
+_QUOTES_OF_NAMES = b"\"`"
 # The receiver of `\Item` in PHP and `::Item` in Ruby, which is the outermost `Item`.
 OUTERMOST = frozenset(["\\", "::"])
 
@@ -104,7 +106,8 @@ def pack_occurrences(
         return b""
     stops = list(map(ends.__getitem__, starts))
     numbers = _Numbers()
-    name_of = [numbers[content[start:stop]] for start, stop in zip(starts, stops, strict=True)]
+    quotes = _QUOTES_OF_NAMES if language == "sql" else b""
+    name_of = [numbers[content[start:stop].strip(quotes)] for start, stop in zip(starts, stops, strict=True)]
     rows = source.rows(starts)
     role_of = bytearray([roles.get(start, 0) for start in starts])
     receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix)
