@@ -33,12 +33,18 @@ class LanguageRules:
     includes: bool = False
     # Members of a class may be defined outside its body, even in other files.
     has_open_classes: bool = False
+    # A class may have an object whose members are used as if they were its own.
+    has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
     has_late_variables: bool = False
+    # In its class, a field hides other names as a variable does.
+    has_fields_as_variables: bool = False
     # Names in these roles are never variables.
     never_variables: frozenset[OccurrenceRole] = frozenset()
-    # Without a call, a name never means a function.
-    functions_are_called: bool = False
+    # Names in these roles are never functions.
+    never_functions: frozenset[OccurrenceRole] = frozenset()
+    # The method that runs when a class is called.
+    constructor: str = ""
     # Names have full names, made of namespaces that files declare and `use` brings.
     has_namespaces: bool = False
     # Constants are looked for in the modules around them, from the inside out; all others on their own are calls.
@@ -54,6 +60,8 @@ class LanguageRules:
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
+# What is taken from something and not called; methods have other names than fields there.
+_FIELDS = frozenset([OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
 
 
 def _words(text: str) -> frozenset[str]:
@@ -61,7 +69,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = {
-    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True),
+    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True, constructor="__init__"),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
     "go": LanguageRules(
         needs_import=True,
@@ -70,7 +78,15 @@ _RULES = {
         has_late_variables=True,
         never_variables=_TYPES,
     ),
-    "rust": LanguageRules(_words("self Self"), needs_import=True, has_open_classes=True),
+    "rust": LanguageRules(
+        _words("self Self"),
+        _words("super"),
+        needs_import=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+        never_functions=_FIELDS,
+    ),
     "java": LanguageRules(
         _words("this"),
         _words("super"),
@@ -78,8 +94,9 @@ _RULES = {
         needs_import=True,
         has_packages=True,
         has_late_variables=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
-        functions_are_called=True,
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "kotlin": LanguageRules(
         _words("this"),
@@ -87,9 +104,11 @@ _RULES = {
         has_implicit_self=True,
         has_packages=True,
         has_open_classes=True,
+        has_companions=True,
         has_late_variables=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES,
-        functions_are_called=True,
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "scala": LanguageRules(
         _words("this"),
@@ -98,12 +117,18 @@ _RULES = {
         has_packages=True,
         has_relative_imports=True,
         has_open_classes=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES,
     ),
     "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
     "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
-    "php": LanguageRules(_words("$this self static"), _words("parent"), functions_are_called=True, has_namespaces=True),
+    "php": LanguageRules(
+        _words("$this self static"),
+        _words("parent"),
+        has_namespaces=True,
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
+    ),
     "ruby": LanguageRules(
         _words("self"),
         class_words=_words("class"),

@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,26 +22,17 @@ Numbers = NDArray[np.int64]
 RoleSet = NDArray[np.bool_]
 
 
-def role_set(*roles: OccurrenceRole) -> RoleSet:
-    """Return these roles as a set that whole columns are looked up in."""
+def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
+    """Return these roles as a set that whole columns are looked up in, for names that are taken from others or not."""
     wanted: RoleSet = np.zeros(2 * HAS_RECEIVER, dtype=np.bool_)
-    wanted[list(roles)] = True
+    wanted[[role | HAS_RECEIVER if is_taken else role for role in roles]] = True
     return wanted
 
 
+_ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
-
-
-class Occurrence(NamedTuple):
-    """One place of a name; `receiver` is what the name is taken from, as written (`self`, `models`), or empty."""
-
-    place: int
-    line: int
-    column: int
-    role: OccurrenceRole
-    receiver: str
 
 
 class NamesInFile:
@@ -74,16 +64,10 @@ class NamesInFile:
         return found
 
     def places_in_roles(self, name: str, roles: RoleSet) -> list[int]:
-        """Return where a name has one of these roles and is not taken from anything, in order."""
+        """Return where a name has one of these roles, in order."""
         places = self._places(name)
         found: list[int] = places[roles[np.asarray(self._roles)[places]]].tolist()
         return found
-
-    def at(self, place: int) -> Occurrence:
-        """Return the occurrence at a place."""
-        return Occurrence(
-            place, self.line_at(place), self.column_at(place), self.role_at(place), self.receiver_at(place)
-        )
 
     def name_numbered(self, number: int) -> str:
         """Return the name that `taken_from` gives a number."""
@@ -212,6 +196,10 @@ class NamesInFile:
         bases = [place for place in places if self._roles[place] & ~HAS_RECEIVER == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
+    def has_field(self, name: str) -> bool:
+        """Return whether a class of the file has a field of this name."""
+        return any(map(self.is_holder, self.local_scopes(name)))
+
     def is_type_parameter(self, name: str, place: int) -> bool:
         """Return whether a function or class around a place has a type parameter of this name."""
         known = self._known_type_parameters.get(name)
@@ -219,6 +207,11 @@ class NamesInFile:
             places = self.places_in_roles(name, _TYPE_PARAMETER)
             known = self._known_type_parameters[name] = {self.symbol_at(one) for one in places}
         return bool(known) and not known.isdisjoint(self.around(place))
+
+    def has_argument(self, name: str, symbol: int) -> bool:
+        """Return whether a name inside a symbol is one of its own, such as a variant of an enum."""
+        inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
+        return any(place in inside for place in self.places_in_roles(name, _ARGUMENT))
 
     def first_local(self, symbol: int) -> str:
         """Return the first parameter or variable of a function; empty if it has none."""
@@ -248,7 +241,8 @@ class NamesInFile:
     def local_scopes(self, name: str) -> dict[int, int]:
         """Return the functions in which a name is a parameter or variable, each with its first line.
 
-        Functions that share the name with the code around them are left out.
+        Classes that have it as a field are among them. Functions that share the name with the code around them are
+        left out.
         """
         known = self._known_locals.get(name)
         if known is None:
@@ -259,7 +253,8 @@ class NamesInFile:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in self.places_in_roles(name, _LOCAL):
-            scope = next(self.functions_around(place), NO_SYMBOL)
+            symbol = self.symbol_at(place)
+            scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
             if self._roles[place] == OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
             else:

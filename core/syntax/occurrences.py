@@ -43,9 +43,10 @@ _LAST_OF_PATH = re.compile(rb"(?:.*/)?([^/]+?)(?:[./]v\d+)?", re.ASCII)
 _LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
+_DOT = ord(".")
 _ONE_COLON = frozenset(["lua"])
 # Around names in SQL that are not plain words.
-_QUOTES_OF_NAMES = b"\"`"
+_QUOTES_OF_NAMES = b'"`'
 # The receiver of `\Item` in PHP and `::Item` in Ruby, which is the outermost `Item`.
 OUTERMOST = frozenset(["\\", "::"])
 
@@ -119,7 +120,8 @@ def pack_occurrences(
         _tell_calls(role_of, name_of, numbers, firsts, lasts)
     steps = [rows[0], *(row - before for before, row in pairwise(rows))]
     scopes = [scope_of(symbol.kind) for symbol in symbols]
-    names = b"\n".join((b"", *numbers, b""))
+    # A quoted name of SQL may have several lines; as one line, it keeps its number.
+    names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
     outward = _outward(firsts, lasts)
     packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes, outward))
     return b"".join((HEADER.pack(FORMAT, len(names)), names, *packed))
@@ -226,6 +228,9 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
         is_loose = place == 0 or stops[place - 1] != end
         if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT and start not in infix):
             continue
+        if roles[place] == OccurrenceRole.MENTION and language == "rust" and content[start - 1] == _DOT:
+            # The grammar does not parse the arguments of macros.
+            roles[place] = OccurrenceRole.ATTRIBUTE
         roles[place] |= HAS_RECEIVER
         if is_loose:
             word = _word_before(content, end)
