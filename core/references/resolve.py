@@ -368,6 +368,8 @@ class _NamesOfFile:
             return self._of_table(place, receiver, candidates)
         if self._rules.nests_constants and _is_constant(self._names.name_at(place)):
             return self._constant(place, candidates)
+        if self._rules.has_aliases and receiver:
+            return self._of_schema(place, receiver, candidates)
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
     def _names_part_of(self, place: int, types: list[DefinitionRow]) -> bool:
@@ -478,6 +480,13 @@ class _NamesOfFile:
             if (meaning := step(place, candidates)) is not None:
                 return meaning
         return self._unreached(place, candidates)
+
+    def _of_schema(self, place: int, schema: str, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what has a name in a schema of SQL; scripts may create tables without naming their schema."""
+        if rows := [row for row in candidates if row.parent == schema]:
+            return certain(rows)
+        is_column = self._names.role_at(place) is OccurrenceRole.ARGUMENT
+        return NOTHING if is_column else _by_number([row for row in candidates if not row.parent])
 
     def _is_alias(self, place: int) -> bool:
         """Return whether a statement of SQL gives this name to something: `WITH name AS …`."""
