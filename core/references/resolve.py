@@ -802,10 +802,17 @@ class _NamesOfFile:
             paths = [binding.path for binding in bindings.of(receiver) if not binding.name]
             if not paths and self._rules.shares_folder:
                 paths = bindings.packages(receiver)
+            if not paths and self._family == "javascript":
+                paths = self._whole_modules(bindings.of(receiver), receiver)
         if not paths:
             return None
         name = self._names.name_at(place)
         return certain(row for path in paths if path for row in self._resolver.provided(path, name, self._family))
+
+    def _whole_modules(self, bindings: list[Binding], name: str) -> list[str]:
+        """Return the modules that a name stands for as a whole: `const shapes = require("./lib/shapes.js")`."""
+        paths = [one.path for one in bindings]
+        return [path for path in paths if not path or not self._resolver.provided(path, name, self._family)]
 
     def _since(self, place: int, name: str) -> int:
         """Return 0 where a name is no variable, _FIRST_LINE where one starts to exist, and more below that."""
