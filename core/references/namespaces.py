@@ -67,11 +67,11 @@ def _imports(names: NamesInFile) -> Iterator[tuple[str, str]]:
         role = names.role_at(place)
         if role is OccurrenceRole.ALIAS and place:
             yield names.name_at(place), _imported_name(names, place - 1)
-        elif role is OccurrenceRole.IMPORT and not names.is_renamed(place) and not _is_prefix(names, place):
+        elif role is OccurrenceRole.IMPORT and not names.is_renamed(place) and not is_prefix(names, place):
             yield names.name_at(place), _imported_name(names, place)
 
 
-def _is_prefix(names: NamesInFile, place: int) -> bool:
+def is_prefix(names: NamesInFile, place: int) -> bool:
     """Return whether an imported name is taken from the one at a place."""
     return names.is_continued(place) and names.role_at(place + 1) is OccurrenceRole.IMPORT
 

@@ -17,7 +17,7 @@ from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, is_holder, rules_of
 from keyhole.core.references.lua_tables import LuaTables, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
-from keyhole.core.references.namespaces import SEPARATOR, Namespaces
+from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
 from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
@@ -192,8 +192,9 @@ class Resolver:
         """Return whether a class of Ruby declares an attribute of this name."""
         if family != "ruby":
             return False
-        files = [names for path in self.known.files_with(name) if (names := self.known.names(path))]
-        return any(declarations(names, name) for names in files)
+        declared = name.removesuffix("=")
+        files = [names for path in self.known.files_with(declared) if (names := self.known.names(path))]
+        return any(declarations(names, declared) for names in files)
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -234,7 +235,7 @@ class Resolver:
     def _declares(self, holder: DefinitionRow, name: str) -> bool:
         """Return whether a class of Ruby declares an attribute of this name, which hides one of a base."""
         names = self.known.names(holder.path)
-        places = declarations(names, name) if names else []
+        places = declarations(names, name.removesuffix("=")) if names else []
         return any(
             names.symbol_at(place) == names.symbol_named(holder.name, holder.name_line) for place in places if names
         )
@@ -368,6 +369,8 @@ class _NamesOfFile:
             return self._of_table(place, receiver, candidates)
         if self._rules.nests_constants and _is_constant(self._names.name_at(place)):
             return self._constant(place, candidates)
+        if self._rules.nests_constants and self._names.role_at(place) is OccurrenceRole.MENTION:
+            return NOTHING  # a variable
         if self._rules.has_aliases and receiver:
             return self._of_schema(place, receiver, candidates)
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
@@ -413,6 +416,8 @@ class _NamesOfFile:
         role, receiver = self._names.role_at(place), self._names.receiver_at(place)
         if role is OccurrenceRole.STRING:
             return None
+        if role is OccurrenceRole.ARGUMENT or (role is OccurrenceRole.IMPORT and is_prefix(self._names, place)):
+            return NOTHING  # a namespace
         spaces = self._resolver.namespaces
         for full_name in spaces.full_names(self._path, self._names, place):
             rows = self._resolver.known.definitions(full_name.rpartition(SEPARATOR)[2], self._family)
@@ -511,7 +516,9 @@ class _NamesOfFile:
         if self._rules.has_tables:
             functions = [row for row in functions if not is_local(row)]
         if self._rules.nests_constants:
-            return self._of_any_self(place, candidates, functions)
+            # Blocks may change `self`, so a call without a receiver can mean any method.
+            is_function = functions and not self._holders(place)
+            return _by_number(functions) if is_function else Meaning(Certainty.BY_NAME, tuple(candidates))
         if self._rules.sources_scripts:
             return self._in_scripts(place, functions)
         return _by_number(functions)
@@ -527,14 +534,6 @@ class _NamesOfFile:
         if is_command or is_variable:
             return Meaning(Certainty.BY_NAME, tuple(functions))
         return _by_number(near or functions)
-
-    def _of_any_self(self, place: int, candidates: list[DefinitionRow], functions: list[DefinitionRow]) -> Meaning:
-        """Return what a call without a receiver may mean if the class around it does not say: blocks change `self`."""
-        if self._names.role_at(place) is OccurrenceRole.MENTION:
-            return NOTHING  # a variable
-        if functions and not self._holders(place):
-            return _by_number(functions)
-        return Meaning(Certainty.BY_NAME, tuple(candidates))
 
     def _nested(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a function inside a function around the place, or nothing if the name is a variable there."""
@@ -755,6 +754,8 @@ class _NamesOfFile:
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
+        if inherited and self._rules.has_namespaces:
+            return NOTHING  # full names tell that the base class is outside the workspace
         return self._resolver.by_members(name, self._family, is_of_several=True)
 
     def _of_named(self, place: int, receiver: str) -> Meaning | None:

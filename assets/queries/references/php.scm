@@ -61,6 +61,7 @@
 (argument name: (name) @ref.argument)
 (enum_case name: (name) @ref.argument)
 (namespace_definition name: (namespace_name (name) @ref.argument))
+(qualified_name prefix: (namespace_name (name) @ref.argument))
 (use_as_clause (name) @ref.argument)
 (property_hook . (name) @ref.argument)
 (goto_statement (name) @ref.argument)
