@@ -7,7 +7,7 @@ from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
 # The languages of a family can use each other's definitions.
-_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
+_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c", "java": "jvm", "kotlin": "jvm", "scala": "jvm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def family_of(language: str) -> str:
 
 def rules_of(language: str) -> LanguageRules:
     """Return the rules of a language."""
-    return _RULES.get(family_of(language), _NO_RULES)
+    return _RULES.get(language) or _RULES.get(family_of(language), _NO_RULES)
 
 
 def is_holder(row: DefinitionRow) -> bool:

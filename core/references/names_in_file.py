@@ -214,11 +214,13 @@ class NamesInFile:
         inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
         return any(place in inside for place in self.places_in_roles(name, _ARGUMENT))
 
-    def first_local(self, symbol: int) -> str:
-        """Return the first parameter or variable of a function; empty if it has none."""
+    def local_before_name(self, symbol: int) -> str:
+        """Return the variable that stands before the name of a function, as in `func (s *Server) Run()`, or nothing."""
         for place in self.inside(symbol):
             if self.role_at(place) is OccurrenceRole.LOCAL:
                 return self.name_at(place)
+            if self.role_at(place) is OccurrenceRole.DEFINITION:
+                break
         return ""
 
     # Columns of the record

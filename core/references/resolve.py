@@ -172,10 +172,11 @@ class Resolver:
         near = [one for one in rows if one.path == row.path]
         return (near or rows or [row])[0]
 
-    def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
+    def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
         """Return the members with a name, for a receiver whose type is not known."""
+        family = family_of(language)
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
-        if is_of_several or is_common_member(family, name) or self._is_declared(name, family):
+        if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
 
@@ -460,7 +461,7 @@ class _NamesOfFile:
             # A table is often called the same in the file that uses it.
             if same := [row for row in candidates if row.parent == table]:
                 return _by_number(same)
-        return self._resolver.by_members(self._names.name_at(place), self._family)
+        return self._resolver.by_members(self._names.name_at(place), self._language)
 
     # Names on their own
 
@@ -526,7 +527,7 @@ class _NamesOfFile:
         near = sourced(self._names, functions)
         if len({row.path for row in near}) == 1:
             return certain(near)
-        is_command = is_common_member(self._family, self._names.name_at(place))
+        is_command = is_common_member(self._language, self._names.name_at(place))
         # Scripts that have nothing to do with each other have variables of the same name.
         is_variable = any(row.kind not in _CALLED for row in functions)
         if is_command or is_variable:
@@ -712,7 +713,7 @@ class _NamesOfFile:
 
     def _of_unknown(self, place: int, name: str) -> Meaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
-        found = self._resolver.by_members(name, self._family)
+        found = self._resolver.by_members(name, self._language)
         may_be_field = self._rules.has_unlisted_fields and self._names.role_at(place) is not OccurrenceRole.CALL
         if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
             return Meaning(Certainty.BY_NAME, found.definitions)
@@ -771,7 +772,7 @@ class _NamesOfFile:
             return certain(found.definitions)
         if inherited and self._rules.has_namespaces:
             return NOTHING  # full names tell that the base class is outside the workspace
-        return self._resolver.by_members(name, self._family, is_of_several=True)
+        return self._resolver.by_members(name, self._language, is_of_several=True)
 
     def _of_named(self, place: int, receiver: str) -> Meaning | None:
         """Return the member of a class or namespace that is named before it; None if the name means something else."""
@@ -806,7 +807,7 @@ class _NamesOfFile:
             return Meaning(certainty, tuple(rows))
         if all(one.is_complete for one in found):
             return NOTHING
-        return self._resolver.by_members(name, self._family, is_of_several=True)
+        return self._resolver.by_members(name, self._language, is_of_several=True)
 
     def _of_module(self, place: int, receiver: str) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
@@ -852,7 +853,7 @@ class _NamesOfFile:
         if self._language != "go":
             return False
         around = list(self._names.functions_around(place))
-        return bool(around) and self._names.first_local(around[-1]) == self._names.receiver_at(place)
+        return bool(around) and self._names.local_before_name(around[-1]) == self._names.receiver_at(place)
 
     def _holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""
