@@ -31,6 +31,7 @@ def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
 
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
+_FIELD = role_set(OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
@@ -198,7 +199,7 @@ class NamesInFile:
 
     def has_field(self, name: str) -> bool:
         """Return whether a class of the file has a field of this name."""
-        return any(map(self.is_holder, self.local_scopes(name)))
+        return any(self.is_holder(self.symbol_at(place)) for place in self.places_in_roles(name, _FIELD))
 
     def is_type_parameter(self, name: str, place: int) -> bool:
         """Return whether a function or class around a place has a type parameter of this name."""
@@ -213,11 +214,13 @@ class NamesInFile:
         inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
         return any(place in inside for place in self.places_in_roles(name, _ARGUMENT))
 
-    def first_local(self, symbol: int) -> str:
-        """Return the first parameter or variable of a function; empty if it has none."""
+    def local_before_name(self, symbol: int) -> str:
+        """Return the variable that stands before the name of a function, as in `func (s *Server) Run()`, or nothing."""
         for place in self.inside(symbol):
             if self.role_at(place) is OccurrenceRole.LOCAL:
                 return self.name_at(place)
+            if self.role_at(place) is OccurrenceRole.DEFINITION:
+                break
         return ""
 
     # Columns of the record
