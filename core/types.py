@@ -571,13 +571,21 @@ class IndexVersion:
     outdated: int = 0
     is_updating: bool = False
 
-    def outdated_note(self, effect: str) -> str:
-        """Return what older rows do to an answer, which is `effect`, and what to do; empty if there are none."""
-        if not self.outdated:
-            return ""
+    @property
+    def outdated_note(self) -> str:
+        """Why ranking is less exact than it could be; empty if it is not."""
+        return f"ranking is less exact for {self._outdated_files}" if self.outdated else ""
+
+    @property
+    def missing_names_note(self) -> str:
+        """Why references may be missing; empty if none are."""
+        return f"references are missing from {self._outdated_files}" if self.outdated else ""
+
+    @property
+    def _outdated_files(self) -> str:
         count = f"{self.outdated:,} file{'s' if self.outdated > 1 else ''}"
         remedy = "being read again now" if self.is_updating else "run keyhole index to read them again"
-        return f"{effect} {count} indexed by an older version of keyhole; {remedy}"
+        return f"{count} indexed by an older version of keyhole; {remedy}"
 
     @property
     def incomplete(self) -> str:

@@ -91,7 +91,7 @@ def test_an_older_index_answers_at_once_and_says_what_it_lacks(old: Service) -> 
 def test_an_older_index_says_that_references_are_missing(old: Service) -> None:
     files = len(list(old.root.iterdir()))
     request = ReferencesRequest("backoff")
-    missing = f"references are missing in {files} files indexed by an older version of keyhole"
+    missing = f"references are missing from {files} files indexed by an older version of keyhole"
     assert f"{missing}; run keyhole index to read them again" in old.relation_page(request)[1].notes
     old.index()
     assert not any(missing in note for note in old.relation_page(request)[1].notes)

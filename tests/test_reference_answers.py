@@ -261,7 +261,7 @@ def test_an_index_without_names_says_so_and_is_filled_in(tmp_path: Path) -> None
     service = Service.open(root, flags={"cache_dir": tmp_path / "cache"})
     service.folder.mkdir(parents=True)
     shutil.copy(Path(__file__).parent / "fixtures" / "index-v9.db", service.folder / INDEX_FILE)
-    note = "references are missing in 2 files indexed by an older version of keyhole; run keyhole index"
+    note = "references are missing from 2 files indexed by an older version of keyhole; run keyhole index"
     assert note in service.relation_view(ReferencesRequest(symbol="add")).text
     service.index()
     answer = service.relation_view(ReferencesRequest(symbol="add")).text

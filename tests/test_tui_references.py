@@ -563,7 +563,7 @@ def test_the_list_follows_changes_of_files(tmp_path: Path) -> None:
 
 
 def test_an_older_index_says_that_references_are_missing(shop: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(IndexVersion, "outdated_note", lambda _, effect: f"{effect} 3 files")
+    monkeypatch.setattr(IndexVersion, "missing_names_note", "references are missing in 3 files")
 
     async def steps(pilot: Pilot[None]) -> None:
         await show(pilot, WITH_TAX)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
-from keyhole.core.references.language_rules import family_of
+from keyhole.core.references.language_rules import family_of, rules_of
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
@@ -61,7 +61,15 @@ class ReferenceLines(NamedTuple):
 
 
 def references_to(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
-    """Yield the references of a definition, by path and place."""
+    """Yield the references of a definition, by path and place; those of a constructor include calls of its class."""
+    yield from _of_name(resolver, target)
+    if target.name == rules_of(target.language).constructor:
+        for holder in resolver.known.holders(target.path):
+            if holder.qualified_name == target.parent:
+                yield from (one for one in _of_name(resolver, holder) if one.role is OccurrenceRole.CALL)
+
+
+def _of_name(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
     family = family_of(target.language)
     known = resolver.known
     thing = same_thing(target)

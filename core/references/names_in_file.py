@@ -31,6 +31,7 @@ def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
 
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
+_FIELD = role_set(OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
@@ -196,6 +197,10 @@ class NamesInFile:
         bases = [place for place in places if self._roles[place] & ~HAS_RECEIVER == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
+    def has_field(self, name: str) -> bool:
+        """Return whether a class of the file has a field of this name."""
+        return any(self.is_holder(self.symbol_at(place)) for place in self.places_in_roles(name, _FIELD))
+
     def is_type_parameter(self, name: str, place: int) -> bool:
         """Return whether a function or class around a place has a type parameter of this name."""
         known = self._known_type_parameters.get(name)
@@ -209,11 +214,13 @@ class NamesInFile:
         inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
         return any(place in inside for place in self.places_in_roles(name, _ARGUMENT))
 
-    def first_local(self, symbol: int) -> str:
-        """Return the first parameter or variable of a function; empty if it has none."""
+    def local_before_name(self, symbol: int) -> str:
+        """Return the variable that stands before the name of a function, as in `func (s *Server) Run()`, or nothing."""
         for place in self.inside(symbol):
             if self.role_at(place) is OccurrenceRole.LOCAL:
                 return self.name_at(place)
+            if self.role_at(place) is OccurrenceRole.DEFINITION:
+                break
         return ""
 
     # Columns of the record
@@ -237,7 +244,8 @@ class NamesInFile:
     def local_scopes(self, name: str) -> dict[int, int]:
         """Return the functions in which a name is a parameter or variable, each with its first line.
 
-        Functions that share the name with the code around them are left out.
+        Classes that have it as a field are among them. Functions that share the name with the code around them are
+        left out.
         """
         known = self._known_locals.get(name)
         if known is None:
@@ -248,7 +256,8 @@ class NamesInFile:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in self.places_in_roles(name, _LOCAL):
-            scope = next(self.functions_around(place), NO_SYMBOL)
+            symbol = self.symbol_at(place)
+            scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
             if self._roles[place] == OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
             else:

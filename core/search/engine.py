@@ -320,7 +320,7 @@ class Engine:
 def _outdated_notes(index: IndexVersion, total: int) -> Iterable[Note]:
     """Yield that data for ranking is still being filled in, for a ranked answer."""
     if index.outdated and total:
-        yield Note(NoteKind.INDEX_OUTDATED, index.outdated_note("ranking is less exact for"))
+        yield Note(NoteKind.INDEX_OUTDATED, index.outdated_note)
 
 
 def _is_by_file(query: Query, mode: Mode, scope: ChunkScope) -> bool:
