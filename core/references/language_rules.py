@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
 # The languages of a family can use each other's definitions.
+# What C# leaves out of the name of a class where it decorates: `[Serializable]` is `SerializableAttribute`.
+ATTRIBUTE = "Attribute"
 _FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
 
 
@@ -97,7 +99,9 @@ _RULES = {
         has_open_classes=True,
         never_variables=_TYPES,
     ),
-    "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
+    "csharp": LanguageRules(
+        _words("this"), _words("base"), has_implicit_self=True, has_open_classes=True, never_variables=_TYPES
+    ),
     "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
     "php": LanguageRules(_words("$this self static"), _words("parent")),

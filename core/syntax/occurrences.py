@@ -5,6 +5,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
     @ref.path                             a path whose last part is imported: `"net/http"`
+    @ref.member                           a member of something that is not written before it: `new Square { Side = 1 }`
     @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
                                           or an import in braces, whose receiver is before them: `a.{b, c}`
     @ref.attribute @ref.assignment        a member that is read; a variable or member that is written
@@ -95,7 +96,7 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
-    ends, roles, infix = _collect(content, captures)
+    ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
         return b""
@@ -104,7 +105,7 @@ def pack_occurrences(
     name_of = [numbers[content[start:stop]] for start, stop in zip(starts, stops, strict=True)]
     rows = source.rows(starts)
     role_of = bytearray([roles.get(start, 0) for start in starts])
-    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix)
+    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix, members)
     columns = [min(start - first, LAST_COLUMN) for start, first in zip(starts, source.row_starts(rows), strict=True)]
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
@@ -156,11 +157,15 @@ class _Numbers(dict[bytes, int]):
 
 def _collect(
     content: bytes, captures: Iterable[dict[str, list[Node]]]
-) -> tuple[dict[int, int], dict[int, int], set[int]]:
-    """Return the end and the role of each name, by its start, and the starts of those between two operands."""
+) -> tuple[dict[int, int], dict[int, int], set[int], set[int]]:
+    """Return the end and the role of each name, by its start.
+
+    Also the starts of those between two operands, and of members of something that is not written.
+    """
     ends: dict[int, int] = {}
     roles: dict[int, int] = {}
     infix: set[int] = set()
+    members: set[int] = set()
     for found in captures:
         # Lists instead of single names: files have so many that it takes half the time.
         _add_places(ends, found.pop("ref", []))
@@ -176,13 +181,14 @@ def _collect(
                 ends[path.start(1)] = path.end(1)
                 roles[path.start(1)] = OccurrenceRole.IMPORT
         infix.update(node.start_byte for node in found.pop("ref.infix", ()))
+        members.update(node.start_byte for node in found.pop("ref.member", ()))
         # In the order of the roles, so that the more telling one stays.
         for capture, role in _ROLES.items():
             if nodes := found.get(capture, []):
                 roles.update(dict.fromkeys(_add_places(ends, nodes), role))
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
-    return ends, roles, infix
+    return ends, roles, infix, members
 
 
 def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
@@ -201,12 +207,20 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
     numbers: _Numbers,
     roles: bytearray,
     infix: set[int],
+    members: set[int],
 ) -> list[int]:
     """Mark each name that is taken from something, and return the numbers of what they are taken from."""
     receivers = []
-    after_mark = [place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in infix]
+    marked = infix | members
+    after_mark = [
+        place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in marked
+    ]
     for place in after_mark:
         start = starts[place]
+        if start in members:
+            roles[place] |= HAS_RECEIVER
+            receivers.append(UNNAMED)
+            continue
         if start in infix:
             is_import = roles[place] == OccurrenceRole.IMPORT
             end = _before_braces(content, start) if is_import else _skip_blanks(content, start)
@@ -275,11 +289,15 @@ def _word_before(content: bytes, end: int) -> bytes:
 def _mark_definitions(
     roles: bytearray, rows: list[int], name_of: list[int], numbers: _Numbers, symbols: Sequence[Symbol]
 ) -> None:
-    """Mark the names of the symbols themselves: the first such name on the line where the symbol is named."""
+    """Mark the names of the symbols themselves: the first such name on the line where the symbol is named.
+
+    In `public Unit Unit { get; }`, the first one is the type.
+    """
     for symbol in symbols:
         number = numbers.get(symbol.name.encode())
         row = symbol.name_line - 1
-        for place in range(bisect_left(rows, row), bisect_right(rows, row)):
-            if name_of[place] == number and roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT:
-                roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
-                break
+        same = [place for place in range(bisect_left(rows, row), bisect_right(rows, row)) if name_of[place] == number]
+        same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
+        others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
+        for place in (others or same)[:1]:
+            roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
