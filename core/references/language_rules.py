@@ -102,7 +102,14 @@ _RULES = {
     "csharp": LanguageRules(
         _words("this"), _words("base"), has_implicit_self=True, has_open_classes=True, never_variables=_TYPES
     ),
-    "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "swift": LanguageRules(
+        _words("self Self"),
+        _words("super"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+    ),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
     "php": LanguageRules(_words("$this self static"), _words("parent")),
     "ruby": LanguageRules(_words("self"), _words("super"), has_implicit_self=True, has_open_classes=True),

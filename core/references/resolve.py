@@ -19,6 +19,7 @@ from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesIn
 from keyhole.core.references.namespaces import Namespaces
 from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
+from keyhole.core.references.swift_modules import is_seen, module_name, module_of
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -163,6 +164,7 @@ class Resolver:
     def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
         """Return the members with a name, for a receiver whose type is not known."""
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
+        members = [row for row in members if not _is_constructor(row)]
         if is_of_several or is_common_member(family, name):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
@@ -381,6 +383,7 @@ class _NamesOfFile:
             self._in_file,
             self._in_packages,
             self._in_namespaces,
+            self._in_swift_module,
             self._by_import,
             self._in_folder,
             self._included,
@@ -568,6 +571,30 @@ class _NamesOfFile:
         is_clear = len(wholes) <= 1 and (len(files) <= 1 or all(map(self._resolver.is_member, rows)))
         return certain(rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
 
+    def _in_swift_module(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the other files of the module have, then what an imported module has."""
+        if self._language != "swift":
+            return None
+        rows = [row for row in candidates if not self._resolver.is_member(row) and is_seen(row, self._path)]
+        module, imported = module_of(self._path), self._imported_modules()
+        own = [row for row in rows if module_of(row.path) == module]
+        found = own or [row for row in rows if module_name(row.path) in imported]
+        if not found:
+            return None
+        is_clear = len({same_thing(row) for row in found}) == 1
+        return certain(found) if is_clear else Meaning(Certainty.BY_NAME, tuple(found))
+
+    def _of_swift_module(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a name means after the name of its module: `Shapes.total`."""
+        if self._language != "swift" or receiver not in self._imported_modules():
+            return None
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        rows = [row for row in rows if module_name(row.path) == receiver and not self._resolver.is_member(row)]
+        return certain(rows) if rows else None
+
+    def _imported_modules(self) -> set[str]:
+        return {self._names.name_at(place) for place in self._names.places_in_role(OccurrenceRole.IMPORT)}
+
     def _by_import(self, place: int, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
         if bindings is None:
@@ -607,7 +634,7 @@ class _NamesOfFile:
         if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver(place):
             found = self._of_self(place, inherited=receiver in self._rules.super_words)
         elif self._is_known(place, receiver):
-            found = self._of_package(place) or self._of_namespace(place)
+            found = self._of_package(place) or self._of_namespace(place) or self._of_swift_module(place, receiver)
             found = found or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
             found = None

@@ -217,7 +217,7 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
     ]
     for place in after_mark:
         start = starts[place]
-        if start in members:
+        if start in members or (language == "swift" and _starts_member(content, start)):
             roles[place] |= HAS_RECEIVER
             receivers.append(UNNAMED)
             continue
@@ -270,6 +270,12 @@ def _before_braces(content: bytes, start: int) -> int:
     return max(0, content.rfind(b"{", 0, start) - 1)
 
 
+def _starts_member(content: bytes, start: int) -> bool:
+    """Return whether nothing comes before the dot of a name of Swift: `return .metre`, but not on a line of its own."""
+    line = content[content.rfind(b"\n", 0, start) + 1 : start - 1]
+    return content[start - 1] == _DOT and line.endswith((b" ", b"\t")) and not line.isspace()
+
+
 def _skip_blanks(content: bytes, end: int) -> int:
     """Return where the text before a position ends."""
     while end and content[end - 1] in b" \t\r\n":
@@ -298,6 +304,7 @@ def _mark_definitions(
         row = symbol.name_line - 1
         same = [place for place in range(bisect_left(rows, row), bisect_right(rows, row)) if name_of[place] == number]
         same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
+        same = [place for place in same if roles[place] != OccurrenceRole.CALL | HAS_RECEIVER]
         others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
         for place in (others or same)[:1]:
             roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
