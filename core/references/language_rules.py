@@ -37,6 +37,8 @@ class LanguageRules:
     has_late_variables: bool = False
     # Names in these roles are never variables.
     never_variables: frozenset[OccurrenceRole] = frozenset()
+    # Names in these roles may be fields, and the fields of this language are not symbols.
+    may_be_fields: frozenset[OccurrenceRole] = frozenset()
     # Names in these roles are never functions.
     never_functions: frozenset[OccurrenceRole] = frozenset()
 
@@ -100,7 +102,12 @@ _RULES = {
         never_variables=_TYPES,
     ),
     "csharp": LanguageRules(
-        _words("this"), _words("base"), has_implicit_self=True, has_open_classes=True, never_variables=_TYPES
+        _words("this"),
+        _words("base"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        never_variables=_TYPES,
+        may_be_fields=_FIELDS,
     ),
     "swift": LanguageRules(
         _words("self Self"),
@@ -109,6 +116,7 @@ _RULES = {
         has_open_classes=True,
         has_late_variables=True,
         never_variables=_TYPES,
+        may_be_fields=_FIELDS,
     ),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
     "php": LanguageRules(_words("$this self static"), _words("parent")),

@@ -31,6 +31,7 @@ def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
 
 
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
+_VARIABLE = role_set(OccurrenceRole.LOCAL)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
@@ -220,6 +221,16 @@ class NamesInFile:
             places = self.places_in_roles(name, _TYPE_PARAMETER)
             known = self._known_type_parameters[name] = {self.symbol_at(one) for one in places}
         return bool(known) and not known.isdisjoint(self.around(place))
+
+    def has_field(self, name: str) -> bool:
+        """Return whether a class of the file has a field of this name that is no symbol."""
+        return bool(self.field_scopes(name))
+
+    def field_scopes(self, name: str) -> set[int]:
+        """Return the classes that have a field of this name that is no symbol."""
+        return {
+            scope for place in self.places_in_roles(name, _VARIABLE) if self.is_holder(scope := self.symbol_at(place))
+        }
 
     def has_argument(self, name: str, symbol: int) -> bool:
         """Return whether a name inside a symbol is one of its own, such as a variant of an enum."""

@@ -75,6 +75,7 @@ class Resolver:
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
         self.by_members = cache(self._by_members)
+        self.is_field = cache(self._is_field)
 
     def meaning(self, path: str, place: int) -> Meaning:
         """Return what the name at a place of a file may mean."""
@@ -169,6 +170,12 @@ class Resolver:
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
 
+    def _is_field(self, name: str, family: str) -> bool:
+        """Return whether a class has a field of this name: where fields are not symbols, it may be meant."""
+        files = [path for path in self.known.files_with(name) if family_of(self.known.language(path)) == family]
+        found = [names for path in files if (names := self.known.names(path)) is not None]
+        return any(names.has_field(name) for names in found)
+
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
         return not self._included(path).isdisjoint(targets)
@@ -244,9 +251,19 @@ class Resolver:
             family = family_of(holder.language)
             types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
             return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
+        if holder.language == "swift":
+            return continued == holder.qualified_name and self._shares_module(holder, row)
         return holder.language != "csharp" or self.namespaces.has_name(
             holder, self.namespaces.whole_name(row.path, continued)
         )
+
+    def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
+        """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
+        if module_of(holder.path) == module_of(row.path):
+            return True
+        types = self.known.definitions(holder.name, family_of(holder.language))
+        types = [one for one in types if one.kind in HOLDS_METHODS - _PARTS]
+        return len({module_of(one.path) for one in types if one.qualified_name == holder.qualified_name}) <= 1
 
 
 class _NamesOfFile:
@@ -375,7 +392,8 @@ class _NamesOfFile:
     def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
         if self._names.is_type_parameter(self._names.name_at(place), place) or self._is_variant(place):
             return NOTHING
-        nested = self._nested(place, candidates)
+        nested = NOTHING if self._is_field_here(place) else None
+        nested = self._nested(place, candidates) or nested
         if nested is not None:
             return nested
         steps: list[Callable[[int, list[DefinitionRow]], Meaning | None]] = [
@@ -420,6 +438,16 @@ class _NamesOfFile:
         names = self._names
         is_call = names.role_at(place) is OccurrenceRole.CALL and self._rules.has_late_variables
         return is_call and names.line_at(place) == first_line > names.lines_of(symbol).start
+
+    def _is_field_here(self, place: int) -> bool:
+        """Return whether the name is a field of a class around the place that is no symbol."""
+        role = self._names.role_at(place)
+        if not self._rules.may_be_fields or role in self._rules.never_variables:
+            return False
+        fields = self._names.field_scopes(self._names.name_at(place))
+        # `Unit.Metre` of C# may mean the type of the field.
+        is_type = self._language == "csharp" and self._names.is_continued(place)
+        return bool(fields) and not is_type and not fields.isdisjoint(self._names.around(place))
 
     def _is_variant(self, place: int) -> bool:
         """Return whether the function around the place imports this name from an enum of Rust: `use Error::*`."""
@@ -638,7 +666,14 @@ class _NamesOfFile:
             found = found or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
             found = None
-        return found or self._resolver.by_members(name, self._family)
+        return found or self._of_unknown(place, name)
+
+    def _of_unknown(self, place: int, name: str) -> Meaning:
+        """Return a member of something whose type is not known."""
+        found = self._resolver.by_members(name, self._family)
+        if found.certainty is not Certainty.LIKELY or self._names.role_at(place) not in self._rules.may_be_fields:
+            return found
+        return Meaning(Certainty.BY_NAME, found.definitions) if self._resolver.is_field(name, self._family) else found
 
     def _is_known(self, place: int, receiver: str) -> bool:
         """Return whether the place before a name has its receiver, and that is no variable."""
