@@ -3,7 +3,7 @@ VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
 
-.PHONY: run test test-long fuzz kill-test lint conformance format bench screenshots clean
+.PHONY: run test test-long fuzz kill-test references-quality lint conformance format bench screenshots clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -26,6 +26,10 @@ fuzz: $(READY)
 # 300 kills of index, explorer and server at random moments, each compared with a fresh index; about ten minutes.
 kill-test: $(READY)
 	$(VENV)/bin/python bench/kill_test.py --record
+
+# References compared with language servers, which are downloaded the first time; about ten minutes.
+references-quality: $(READY)
+	$(VENV)/bin/python bench/references_quality.py --record
 
 lint: $(READY)
 	$(VENV)/bin/ruff format --check

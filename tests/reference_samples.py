@@ -47,7 +47,7 @@ def _references(store: ReferenceStore, symbol: str) -> list[str]:
     resolver = Resolver(store)
     same = {same_thing(row): row for row in rows}
     places = {
-        (one.path, one.place.line, one.place.column + 1): f"{one.role} {one.certainty}"
+        (one.path, one.line, one.column + 1): f"{one.role_words} {one.certainty}"
         for row in same.values()
         for one in references_to(resolver, row)
     }

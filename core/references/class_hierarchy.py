@@ -98,8 +98,8 @@ class ClassHierarchy:
     def _heirs(self, holder: DefinitionRow) -> Iterable[tuple[DefinitionRow, Kinship, Certainty]]:
         kinship = Kinship.IMPLEMENTATION if holder.kind in _CONTRACTS else Kinship.SUBCLASS
         for reference in references_to(self._resolver, holder):
-            if reference.place.role is OccurrenceRole.BASE:
-                heir = self._class_at(reference.path, reference.place.line)
+            if reference.role is OccurrenceRole.BASE:
+                heir = self._class_at(reference.path, reference.line)
                 if heir is not None:
                     yield heir, kinship, reference.certainty
 

@@ -35,12 +35,14 @@ class LanguageRules:
     has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
     has_late_variables: bool = False
+    # In its class, a field hides other names as a variable does.
+    has_fields_as_variables: bool = False
     # Names in these roles are never variables.
     never_variables: frozenset[OccurrenceRole] = frozenset()
-    # Names in these roles may be fields, and the fields of this language are not symbols.
-    may_be_fields: frozenset[OccurrenceRole] = frozenset()
     # Names in these roles are never functions.
     never_functions: frozenset[OccurrenceRole] = frozenset()
+    # The method that runs when a class is called.
+    constructor: str = ""
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
@@ -53,7 +55,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = {
-    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True),
+    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True, constructor="__init__"),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
     "go": LanguageRules(
         needs_import=True,
@@ -78,6 +80,7 @@ _RULES = {
         needs_import=True,
         has_packages=True,
         has_late_variables=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -89,6 +92,7 @@ _RULES = {
         has_open_classes=True,
         has_companions=True,
         has_late_variables=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES,
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -99,6 +103,7 @@ _RULES = {
         has_packages=True,
         has_relative_imports=True,
         has_open_classes=True,
+        has_fields_as_variables=True,
         never_variables=_TYPES,
     ),
     "csharp": LanguageRules(
@@ -107,7 +112,7 @@ _RULES = {
         has_implicit_self=True,
         has_open_classes=True,
         never_variables=_TYPES,
-        may_be_fields=_FIELDS,
+        has_fields_as_variables=True,
     ),
     "swift": LanguageRules(
         _words("self Self"),
@@ -116,7 +121,7 @@ _RULES = {
         has_open_classes=True,
         has_late_variables=True,
         never_variables=_TYPES,
-        may_be_fields=_FIELDS,
+        has_fields_as_variables=True,
     ),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
     "php": LanguageRules(_words("$this self static"), _words("parent")),

@@ -3,12 +3,20 @@
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keyhole.core.syntax.occurrences import COLUMN, FUNCTION, HAS_RECEIVER, HEADER, HOLDER, UNNAMED, OccurrenceRole
+from keyhole.core.syntax.occurrences import (
+    COLUMN,
+    FUNCTION,
+    HAS_RECEIVER,
+    HEADER,
+    HOLDER,
+    OTHER,
+    UNNAMED,
+    OccurrenceRole,
+)
 
 # The receiver of `make().name`.
 NOT_A_NAME = "…"
@@ -31,20 +39,9 @@ def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
 
 
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
-_VARIABLE = role_set(OccurrenceRole.LOCAL)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
-
-
-class Occurrence(NamedTuple):
-    """One place of a name; `receiver` is what the name is taken from, as written (`self`, `models`), or empty."""
-
-    place: int
-    line: int
-    column: int
-    role: OccurrenceRole
-    receiver: str
 
 
 class NamesInFile:
@@ -80,12 +77,6 @@ class NamesInFile:
         places = self._places(name)
         found: list[int] = places[roles[np.asarray(self._roles)[places]]].tolist()
         return found
-
-    def at(self, place: int) -> Occurrence:
-        """Return the occurrence at a place."""
-        return Occurrence(
-            place, self.line_at(place), self.column_at(place), self.role_at(place), self.receiver_at(place)
-        )
 
     def name_numbered(self, number: int) -> str:
         """Return the name that `taken_from` gives a number."""
@@ -183,6 +174,10 @@ class NamesInFile:
         """Yield the functions around a place, the innermost first."""
         return (symbol for symbol in self.around(place) if self._scopes[symbol] == FUNCTION)
 
+    def scopes_around(self, place: int) -> Iterator[int]:
+        """Yield the functions and classes around a place, the innermost first."""
+        return (symbol for symbol in self.around(place) if self._scopes[symbol] != OTHER)
+
     def inside(self, symbol: int) -> range:
         """Return the places inside a symbol."""
         return range(self._firsts[symbol], self._lasts[symbol])
@@ -214,6 +209,10 @@ class NamesInFile:
         bases = [place for place in places if self._roles[place] & ~HAS_RECEIVER == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
+    def has_field(self, name: str) -> bool:
+        """Return whether a class of the file has a field of this name."""
+        return any(map(self.is_holder, self.local_scopes(name)))
+
     def is_type_parameter(self, name: str, place: int) -> bool:
         """Return whether a function or class around a place has a type parameter of this name."""
         known = self._known_type_parameters.get(name)
@@ -221,16 +220,6 @@ class NamesInFile:
             places = self.places_in_roles(name, _TYPE_PARAMETER)
             known = self._known_type_parameters[name] = {self.symbol_at(one) for one in places}
         return bool(known) and not known.isdisjoint(self.around(place))
-
-    def has_field(self, name: str) -> bool:
-        """Return whether a class of the file has a field of this name that is no symbol."""
-        return bool(self.field_scopes(name))
-
-    def field_scopes(self, name: str) -> set[int]:
-        """Return the classes that have a field of this name that is no symbol."""
-        return {
-            scope for place in self.places_in_roles(name, _VARIABLE) if self.is_holder(scope := self.symbol_at(place))
-        }
 
     def has_argument(self, name: str, symbol: int) -> bool:
         """Return whether a name inside a symbol is one of its own, such as a variant of an enum."""
@@ -265,7 +254,8 @@ class NamesInFile:
     def local_scopes(self, name: str) -> dict[int, int]:
         """Return the functions in which a name is a parameter or variable, each with its first line.
 
-        Functions that share the name with the code around them are left out.
+        Classes that have it as a field are among them. Functions that share the name with the code around them are
+        left out.
         """
         known = self._known_locals.get(name)
         if known is None:
@@ -276,7 +266,8 @@ class NamesInFile:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in self.places_in_roles(name, _LOCAL):
-            scope = next(self.functions_around(place), NO_SYMBOL)
+            symbol = self.symbol_at(place)
+            scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
             if self._roles[place] == OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
             else:

@@ -11,6 +11,7 @@ from keyhole.core.syntax.occurrences import OccurrenceRole
 # The package is among the first names of a file; only comments and annotations of the file come before it.
 _MOST_BEFORE_PACKAGE = 100
 _AFTER_PACKAGE = frozenset([OccurrenceRole.IMPORT, OccurrenceRole.DEFINITION])
+_STARS = frozenset(["*", "_"])
 # A member of a companion object is used as if it were one of the class.
 _COMPANION = frozenset(["companion", "Companion"])
 
@@ -20,14 +21,16 @@ class ImportedNames:
 
     def __init__(self, names: NamesInFile) -> None:
         self.by_name: dict[str, list[str]] = {}
-        # What is imported, or whose members are all imported: `import org.acme.draw.*` gives `org.acme.draw`.
-        self.whole_names: set[str] = set()
+        # The whole names of what all members are imported from: `org.acme.draw` for `import org.acme.draw.*`.
+        self.stars: set[str] = set()
         for place in names.places_in_role(OccurrenceRole.IMPORT):
             if not names.is_continued(place):
                 whole = whole_name(names, place)
                 new_name = names.name_at(place + 1 if names.is_renamed(place) else place)
-                self.by_name.setdefault(new_name, []).append(whole)
-                self.whole_names.add(whole)
+                if new_name in _STARS:
+                    self.stars.add(whole.rpartition(".")[0])
+                else:
+                    self.by_name.setdefault(new_name, []).append(whole)
 
 
 class Packages:
@@ -35,14 +38,18 @@ class Packages:
 
     def __init__(self, known: KnownNames) -> None:
         self._known = known
-        self._packages: dict[str, str] = {}
+        self._packages: dict[str, list[str]] = {}
         self._imports: dict[str, ImportedNames] = {}
 
     def package(self, path: str) -> str:
         """Return the package of a file; empty if it says none."""
+        return self.seen_from(path)[-1]
+
+    def seen_from(self, path: str) -> list[str]:
+        """Return the packages whose definitions a file sees: its own, and those that it names on the way to it."""
         if path not in self._packages:
             names = self._known.names(path)
-            self._packages[path] = _package(names) if names else ""
+            self._packages[path] = (_packages(names) if names else []) or [""]
         return self._packages[path]
 
     def imports(self, path: str, names: NamesInFile) -> ImportedNames:
@@ -63,7 +70,11 @@ class Packages:
         if last != row.name:
             return False
         # A function that extends a class belongs to the package all the same.
-        return outer == self.owner(row) or (row.depth == 0 and outer == self.package(row.path))
+        return outer == self.owner(row) or (outer == self.package(row.path) and self._is_extension(row))
+
+    def _is_extension(self, row: DefinitionRow) -> bool:
+        around = [one for one in self._known.holders(row.path) if one.start_line <= row.start_line <= one.end_line]
+        return all(one.kind == "extension" or one.id == row.id for one in around)
 
     def ends_with(self, row: DefinitionRow, whole: str) -> bool:
         """Return whether a name that is given from some package on is that of a definition."""
@@ -76,9 +87,9 @@ def whole_name(names: NamesInFile, place: int) -> str:
     return names.dotted(place) if before is None else f"{names.dotted(before)}.{names.name_at(place)}"
 
 
-def _package(names: NamesInFile) -> str:
-    """Return what the file says before its imports and definitions; some files say it in several steps."""
-    parts: list[str] = []
+def _packages(names: NamesInFile) -> list[str]:
+    """Return the packages that a file names before its imports and definitions, each inside the one before."""
+    found: list[str] = []
     place = 0
     while place < min(names.count, _MOST_BEFORE_PACKAGE) and names.role_at(place) not in _AFTER_PACKAGE:
         if names.role_at(place) is OccurrenceRole.ARGUMENT:
@@ -86,6 +97,6 @@ def _package(names: NamesInFile) -> str:
                 place += 1
             if names.role_at(place) is not OccurrenceRole.ARGUMENT:
                 break  # the first parts of an import
-            parts.append(names.dotted(place))
+            found.append(".".join([*found[-1:], names.dotted(place)]))
         place += 1
-    return ".".join(parts)
+    return found

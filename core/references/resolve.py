@@ -4,7 +4,7 @@ Nothing is guessed: what a name means is either told by the scope, an import, th
 before it, or the answer says that only the name matches. Types of variables are not known.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, rules_of
-from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile
+from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import Namespaces
 from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
@@ -28,6 +28,7 @@ _LONGEST_CHAIN = 10
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
+_OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
 _NEVER = frozenset(
     [
         OccurrenceRole.DEFINITION,
@@ -40,7 +41,8 @@ _NEVER = frozenset(
 # See `_since`.
 _FIRST_LINE = 1
 _CALLED = frozenset(["function", "method", "constructor"])
-_VALUES = _CALLED | {"constant", "event", "getter", "property", "setter"}
+_TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE])
+_VALUES = _CALLED | {"constant", "event", "getter", "property", "setter", "variable"}
 
 
 class Meaning(NamedTuple):
@@ -75,7 +77,6 @@ class Resolver:
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
         self.by_members = cache(self._by_members)
-        self.is_field = cache(self._is_field)
 
     def meaning(self, path: str, place: int) -> Meaning:
         """Return what the name at a place of a file may mean."""
@@ -168,13 +169,19 @@ class Resolver:
         members = [row for row in members if not _is_constructor(row)]
         if is_of_several or is_common_member(family, name):
             return Meaning(Certainty.BY_NAME, tuple(members))
-        return _by_number(members)
+        found = _by_number(members)
+        if found.certainty is Certainty.LIKELY and self._may_be_field(members[0]):
+            return Meaning(Certainty.BY_NAME, found.definitions)
+        return found
 
-    def _is_field(self, name: str, family: str) -> bool:
-        """Return whether a class has a field of this name: where fields are not symbols, it may be meant."""
-        files = [path for path in self.known.files_with(name) if family_of(self.known.language(path)) == family]
-        found = [names for path in files if (names := self.known.names(path)) is not None]
-        return any(names.has_field(name) for names in found)
+    def _may_be_field(self, row: DefinitionRow) -> bool:
+        """Return whether a class has a field with the name of a member: fields are no symbols, so it is not counted."""
+        rules = rules_of(row.language)
+        if not rules.has_fields_as_variables or (rules.never_functions and row.kind in _CALLED):
+            return False
+        family = family_of(row.language)
+        paths = [path for path in self.known.files_with(row.name) if family_of(self.known.language(path)) == family]
+        return any(names.has_field(row.name) for path in paths if (names := self.known.names(path)))
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -299,9 +306,10 @@ class _NamesOfFile:
         """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
         if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
             return Meaning(found.certainty, (*found.definitions, *constructors))
-        if role not in self._rules.never_functions:
-            return found
-        rows = tuple(row for row in found.definitions if row.kind not in _CALLED)
+        excluded = _CALLED if role in self._rules.never_functions else frozenset[str]()
+        if role in _TYPES and role in self._rules.never_variables:
+            excluded = _VALUES
+        rows = tuple(row for row in found.definitions if row.kind not in excluded)
         return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
 
     def _constructors(self, rows: Iterable[DefinitionRow]) -> list[DefinitionRow]:
@@ -324,8 +332,7 @@ class _NamesOfFile:
         rules = self._rules
         if rules.has_implicit_self or name in rules.self_words or name in rules.super_words:
             return True
-        definitions = self._resolver.known.definitions(name, self._family)
-        return bool(self._names.local_scopes(name)) or any(row.path == self._path for row in definitions)
+        return bool(self._names.places_in_roles(name, _OWN))
 
     def _find(self, place: int) -> Meaning:
         name, role = self._names.name_at(place), self._names.role_at(place)
@@ -392,8 +399,7 @@ class _NamesOfFile:
     def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
         if self._names.is_type_parameter(self._names.name_at(place), place) or self._is_variant(place):
             return NOTHING
-        nested = NOTHING if self._is_field_here(place) else None
-        nested = self._nested(place, candidates) or nested
+        nested = self._nested(place, candidates)
         if nested is not None:
             return nested
         steps: list[Callable[[int, list[DefinitionRow]], Meaning | None]] = [
@@ -420,34 +426,32 @@ class _NamesOfFile:
 
     def _nested(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a function inside a function around the place, or nothing if the name is a variable there."""
-        name = self._names.name_at(place)
-        first_lines = self._names.local_scopes(name)
-        if self._names.role_at(place) in self._rules.never_variables:
+        names, role = self._names, self._names.role_at(place)
+        first_lines = names.local_scopes(names.name_at(place))
+        if role in self._rules.never_variables:
             first_lines = {}
         in_file = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
-        for symbol in self._names.functions_around(place):
-            lines = self._names.lines_of(symbol) if in_file else range(0)
+        for symbol in self._scopes_around(place):
+            is_class = names.is_holder(symbol)
+            lines = names.lines_of(symbol) if in_file and not is_class else range(0)
             if own := [row for row in in_file if row.start_line in lines[1:]]:
                 return certain(own)
-            if symbol in first_lines and self._has_started(place, first_lines[symbol]):
+            # A class may have a method with the name of a field.
+            is_method = is_class and role is OccurrenceRole.CALL
+            if symbol in first_lines and not is_method and self._has_started(place, symbol, first_lines[symbol]):
                 return None if self._is_called_first(place, symbol, first_lines[symbol]) else NOTHING
         return None
+
+    def _scopes_around(self, place: int) -> Iterator[int]:
+        """Yield the functions around a place, and the classes where their fields count as variables."""
+        has_fields = self._rules.has_fields_as_variables
+        return self._names.scopes_around(place) if has_fields else self._names.functions_around(place)
 
     def _is_called_first(self, place: int, symbol: int, first_line: int) -> bool:
         """Return whether a variable gets its name from a function that it is made with: `let area = area(x)`."""
         names = self._names
         is_call = names.role_at(place) is OccurrenceRole.CALL and self._rules.has_late_variables
         return is_call and names.line_at(place) == first_line > names.lines_of(symbol).start
-
-    def _is_field_here(self, place: int) -> bool:
-        """Return whether the name is a field of a class around the place that is no symbol."""
-        role = self._names.role_at(place)
-        if not self._rules.may_be_fields or role in self._rules.never_variables:
-            return False
-        fields = self._names.field_scopes(self._names.name_at(place))
-        # `Unit.Metre` of C# may mean the type of the field.
-        is_type = self._language == "csharp" and self._names.is_continued(place)
-        return bool(fields) and not is_type and not fields.isdisjoint(self._names.around(place))
 
     def _is_variant(self, place: int) -> bool:
         """Return whether the function around the place imports this name from an enum of Rust: `use Error::*`."""
@@ -529,9 +533,10 @@ class _NamesOfFile:
             found = [self._with_whole_name(name) for name in imported]
             rows = tuple(row for meaning in found for row in meaning.definitions)
             return Meaning(max((meaning.certainty for meaning in found), key=list(Certainty).index), rows)
-        if own := [row for row in candidates if packages.owner(row) == packages.package(self._path)]:
-            return self._nearest(own)
-        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.whole_names)]
+        for package in reversed(packages.seen_from(self._path)):
+            if own := [row for row in candidates if packages.owner(row) == package]:
+                return self._nearest(own)
+        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.stars)]
         return self._nearest(starred) if starred else None
 
     def _is_starred(self, owner: str, imported: set[str]) -> bool:
@@ -542,6 +547,7 @@ class _NamesOfFile:
     def _with_whole_name(self, whole: str) -> Meaning:
         packages = self._resolver.packages
         rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+        rows = [row for row in rows if row.kind not in _PARTS]
         exact = [row for row in rows if packages.has_name(row, whole)]
         if exact or not self._rules.has_relative_imports:
             return self._nearest(exact)
@@ -666,14 +672,7 @@ class _NamesOfFile:
             found = found or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
             found = None
-        return found or self._of_unknown(place, name)
-
-    def _of_unknown(self, place: int, name: str) -> Meaning:
-        """Return a member of something whose type is not known."""
-        found = self._resolver.by_members(name, self._family)
-        if found.certainty is not Certainty.LIKELY or self._names.role_at(place) not in self._rules.may_be_fields:
-            return found
-        return Meaning(Certainty.BY_NAME, found.definitions) if self._resolver.is_field(name, self._family) else found
+        return found or self._resolver.by_members(name, self._family)
 
     def _is_known(self, place: int, receiver: str) -> bool:
         """Return whether the place before a name has its receiver, and that is no variable."""
@@ -778,15 +777,17 @@ class _NamesOfFile:
         """Return 0 where a name is no variable, _FIRST_LINE where one starts to exist, and more below that."""
         first_lines = self._names.local_scopes(name)
         if first_lines:
-            for symbol in self._names.functions_around(place):
+            for symbol in self._scopes_around(place):
                 first = first_lines.get(symbol)
-                if first is not None and self._has_started(place, first):
+                if first is not None and self._has_started(place, symbol, first):
                     is_first = self._rules.has_late_variables and self._names.line_at(place) == first
                     return _FIRST_LINE if is_first else _FIRST_LINE + 1
         return 0
 
-    def _has_started(self, place: int, first_line: int) -> bool:
-        return not self._rules.has_late_variables or first_line <= self._names.line_at(place)
+    def _has_started(self, place: int, symbol: int, first_line: int) -> bool:
+        """Return whether a variable of a symbol exists at a place; a field exists everywhere in its class."""
+        is_late = self._rules.has_late_variables and not self._names.is_holder(symbol)
+        return not is_late or first_line <= self._names.line_at(place)
 
     def _is_go_receiver(self, place: int) -> bool:
         """Return whether the receiver is the variable that a method of Go is defined with: `func (s *Server) …`."""

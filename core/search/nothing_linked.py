@@ -15,6 +15,7 @@ from keyhole.core.links.requests import (
     Category,
     LinkSearchRequest,
     LinksRequest,
+    ReferenceRelation,
     ReferencesRequest,
     RelatedRequest,
     Relation,
@@ -61,7 +62,10 @@ def _no_references(store: RelationStore, request: ReferencesRequest) -> NothingF
     given = {"role": request.role, "certainty": request.certainty, "within": request.within}
     filters = [(name, value) for name, value in given.items() if value]
     filters += [] if request.include_tests else [("include_tests", "false")]
-    return NothingFound(f"{request.relation} of {what}", store.count_files(), filters=tuple(filters))
+    hint = "relation=references lists every use"
+    if request.relation == ReferenceRelation.REFERENCES:
+        hint = f'search_code query="{what}" also finds it in comments, prose and other languages'
+    return NothingFound(f"{request.relation} of {what}", store.count_files(), filters=tuple(filters), hints=(hint,))
 
 
 def _no_links(store: RelationStore, request: LinksRequest) -> NothingFound:

@@ -112,7 +112,8 @@ def pack_occurrences(
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
     steps = [rows[0], *(row - before for before, row in pairwise(rows))]
     scopes = [scope_of(symbol.kind) for symbol in symbols]
-    names = b"\n".join((b"", *numbers, b""))
+    # A quoted name of SQL may have several lines; as one line, it keeps its number.
+    names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
     outward = _outward(firsts, lasts)
     packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes, outward))
     return b"".join((HEADER.pack(FORMAT, len(names)), names, *packed))

@@ -9,6 +9,7 @@
 (method_reference (_) "::" (identifier) @ref.call .)
 
 (import_declaration (identifier) @ref.import)
+(import_declaration (asterisk) @ref.import)
 (import_declaration (scoped_identifier name: (identifier) @ref.import))
 (import_declaration (scoped_identifier scope: (identifier) @ref.import))
 (import_declaration (scoped_identifier scope: (scoped_identifier name: (identifier) @ref.import)))

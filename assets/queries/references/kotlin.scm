@@ -6,6 +6,7 @@
 (callable_reference (simple_identifier) @ref.call .)
 
 (import_header (identifier (simple_identifier) @ref.import))
+(import_header (wildcard_import) @ref.import)
 (import_alias (type_identifier) @ref.alias)
 
 ; What an object without a name extends is no base of the class around it.

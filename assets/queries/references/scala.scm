@@ -13,6 +13,8 @@
 (field_expression field: (_) @ref.attribute)
 
 (import_declaration (identifier) @ref.import)
+(import_declaration (namespace_wildcard) @ref.import)
+(namespace_selectors (namespace_wildcard) @ref.import @ref.infix)
 (namespace_selectors (identifier) @ref.import @ref.infix)
 (arrow_renamed_identifier name: (identifier) @ref.import @ref.infix)
 (arrow_renamed_identifier alias: (identifier) @ref.alias)
@@ -43,6 +45,8 @@
 (typed_pattern pattern: (identifier) @ref.local)
 (capture_pattern name: (identifier) @ref.local)
 (type_parameters name: (identifier) @ref.type_parameter)
+(covariant_type_parameter name: (identifier) @ref.type_parameter)
+(contravariant_type_parameter name: (identifier) @ref.type_parameter)
 (self_type . (identifier) @ref.local)
 (simple_enum_case name: (identifier) @ref.local)
 (full_enum_case name: (identifier) @ref.local)

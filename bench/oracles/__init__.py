@@ -1,0 +1,1 @@
+"""Language servers as oracles: what refers to a definition, according to each. For development only."""

@@ -1,0 +1,89 @@
+"""clangd as an oracle for C and C++, asked once it has indexed the whole project in the background.
+
+The commands that compile a project are made from the source files and flags of the manifest, so nothing is built. Code
+that these flags leave out (`#ifdef _WIN32`) has no references for clangd; `unread_lines` says where that is.
+"""
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from oracles.language_server import LanguageServer
+from oracles.places import Asked, Place
+
+HERE = Path(__file__).parent
+MANIFEST = HERE.parent / "quality" / "references.toml"
+DATA = HERE.parent / ".data" / "references"
+HEADERS = (".h", ".hh", ".hpp")
+# What clangd calls code that the preprocessor leaves out.
+_INACTIVE = "comment"
+
+
+def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[Place]]:
+    """Return the references of each definition that clangd knows, without declarations."""
+    answers = {}
+    with _indexed(project) as server:
+        for one in asked:
+            used, found = (server.places(one, with_declarations=is_with) for is_with in (False, True))
+            if one[:3] in found - used:
+                answers[one] = used
+    return answers
+
+
+def loaded_files(project: Path) -> list[str]:
+    """Return the files that clangd reads: those that are compiled, and all headers."""
+    headers = (path for path in project.rglob("*") if path.name.endswith(HEADERS))
+    return sorted({path.relative_to(project).as_posix() for path in headers} | set(_compiled(project)))
+
+
+def unread_lines(project: Path) -> dict[str, list[int]]:
+    """Return the lines of each file that the preprocessor leaves out."""
+    with _indexed(project) as server:
+        types = server.offered["semanticTokensProvider"]["legend"]["tokenTypes"]
+        return {path: list(_inactive_lines(server, path, types)) for path in loaded_files(project)}
+
+
+def _inactive_lines(server: LanguageServer, path: str, types: list[str]) -> Iterator[int]:
+    answer = server.ask("textDocument/semanticTokens/full", {"textDocument": server.show(path)})
+    data, line = answer["data"], 1
+    for start in range(0, len(data), 5):
+        line += data[start]
+        if types[data[start + 3]] == _INACTIVE:
+            yield line
+
+
+def _compiled(project: Path) -> list[str]:
+    known, _ = _entry(project)
+    found = (path.relative_to(project).as_posix() for pattern in known["sources"] for path in project.glob(pattern))
+    return sorted(set(found))
+
+
+@contextmanager
+def _indexed(project: Path) -> Iterator[LanguageServer]:
+    """Start clangd with commands for all sources, and wait until it has indexed them."""
+    known, version = _entry(project)
+    program = f"clangd-{version.partition('.')[0]}"
+    if f"version {version}" not in subprocess.run([program, "--version"], capture_output=True, text=True).stdout:
+        raise SystemExit(f"clangd {version} is needed: install the package {program}")
+    compiled, folder = _compiled(project), str(project.resolve())
+    commands = [{"directory": folder, "file": path, "arguments": ["cc", *known["flags"], path]} for path in compiled]
+    # The index is kept next to the commands, so only the first run takes long.
+    home = DATA / f"clangd-{known['name']}"
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "compile_commands.json").write_text(json.dumps(commands))
+    options = [f"--compile-commands-dir={home}", "--background-index", "--limit-results=0", "-j=2", "--log=error"]
+    with LanguageServer([program, *options], project, "c" if compiled[0].endswith(".c") else "cpp") as server:
+        server.show(compiled[0])
+        server.wait_for_end("backgroundIndexProgress")
+        yield server
+
+
+def _entry(project: Path) -> tuple[dict[str, Any], str]:
+    """Return what the manifest says about a project, and the version of clangd."""
+    manifest = tomllib.loads(MANIFEST.read_text())
+    (known,) = [one for one in manifest["project"] if project.name.startswith(f"{one['name']}-")]
+    return known, manifest["tools"]["clangd"]
