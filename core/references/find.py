@@ -87,7 +87,7 @@ def _of_name(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
         places = [place for name in written for place in names.places(name)]
         new_names = {names.name_at(place + 1) for place in places if names.is_renamed(place)} - {target.name}
         if target.language == "csharp":
-            new_names |= resolver.namespaces.usings(path, names).new_names(target.name)
+            new_names |= resolver.csharp.usings(path, names).new_names(target.name)
         for place in sorted([*places, *(place for name in new_names for place in names.places(name))]):
             meaning = resolver.meaning(path, place)
             if any(row.id in wanted for row in meaning.definitions):

@@ -13,10 +13,10 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
+from keyhole.core.references.csharp_namespaces import CsharpNamespaces
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, rules_of
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
-from keyhole.core.references.namespaces import Namespaces
 from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
 from keyhole.core.references.swift_modules import is_seen, module_name, module_of
@@ -71,7 +71,7 @@ class Resolver:
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
         self.packages = Packages(self.known)
-        self.namespaces = Namespaces(self.known)
+        self.csharp = CsharpNamespaces(self.known)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
@@ -260,8 +260,8 @@ class Resolver:
             return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
         if holder.language == "swift":
             return continued == holder.qualified_name and self._shares_module(holder, row)
-        return holder.language != "csharp" or self.namespaces.has_name(
-            holder, self.namespaces.whole_name(row.path, continued)
+        return holder.language != "csharp" or self.csharp.has_name(
+            holder, self.csharp.whole_name(row.path, continued)
         )
 
     def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
@@ -366,7 +366,7 @@ class _NamesOfFile:
         if self._rules.has_packages:
             return name in self._resolver.packages.imports(self._path, self._names).by_name
         if self._language == "csharp":
-            return name in self._resolver.namespaces.usings(self._path, self._names).aliases
+            return name in self._resolver.csharp.usings(self._path, self._names).aliases
         bindings = self._resolver.bindings(self._path)
         return bindings is not None and bool(bindings.of(name))
 
@@ -381,7 +381,7 @@ class _NamesOfFile:
         if self._rules.needs_import:
             return self._through(found, name)
         if self._language == "csharp":
-            spaces, whole = self._resolver.namespaces, self._names.dotted(place)
+            spaces, whole = self._resolver.csharp, self._names.dotted(place)
             return self._clear([row for row in candidates if spaces.has_name(row, whole)])
         top = [row for row in candidates if not self._resolver.is_member(row)]
         return _by_number(top)
@@ -564,7 +564,7 @@ class _NamesOfFile:
         """Return what the namespaces around the place have, then what `using` brings."""
         if self._language != "csharp":
             return None
-        spaces = self._resolver.namespaces
+        spaces = self._resolver.csharp
         usings = spaces.usings(self._path, self._names)
         if whole := usings.aliases.get(self._names.name_at(place)):
             rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
@@ -581,7 +581,7 @@ class _NamesOfFile:
         """Return what a name means if everything before it is its namespace or class, from one that is seen here."""
         if self._language != "csharp":
             return None
-        names, spaces = self._names, self._resolver.namespaces
+        names, spaces = self._names, self._resolver.csharp
         whole = names.dotted(place).removeprefix("global.")
         first, _, rest = whole.partition(".")
         start = place - names.dotted(place).count(".")
@@ -599,7 +599,7 @@ class _NamesOfFile:
 
     def _clear(self, rows: list[DefinitionRow]) -> Meaning:
         """Return definitions with one whole name as certain; several files can only define parts of one class."""
-        namespaces = self._resolver.namespaces
+        namespaces = self._resolver.csharp
         wholes = {namespaces.whole_name(row.path, row.qualified_name) for row in rows}
         files = {row.path for row in rows if "partial" not in row.modifiers.split()}
         is_clear = len(wholes) <= 1 and (len(files) <= 1 or all(map(self._resolver.is_member, rows)))

@@ -20,7 +20,7 @@ class Usings(NamedTuple):
         return {alias for alias, whole in self.aliases.items() if whole.rpartition(".")[2] == name}
 
 
-class Namespaces:
+class CsharpNamespaces:
     """The namespaces of files, each read once."""
 
     def __init__(self, known: KnownNames) -> None:
