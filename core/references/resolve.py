@@ -15,17 +15,25 @@ from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.csharp_namespaces import CsharpNamespaces
 from keyhole.core.references.known_names import KnownNames
-from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, rules_of
+from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
+from keyhole.core.references.lua_tables import LuaTables, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
+from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
 from keyhole.core.references.packages import Packages, whole_name
+from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
+from keyhole.core.references.shell_sources import sourced
 from keyhole.core.references.swift_modules import is_seen, module_name, module_of
-from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
+from keyhole.core.syntax.occurrences import OUTERMOST, UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
 # How many files an import may lead through, and how many classes up a member is looked for.
 _LONGEST_CHAIN = 10
+# In lines.
+_LONGEST_STATEMENT = 50
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
+# Languages in which the names around a class tell it from others of its name, whatever file it is in.
+_WITH_FULL_NAMES = frozenset(["csharp", "ruby"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
@@ -72,6 +80,8 @@ class Resolver:
         self.known = KnownNames(store)
         self.packages = Packages(self.known)
         self.csharp = CsharpNamespaces(self.known)
+        self.namespaces = Namespaces(self.known)
+        self.tables = LuaTables(self.known)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
@@ -116,11 +126,10 @@ class Resolver:
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
-        if row.kind in _MEMBERS:
+        if row.kind in _MEMBERS or (row.parent and rules_of(row.language).has_tables and not is_local(row)):
             return True
         return bool(row.parent) and any(
-            holder.qualified_name == row.parent and holder.kind in HOLDS_METHODS
-            for holder in self.known.holders(row.path)
+            holder.qualified_name == row.parent and is_holder(holder) for holder in self.known.holders(row.path)
         )
 
     def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
@@ -150,7 +159,7 @@ class Resolver:
             for place in names.bases_of(names.symbol_named(part.name, part.name_line)) if names else ():
                 meaning = self.meaning(part.path, place)
                 for row in meaning.definitions:
-                    if row.kind in HOLDS_METHODS:
+                    if is_holder(row):
                         whole = self.whole_type(row)
                         found.setdefault(whole.id, (whole, meaning.certainty))
         return list(found.values())
@@ -167,7 +176,7 @@ class Resolver:
         """Return the members with a name, for a receiver whose type is not known."""
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
         members = [row for row in members if not _is_constructor(row)]
-        if is_of_several or is_common_member(family, name):
+        if is_of_several or is_common_member(family, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         found = _by_number(members)
         if found.certainty is Certainty.LIKELY and self._may_be_field(members[0]):
@@ -182,6 +191,14 @@ class Resolver:
         family = family_of(row.language)
         paths = [path for path in self.known.files_with(row.name) if family_of(self.known.language(path)) == family]
         return any(names.has_field(row.name) for path in paths if (names := self.known.names(path)))
+
+    def _is_declared(self, name: str, family: str) -> bool:
+        """Return whether a class of Ruby declares an attribute of this name."""
+        if family != "ruby":
+            return False
+        declared = name.removesuffix("=")
+        files = [names for path in self.known.files_with(declared) if (names := self.known.names(path))]
+        return any(declarations(names, declared) for names in files)
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -208,6 +225,8 @@ class Resolver:
         own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
+        if family == "ruby" and self._declares(holder, name):
+            return Members((), is_complete=True)
         bases = self.bases(holder)
         is_complete = bases.is_complete
         for base in bases.definitions:
@@ -216,6 +235,14 @@ class Resolver:
                 return found
             is_complete = is_complete and found.is_complete
         return Members((), is_complete)
+
+    def _declares(self, holder: DefinitionRow, name: str) -> bool:
+        """Return whether a class of Ruby declares an attribute of this name, which hides one of a base."""
+        names = self.known.names(holder.path)
+        places = declarations(names, name.removesuffix("=")) if names else []
+        return any(
+            names.symbol_at(place) == names.symbol_named(holder.name, holder.name_line) for place in places if names
+        )
 
     def _in_companion(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
         if not rules_of(holder.language).has_companions:
@@ -234,7 +261,7 @@ class Resolver:
                 return Members((), is_complete=False)
             for place in names.bases_of(names.symbol_named(part.name, part.name_line)):
                 meaning = self.meaning(part.path, place)
-                found = [row for row in meaning.definitions if row.kind in HOLDS_METHODS and row.kind != "impl"]
+                found = [row for row in meaning.definitions if is_holder(row) and row.kind != "impl"]
                 is_sure = bool(found) and meaning.certainty is not Certainty.BY_NAME
                 is_complete = is_complete and (is_sure or names.name_at(place) == "object")
                 bases.update((row.id, row) for row in found if is_sure)
@@ -245,7 +272,7 @@ class Resolver:
         if not rules_of(holder.language).has_open_classes:
             return [holder]
         rows = self.known.definitions(holder.name, family_of(holder.language))
-        same = [row for row in rows if row.kind in HOLDS_METHODS and row.parent == holder.parent]
+        same = [row for row in rows if is_holder(row) and row.parent == holder.parent]
         return [row for row in same if self._may_continue(holder, row, row.qualified_name)] or [holder]
 
     def _may_continue(self, holder: DefinitionRow, row: DefinitionRow, continued: str) -> bool:
@@ -260,9 +287,9 @@ class Resolver:
             return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
         if holder.language == "swift":
             return continued == holder.qualified_name and self._shares_module(holder, row)
-        return holder.language != "csharp" or self.csharp.has_name(
-            holder, self.csharp.whole_name(row.path, continued)
-        )
+        if holder.language == "csharp":
+            return self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
+        return holder.language not in _WITH_FULL_NAMES or continued.replace("::", ".") == holder.qualified_name
 
     def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
         """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
@@ -313,7 +340,7 @@ class _NamesOfFile:
         return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
 
     def _constructors(self, rows: Iterable[DefinitionRow]) -> list[DefinitionRow]:
-        classes = [row for row in rows if row.kind in HOLDS_METHODS]
+        classes = [row for row in rows if is_holder(row)]
         return [
             row
             for one in classes
@@ -345,12 +372,25 @@ class _NamesOfFile:
         is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
         if is_own_name and not (role is OccurrenceRole.DEFINITION and self._names_part_of(place, candidates)):
             return NOTHING
+        if self._rules.has_namespaces and (meaning := self._by_full_name(place)) is not None:
+            return meaning
         if not candidates and (receiver or not self._has_new_name(name)):
             return NOTHING
         if role is OccurrenceRole.STRING:
             return Meaning(Certainty.BY_NAME, tuple(candidates))
         if role is OccurrenceRole.IMPORT:
             return self._imported(place, candidates)
+        return self._in_code(place, receiver, candidates)
+
+    def _in_code(self, place: int, receiver: str, candidates: list[DefinitionRow]) -> Meaning:
+        if self._rules.has_tables and receiver:
+            return self._of_table(place, receiver, candidates)
+        if self._rules.nests_constants and _is_constant(self._names.name_at(place)):
+            return self._constant(place, candidates)
+        if self._rules.nests_constants and self._names.role_at(place) is OccurrenceRole.MENTION:
+            return NOTHING  # a variable
+        if self._rules.has_aliases and receiver:
+            return self._of_schema(place, receiver, candidates)
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
     def _names_part_of(self, place: int, types: list[DefinitionRow]) -> bool:
@@ -394,10 +434,64 @@ class _NamesOfFile:
                 rows += self._resolver.provided(binding.path, binding.name or name, self._family)
         return certain(rows)
 
+    def _by_full_name(self, place: int) -> Meaning | None:
+        """Return what has the full name of this one; None if the name may be that of a member or in a text."""
+        role, receiver = self._names.role_at(place), self._names.receiver_at(place)
+        if role is OccurrenceRole.STRING:
+            return None
+        if role is OccurrenceRole.ARGUMENT or (role is OccurrenceRole.IMPORT and is_prefix(self._names, place)):
+            return NOTHING  # a namespace
+        spaces = self._resolver.namespaces
+        for full_name in spaces.full_names(self._path, self._names, place):
+            rows = self._resolver.known.definitions(full_name.rpartition(SEPARATOR)[2], self._family)
+            rows = [row for row in rows if spaces.full_name(row) == full_name and not self._resolver.is_member(row)]
+            if rows:
+                # Outside namespaces, other programs in the workspace may define the same name.
+                is_sure = SEPARATOR in full_name or all(row.path == self._path for row in rows)
+                found = _by_number(rows)
+                return certain(rows) if is_sure and found.certainty is Certainty.LIKELY else found
+        is_member = receiver not in OUTERMOST | {""} and role is not OccurrenceRole.IMPORT
+        return None if is_member else NOTHING
+
+    def _constant(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what a constant of Ruby means: it is looked for in the modules around it, then in the base classes."""
+        rows = [row for row in candidates if row.kind not in _CALLED]
+        if self._names.role_at(place) is OccurrenceRole.BASE:
+            line = self._names.line_at(place)
+            rows = [row for row in rows if row.path != self._path or row.name_line != line]
+        holders = self._holders(place)
+        for full_name in full_names(self._names, place, holders):
+            if found := [row for row in rows if row.qualified_name == full_name]:
+                return _of_one_name(found, self._path)
+        if not self._names.receiver_at(place) and holders:
+            found = list(self._resolver.members(holders[0], self._names.name_at(place)).definitions)
+            return certain(found) if found else Meaning(Certainty.BY_NAME, tuple(rows))
+        is_outside = self._is_outside(place)
+        return NOTHING if is_outside else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _is_outside(self, place: int) -> bool:
+        """Return whether a constant is taken from one that the workspace does not define."""
+        first = full_name_as_written(self._names, place)[0]
+        return _is_constant(first) and not self._resolver.known.definitions(first, self._family)
+
+    def _of_table(self, place: int, table: str, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what a name after a table of Lua means."""
+        tables = self._resolver.tables
+        if self._is_known(place, table):
+            if rows := tables.surely(self._path, self._names, place):
+                return certain(rows)
+            if tables.is_standard(self._path, self._names, table):
+                return NOTHING
+            # A table is often called the same in the file that uses it.
+            if same := [row for row in candidates if row.parent == table]:
+                return _by_number(same)
+        return self._resolver.by_members(self._names.name_at(place), self._family)
+
     # Names on their own
 
     def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
-        if self._names.is_type_parameter(self._names.name_at(place), place) or self._is_variant(place):
+        is_parameter = self._names.is_type_parameter(self._names.name_at(place), place)
+        if is_parameter or self._is_variant(place) or self._is_alias(place):
             return NOTHING
         nested = self._nested(place, candidates)
         if nested is not None:
@@ -415,6 +509,27 @@ class _NamesOfFile:
         for step in steps:
             if (meaning := step(place, candidates)) is not None:
                 return meaning
+        return self._unreached(place, candidates)
+
+    def _of_schema(self, place: int, schema: str, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what has a name in a schema of SQL; scripts may create tables without naming their schema."""
+        if rows := [row for row in candidates if row.parent == schema]:
+            return certain(rows)
+        is_column = self._names.role_at(place) is OccurrenceRole.ARGUMENT
+        return NOTHING if is_column else _by_number([row for row in candidates if not row.parent])
+
+    def _is_alias(self, place: int) -> bool:
+        """Return whether a statement of SQL gives this name to something: `WITH name AS …`."""
+        if not self._rules.has_aliases:
+            return False
+        names, symbol, line = self._names, self._names.symbol_at(place), self._names.line_at(place)
+        starts = [one for one in names.places(names.name_at(place)) if names.role_at(one) is OccurrenceRole.LOCAL]
+        starts = [one for one in starts if names.symbol_at(one) == symbol]
+        # Outside views and functions, it is not known where a statement ends.
+        return any(symbol != NO_SYMBOL or 0 <= line - names.line_at(one) <= _LONGEST_STATEMENT for one in starts)
+
+    def _unreached(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what a name may mean that neither the scope nor an import tells."""
         if self._rules.needs_import:
             # Macros of Rust are exported to the whole crate.
             macros = [row for row in candidates if row.kind == "macro"]
@@ -422,7 +537,28 @@ class _NamesOfFile:
         if self._rules.has_packages:
             # A member of what a block of code is run for, as in `with(plant) { grow() }`, or of an imported value.
             return Meaning(Certainty.BY_NAME, tuple(candidates))
-        return _by_number([row for row in candidates if not self._resolver.is_member(row)])
+        functions = [row for row in candidates if not self._resolver.is_member(row)]
+        if self._rules.has_tables:
+            functions = [row for row in functions if not is_local(row)]
+        if self._rules.nests_constants:
+            # Blocks may change `self`, so a call without a receiver can mean any method.
+            is_function = functions and not self._holders(place)
+            return _by_number(functions) if is_function else Meaning(Certainty.BY_NAME, tuple(candidates))
+        if self._rules.sources_scripts:
+            return self._in_scripts(place, functions)
+        return _by_number(functions)
+
+    def _in_scripts(self, place: int, functions: list[DefinitionRow]) -> Meaning:
+        """Return a function or variable of other scripts: those that this one sources come first."""
+        near = sourced(self._names, functions)
+        if len({row.path for row in near}) == 1:
+            return certain(near)
+        is_command = is_common_member(self._family, self._names.name_at(place))
+        # Scripts that have nothing to do with each other have variables of the same name.
+        is_variable = any(row.kind not in _CALLED for row in functions)
+        if is_command or is_variable:
+            return Meaning(Certainty.BY_NAME, tuple(functions))
+        return _by_number(near or functions)
 
     def _nested(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a function inside a function around the place, or nothing if the name is a variable there."""
@@ -471,7 +607,8 @@ class _NamesOfFile:
         if not any(map(self._resolver.is_member, candidates)):
             return None
         if self._rules.has_implicit_self:
-            holders = self._holders(place)
+            # In Ruby, the members of outer classes are not those of `self`.
+            holders = self._holders(place)[: 1 if self._rules.nests_constants else None]
         else:
             # In the body of a class itself, its members so far are ordinary names.
             is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
@@ -667,6 +804,8 @@ class _NamesOfFile:
             return path
         if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver(place):
             found = self._of_self(place, inherited=receiver in self._rules.super_words)
+        elif receiver in self._rules.class_words and self._names.receiver_at(place - 1) in self._rules.self_words:
+            found = self._of_self(place, inherited=False)
         elif self._is_known(place, receiver):
             found = self._of_package(place) or self._of_namespace(place) or self._of_swift_module(place, receiver)
             found = found or self._of_module(place, receiver) or self._of_named(place, receiver)
@@ -725,6 +864,8 @@ class _NamesOfFile:
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
+        if inherited and self._rules.has_namespaces:
+            return NOTHING  # full names tell that the base class is outside the workspace
         return self._resolver.by_members(name, self._family, is_of_several=True)
 
     def _of_named(self, place: int, receiver: str) -> Meaning | None:
@@ -735,9 +876,13 @@ class _NamesOfFile:
         meaning = self.meaning(before)
         if not meaning.definitions and self._is_type_from_outside(before):
             return NOTHING
-        holders = [row for row in meaning.definitions if row.kind in HOLDS_METHODS]
+        holders = [row for row in meaning.definitions if is_holder(row)]
         if holders:
             return self._of_class(holders, meaning.certainty, name)
+        if self._rules.has_namespaces and self._names.role_at(before) is OccurrenceRole.MENTION and receiver[0] != "$":
+            return NOTHING  # a class outside the workspace
+        if self._rules.nests_constants and _is_constant(receiver) and self._is_outside(before):
+            return NOTHING
         spaces = self._resolver.known.definitions(name, self._family)
         spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
         return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
@@ -768,10 +913,17 @@ class _NamesOfFile:
             paths = [binding.path for binding in bindings.of(receiver) if not binding.name]
             if not paths and self._rules.shares_folder:
                 paths = bindings.packages(receiver)
+            if not paths and self._family == "javascript":
+                paths = self._whole_modules(bindings.of(receiver), receiver)
         if not paths:
             return None
         name = self._names.name_at(place)
         return certain(row for path in paths if path for row in self._resolver.provided(path, name, self._family))
+
+    def _whole_modules(self, bindings: list[Binding], name: str) -> list[str]:
+        """Return the modules that a name stands for as a whole: `const shapes = require("./lib/shapes.js")`."""
+        paths = [one.path for one in bindings]
+        return [path for path in paths if not path or not self._resolver.provided(path, name, self._family)]
 
     def _since(self, place: int, name: str) -> int:
         """Return 0 where a name is no variable, _FIRST_LINE where one starts to exist, and more below that."""
@@ -802,15 +954,15 @@ class _NamesOfFile:
         around = [row for row in self._resolver.known.holders(self._path) if row.start_line <= line <= row.end_line]
         found = []
         for row in reversed(around):
-            if row.kind in HOLDS_METHODS:
+            if is_holder(row):
                 found += [row] if row.kind != "impl" else self._type_of(row.name)
-            else:
+            elif row.depth == 0:
                 found += self._type_of(row.parent.rpartition(".")[2])
         return found
 
     def _type_of(self, name: str) -> list[DefinitionRow]:
         """Return the type that methods outside its body belong to."""
-        rows = [row for row in self._resolver.known.definitions(name, self._family) if row.kind in HOLDS_METHODS]
+        rows = [row for row in self._resolver.known.definitions(name, self._family) if is_holder(row)]
         rows = [row for row in rows if row.kind != "impl"] or rows
         near = [row for row in rows if row.path == self._path] or [
             row for row in rows if _folder(row.path) == _folder(self._path)
@@ -838,6 +990,19 @@ def _by_number(rows: list[DefinitionRow]) -> Meaning:
     """Return the only definition as likely, or several by name."""
     is_only = len({same_thing(row) for row in rows}) == 1
     return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
+
+
+def _of_one_name(rows: list[DefinitionRow], path: str) -> Meaning:
+    """Return definitions of one full name: parts of one class, or outside modules, maybe those of several programs."""
+    is_one = "." in rows[0].qualified_name or all(row.kind == "module" for row in rows)
+    if is_one or len({row.path for row in rows}) == 1:
+        return certain(rows)
+    own = [row for row in rows if row.path == path]
+    return certain(own) if own else Meaning(Certainty.BY_NAME, tuple(rows))
+
+
+def _is_constant(name: str) -> bool:
+    return name[:1].isupper()
 
 
 def _is_in_module(path: str, module: str) -> bool:

@@ -46,6 +46,10 @@ _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
 _DOT = ord(".")
 _ONE_COLON = frozenset(["lua"])
+# Around names in SQL that are not plain words.
+_QUOTES_OF_NAMES = b'"`'
+# The receiver of `\Item` in PHP and `::Item` in Ruby, which is the outermost `Item`.
+OUTERMOST = frozenset(["\\", "::"])
 
 
 class OccurrenceRole(IntEnum):
@@ -70,6 +74,8 @@ class OccurrenceRole(IntEnum):
 
 _ROLES = {f"ref.{role.name.lower()}": int(role) for role in OccurrenceRole if role is not OccurrenceRole.MENTION}
 _ROLES |= {"ref.setter": int(OccurrenceRole.ASSIGNMENT), "ref.plain": int(OccurrenceRole.MENTION)}
+# Of a text in these roles, the whole is the name, and not its last part: `log::info` in Bash, `"garden.log"` in Lua.
+_WHOLE = ("ref.import", "ref.call", "ref.plain")
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
@@ -102,7 +108,8 @@ def pack_occurrences(
         return b""
     stops = list(map(ends.__getitem__, starts))
     numbers = _Numbers()
-    name_of = [numbers[content[start:stop]] for start, stop in zip(starts, stops, strict=True)]
+    quotes = _QUOTES_OF_NAMES if language == "sql" else b""
+    name_of = [numbers[content[start:stop].strip(quotes)] for start, stop in zip(starts, stops, strict=True)]
     rows = source.rows(starts)
     role_of = bytearray([roles.get(start, 0) for start in starts])
     receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix, members)
@@ -110,6 +117,8 @@ def pack_occurrences(
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
+    if language == "ruby":
+        _tell_calls(role_of, name_of, numbers, firsts, lasts)
     steps = [rows[0], *(row - before for before, row in pairwise(rows))]
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
@@ -172,9 +181,11 @@ def _collect(
         _add_places(ends, found.pop("ref", []))
         for node in found.pop("ref.part", ()):
             ends.pop(node.start_byte, None)
+        whole = {node.start_byte for capture in _WHOLE for node in found.get(capture, ())}
         for node in found.pop("ref.string", ()):
             # A pattern may span a whole literal; only one that is nothing but a name counts.
-            if text := _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte):
+            text = _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte)
+            if text and node.start_byte not in whole:
                 ends[text.start(1)] = text.end(1)
                 roles.setdefault(text.start(1), OccurrenceRole.STRING)
         for node in found.pop("ref.path", ()):
@@ -247,13 +258,14 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
     """Return where the receiver of the name at `start` ends; 0 if the name is not taken from anything."""
     separator = content[max(0, start - 2) : start]
     if separator.endswith(b"\\"):
-        # `Shop\Item` in PHP; in `\Item` and in escapes such as `\n`, nothing comes before.
-        return start - 1 if language == "php" and separator[:1].isalnum() else 0
+        # `Shop\Item` or `\Item` in PHP; in escapes such as `\n` of other languages, nothing comes before.
+        is_inner = separator[:1].isalnum() or separator[:1] == b"_"
+        return 0 if language != "php" else start - 1 if is_inner else start
     if separator[:1].isalnum() and separator.endswith(b"."):
         return start - 1
     if separator == b"::" and (language == "sql" or not _ENDS_OPERAND.match(content, max(0, start - 3))):
         # `::Item` is the outermost `Item`, or a reference to a function; in SQL, `price::integer` is a cast.
-        return 0
+        return start if language == "ruby" else 0
     if separator in (b"::", b"->", b"?."):
         end = start - 2
     elif (separator.endswith(b".") and separator != b"..") or (separator.endswith(b":") and language in _ONE_COLON):
@@ -289,8 +301,27 @@ def _word_before(content: bytes, end: int) -> bytes:
     before = content[max(0, end - _LONGEST_NAME) : end]
     if before.endswith(b"super()"):
         return b"super"
+    if before.endswith((b"\\", b"::")):
+        return b"\\" if before.endswith(b"\\") else b"::"
     word = _LAST_WORD.search(before)
     return word.group() if word else b""
+
+
+def _tell_calls(roles: bytearray, name_of: list[int], numbers: _Numbers, firsts: list[int], lasts: list[int]) -> None:
+    """Tell calls without brackets from variables, and setters from getters: `x.cost = 1` calls `cost=`."""
+    names = list(numbers)
+    owners = [-1] * len(roles)
+    for symbol, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
+        owners[first:last] = [symbol] * (last - first)
+    variables = {
+        (owner, name) for owner, name, role in zip(owners, name_of, roles, strict=True) if role == OccurrenceRole.LOCAL
+    }
+    for place, name in enumerate(name_of):
+        text = names[name]
+        if roles[place] == OccurrenceRole.ASSIGNMENT | HAS_RECEIVER:
+            name_of[place] = numbers[text + b"="]
+        elif roles[place] == OccurrenceRole.MENTION and (owners[place], name) not in variables:
+            roles[place] = OccurrenceRole.CALL if text[:1].islower() or text[:1] == b"_" else OccurrenceRole.MENTION
 
 
 def _mark_definitions(

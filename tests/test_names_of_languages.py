@@ -1,0 +1,33 @@
+"""The names that parsing records: each sample project has one file whose names were read line by line."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.occurrence_text import occurrences_text
+from tests.reference_samples import SAMPLES
+
+# The file of each sample that shows most of what its language has.
+FILES = {
+    "bash": "lib/jobs.sh",
+    "c": "src/list.c",
+    "cpp": "include/draw/shape.h",
+    "csharp": "Shapes/Shape.cs",
+    "go": "pot/pot.go",
+    "java": "src/main/java/org/acme/draw/Base.java",
+    "javascript": "lib/shapes.js",
+    "kotlin": "src/garden/Plants.kt",
+    "lua": "garden/plants.lua",
+    "php": "src/Shop/Items.php",
+    "python": "store/items.py",
+    "ruby": "lib/shop/items.rb",
+    "rust": "src/shapes/mod.rs",
+    "scala": "src/main/scala/mill/Mill.scala",
+    "sql": "schema.sql",
+    "swift": "Sources/Shapes/Shape.swift",
+    "typescript": "src/model.ts",
+}
+
+
+@pytest.mark.parametrize("language", sorted(folder.name for folder in SAMPLES.iterdir() if folder.is_dir()))
+def test_names_of_a_file(language: str, check_golden: Callable[[str, str], None]) -> None:
+    check_golden(f"names/{language}.txt", occurrences_text(SAMPLES / language / FILES[language]))
