@@ -6,8 +6,11 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
+# What C# leaves out of the name of a class where it decorates: `[Serializable]` is `SerializableAttribute`.
+ATTRIBUTE = "Attribute"
 # The languages of a family can use each other's definitions.
-_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c", "java": "jvm", "kotlin": "jvm", "scala": "jvm"}
+_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
+_FAMILIES |= dict.fromkeys(("java", "kotlin", "scala"), "jvm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +128,25 @@ _RULES = {
         has_unlisted_fields=True,
         never_variables=_TYPES,
     ),
-    "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
-    "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "csharp": LanguageRules(
+        _words("this"),
+        _words("base"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        never_variables=_TYPES,
+        has_fields_as_variables=True,
+        has_unlisted_fields=True,
+    ),
+    "swift": LanguageRules(
+        _words("self Self"),
+        _words("super"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+        has_fields_as_variables=True,
+        has_unlisted_fields=True,
+    ),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
     "php": LanguageRules(
         _words("$this self static"),

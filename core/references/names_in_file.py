@@ -7,7 +7,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from keyhole.core.syntax.occurrences import COLUMN, FUNCTION, HAS_RECEIVER, HEADER, HOLDER, UNNAMED, OccurrenceRole
+from keyhole.core.syntax.occurrences import (
+    COLUMN,
+    FUNCTION,
+    HAS_RECEIVER,
+    HEADER,
+    HOLDER,
+    OTHER,
+    UNNAMED,
+    OccurrenceRole,
+)
 
 # The receiver of `make().name`.
 NOT_A_NAME = "…"
@@ -165,6 +174,10 @@ class NamesInFile:
     def functions_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, the innermost first."""
         return (symbol for symbol in self.around(place) if self._scopes[symbol] == FUNCTION)
+
+    def scopes_around(self, place: int) -> Iterator[int]:
+        """Yield the functions and classes around a place, the innermost first."""
+        return (symbol for symbol in self.around(place) if self._scopes[symbol] != OTHER)
 
     def inside(self, symbol: int) -> range:
         """Return the places inside a symbol."""

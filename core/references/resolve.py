@@ -13,8 +13,9 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
+from keyhole.core.references.csharp_namespaces import CsharpNamespaces
 from keyhole.core.references.known_names import KnownNames
-from keyhole.core.references.language_rules import LanguageRules, family_of, is_holder, rules_of
+from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
 from keyhole.core.references.lua_tables import LuaTables, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
@@ -22,6 +23,7 @@ from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
 from keyhole.core.references.shell_sources import sourced
+from keyhole.core.references.swift_modules import is_seen, module_name, module_of
 from keyhole.core.syntax.occurrences import OUTERMOST, UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -48,7 +50,7 @@ _NEVER = frozenset(
 _FIRST_LINE = 1
 _CALLED = frozenset(["function", "method", "constructor"])
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE])
-_VALUES = _CALLED | {"constant", "variable", "property"}
+_VALUES = _CALLED | {"constant", "event", "getter", "property", "setter", "variable"}
 
 
 class Meaning(NamedTuple):
@@ -77,6 +79,7 @@ class Resolver:
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
         self.packages = Packages(self.known)
+        self.csharp = CsharpNamespaces(self.known)
         self.namespaces = Namespaces(self.known)
         self.tables = LuaTables(self.known)
         self._bindings: dict[str, FileBindings] = {}
@@ -176,6 +179,7 @@ class Resolver:
         """Return the members with a name, for a receiver whose type is not known."""
         family = family_of(language)
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
+        members = [row for row in members if not _is_constructor(row)]
         if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
@@ -280,7 +284,19 @@ class Resolver:
             family = family_of(holder.language)
             types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
             return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
+        if holder.language == "swift":
+            return continued == holder.qualified_name and self._shares_module(holder, row)
+        if holder.language == "csharp":
+            return self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
         return holder.language not in _WITH_FULL_NAMES or continued.replace("::", ".") == holder.qualified_name
+
+    def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
+        """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
+        if module_of(holder.path) == module_of(row.path):
+            return True
+        types = self.known.definitions(holder.name, family_of(holder.language))
+        types = [one for one in types if one.kind in HOLDS_METHODS - _PARTS]
+        return len({module_of(one.path) for one in types if one.qualified_name == holder.qualified_name}) <= 1
 
 
 class _NamesOfFile:
@@ -348,6 +364,8 @@ class _NamesOfFile:
         name, role = self._names.name_at(place), self._names.role_at(place)
         receiver = self._names.receiver_at(place)
         candidates = self._resolver.known.definitions(name, self._family)
+        if self._language == "csharp" and role is OccurrenceRole.DECORATOR:
+            candidates = [*candidates, *self._resolver.known.definitions(f"{name}{ATTRIBUTE}", self._family)]
         # The type itself instead of its parts, if the workspace has it.
         candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
         is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
@@ -386,6 +404,8 @@ class _NamesOfFile:
         """Return whether the name is the one that an import of this file gives to something."""
         if self._rules.has_packages:
             return name in self._resolver.packages.imports(self._path, self._names).by_name
+        if self._language == "csharp":
+            return name in self._resolver.csharp.usings(self._path, self._names).aliases
         bindings = self._resolver.bindings(self._path)
         return bindings is not None and bool(bindings.of(name))
 
@@ -399,6 +419,9 @@ class _NamesOfFile:
         found = bindings.at(self._names.line_at(place), name) if bindings else []
         if self._rules.needs_import:
             return self._through(found, name)
+        if self._language == "csharp":
+            spaces, whole = self._resolver.csharp, self._names.dotted(place)
+            return self._clear([row for row in candidates if spaces.has_name(row, whole)])
         top = [row for row in candidates if not self._resolver.is_member(row)]
         return _by_number(top)
 
@@ -476,6 +499,8 @@ class _NamesOfFile:
             self._in_class,
             self._in_file,
             self._in_packages,
+            self._in_namespaces,
+            self._in_swift_module,
             self._by_import,
             self._in_folder,
             self._included,
@@ -555,7 +580,7 @@ class _NamesOfFile:
     def _scopes_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, and the classes where their fields count as variables."""
         has_fields = self._rules.has_fields_as_variables
-        return self._names.around(place) if has_fields else self._names.functions_around(place)
+        return self._names.scopes_around(place) if has_fields else self._names.functions_around(place)
 
     def _is_called_first(self, place: int, symbol: int, first_line: int) -> bool:
         """Return whether a variable gets its name from a function that it is made with: `let area = area(x)`."""
@@ -588,10 +613,25 @@ class _NamesOfFile:
             is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
             holders = self._holders(place)[:1] if is_direct else []
         for holder in holders:
-            found = self._resolver.members(holder, self._names.name_at(place))
-            if found.definitions:
-                return certain(found.definitions)
+            found = self._resolver.members(holder, self._names.name_at(place)).definitions
+            if self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}:
+                found = tuple(row for row in found if row.kind not in _VALUES)
+            if found:
+                return self._or_type(place, found, candidates)
         return None
+
+    def _or_type(self, place: int, members: tuple[DefinitionRow, ...], candidates: list[DefinitionRow]) -> Meaning:
+        """Return a member; in `Unit.Metre` and `new Unit()` of C#, the name may also be that of its type."""
+        is_call = self._names.role_at(place) is OccurrenceRole.CALL
+        if self._language != "csharp" or not (is_call or self._names.is_continued(place)):
+            return certain(members)
+        types = [row for row in candidates if row.kind in HOLDS_METHODS and row not in members]
+        meaning = self._in_namespaces(place, types)
+        if meaning is None or not meaning.definitions:
+            return certain(members)
+        if is_call and all(row.kind not in _CALLED for row in members):
+            return meaning
+        return Meaning(Certainty.BY_NAME, (*members, *meaning.definitions))
 
     def _in_file(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         own = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
@@ -665,6 +705,75 @@ class _NamesOfFile:
         is_clear = bool(near) or len({same_thing(row) for row in rows}) <= 1
         return certain(near or rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
 
+    def _in_namespaces(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the namespaces around the place have, then what `using` brings."""
+        if self._language != "csharp":
+            return None
+        spaces = self._resolver.csharp
+        usings = spaces.usings(self._path, self._names)
+        if whole := usings.aliases.get(self._names.name_at(place)):
+            rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+            return self._clear([row for row in rows if spaces.has_name(row, whole)])
+        for space in spaces.around(self._path, self._names.line_at(place)):
+            if rows := [row for row in candidates if spaces.owner(row) == space]:
+                return self._clear(rows)
+        if rows := [row for row in candidates if spaces.owner(row) in usings.spaces]:
+            return self._clear(rows)
+        rows = [row for row in candidates if not spaces.owner(row)]
+        return self._clear(rows) if rows else None
+
+    def _of_namespace(self, place: int) -> Meaning | None:
+        """Return what a name means if everything before it is its namespace or class, from one that is seen here."""
+        if self._language != "csharp":
+            return None
+        names, spaces = self._names, self._resolver.csharp
+        whole = names.dotted(place).removeprefix("global.")
+        first, _, rest = whole.partition(".")
+        start = place - names.dotted(place).count(".")
+        usings = spaces.usings(self._path, names)
+        candidates = self._resolver.known.definitions(first, self._family)
+        if names.receiver_at(start) or self._since(start, first) or self._in_class(start, candidates):
+            return None
+        seen = ["", *spaces.around(self._path, names.line_at(place)), *usings.spaces]
+        wanted = {f"{space}.{whole}".lstrip(".") for space in seen}
+        if first in usings.aliases:
+            wanted = {f"{usings.aliases[first]}.{rest}"}
+        rows = self._resolver.known.definitions(names.name_at(place), self._family)
+        found = [row for row in rows if spaces.whole_name(row.path, row.qualified_name) in wanted]
+        return self._clear(found) if found else None
+
+    def _clear(self, rows: list[DefinitionRow]) -> Meaning:
+        """Return definitions with one whole name as certain; several files can only define parts of one class."""
+        namespaces = self._resolver.csharp
+        wholes = {namespaces.whole_name(row.path, row.qualified_name) for row in rows}
+        files = {row.path for row in rows if "partial" not in row.modifiers.split()}
+        is_clear = len(wholes) <= 1 and (len(files) <= 1 or all(map(self._resolver.is_member, rows)))
+        return certain(rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _in_swift_module(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the other files of the module have, then what an imported module has."""
+        if self._language != "swift":
+            return None
+        rows = [row for row in candidates if not self._resolver.is_member(row) and is_seen(row, self._path)]
+        module, imported = module_of(self._path), self._imported_modules()
+        own = [row for row in rows if module_of(row.path) == module]
+        found = own or [row for row in rows if module_name(row.path) in imported]
+        if not found:
+            return None
+        is_clear = len({same_thing(row) for row in found}) == 1
+        return certain(found) if is_clear else Meaning(Certainty.BY_NAME, tuple(found))
+
+    def _of_swift_module(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a name means after the name of its module: `Shapes.total`."""
+        if self._language != "swift" or receiver not in self._imported_modules():
+            return None
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        rows = [row for row in rows if module_name(row.path) == receiver and not self._resolver.is_member(row)]
+        return certain(rows) if rows else None
+
+    def _imported_modules(self) -> set[str]:
+        return {self._names.name_at(place) for place in self._names.places_in_role(OccurrenceRole.IMPORT)}
+
     def _by_import(self, place: int, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
         if bindings is None:
@@ -706,7 +815,8 @@ class _NamesOfFile:
         elif receiver in self._rules.class_words and self._names.receiver_at(place - 1) in self._rules.self_words:
             found = self._of_self(place, inherited=False)
         elif self._is_known(place, receiver):
-            found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
+            found = self._of_package(place) or self._of_namespace(place) or self._of_swift_module(place, receiver)
+            found = found or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
             found = None
         return found or self._of_unknown(place, name)

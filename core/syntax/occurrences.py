@@ -5,6 +5,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
     @ref.path                             a path whose last part is imported: `"net/http"`
+    @ref.member                           a member of something that is not written before it: `new Square { Side = 1 }`
     @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
                                           or an import in braces, whose receiver is before them: `a.{b, c}`
     @ref.attribute @ref.assignment        a member that is read; a variable or member that is written
@@ -102,7 +103,7 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
-    ends, roles, infix = _collect(content, captures)
+    ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
         return b""
@@ -115,7 +116,7 @@ def pack_occurrences(
     steps = list(map(content.count, repeat(b"\n"), chain((0,), starts), starts))
     rows = list(accumulate(steps))
     role_of = bytearray(map(roles.get, starts, repeat(0)))
-    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix)
+    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix, members)
     columns = list(map(sub, starts, source.row_starts(rows)))
     if max(columns) > LAST_COLUMN:
         columns = [min(column, LAST_COLUMN) for column in columns]
@@ -171,11 +172,15 @@ class _Numbers(dict[bytes, int]):
 
 def _collect(
     content: bytes, captures: Iterable[dict[str, list[Node]]]
-) -> tuple[dict[int, int], dict[int, int], set[int]]:
-    """Return the end and the role of each name, by its start, and the starts of those between two operands."""
+) -> tuple[dict[int, int], dict[int, int], set[int], set[int]]:
+    """Return the end and the role of each name, by its start.
+
+    Also the starts of those between two operands, and of members of something that is not written.
+    """
     ends: dict[int, int] = {}
     roles: dict[int, int] = {}
     infix: set[int] = set()
+    members: set[int] = set()
     for found in captures:
         # Lists instead of single names: files have so many that it takes half the time.
         _add_places(ends, found.pop("ref", []))
@@ -193,13 +198,14 @@ def _collect(
                 ends[path.start(1)] = path.end(1)
                 roles[path.start(1)] = OccurrenceRole.IMPORT
         infix.update(node.start_byte for node in found.pop("ref.infix", ()))
+        members.update(node.start_byte for node in found.pop("ref.member", ()))
         # In the order of the roles, so that the more telling one stays.
         for capture, role in _ROLES.items():
             if nodes := found.get(capture, []):
                 roles.update(dict.fromkeys(_add_places(ends, nodes), role))
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
-    return ends, roles, infix
+    return ends, roles, infix, members
 
 
 def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
@@ -218,12 +224,20 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
     numbers: _Numbers,
     roles: bytearray,
     infix: set[int],
+    members: set[int],
 ) -> list[int]:
     """Mark each name that is taken from something, and return the numbers of what they are taken from."""
     receivers = []
-    after_mark = [place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in infix]
+    marked = infix | members
+    after_mark = [
+        place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in marked
+    ]
     for place in after_mark:
         start = starts[place]
+        if start in members or (language == "swift" and _starts_member(content, start)):
+            roles[place] |= HAS_RECEIVER
+            receivers.append(UNNAMED)
+            continue
         if start in infix:
             is_import = roles[place] == OccurrenceRole.IMPORT
             end = _before_braces(content, start) if is_import else _skip_blanks(content, start)
@@ -276,6 +290,12 @@ def _before_braces(content: bytes, start: int) -> int:
     return max(0, content.rfind(b"{", 0, start) - 1)
 
 
+def _starts_member(content: bytes, start: int) -> bool:
+    """Return whether nothing comes before the dot of a name of Swift: `return .metre`, but not on a line of its own."""
+    line = content[content.rfind(b"\n", 0, start) + 1 : start - 1]
+    return content[start - 1] == _DOT and line.endswith((b" ", b"\t")) and not line.isspace()
+
+
 def _skip_blanks(content: bytes, end: int) -> int:
     """Return where the text before a position ends."""
     while end and content[end - 1] in b" \t\r\n":
@@ -314,11 +334,16 @@ def _tell_calls(roles: bytearray, name_of: list[int], numbers: _Numbers, firsts:
 def _mark_definitions(
     roles: bytearray, rows: list[int], name_of: list[int], numbers: _Numbers, symbols: Sequence[Symbol]
 ) -> None:
-    """Mark the names of the symbols themselves: the first such name on the line where the symbol is named."""
+    """Mark the names of the symbols themselves: the first such name on the line where the symbol is named.
+
+    In `public Unit Unit { get; }`, the first one is the type.
+    """
     for symbol in symbols:
         number = numbers.get(symbol.name.encode())
         row = symbol.name_line - 1
-        for place in range(bisect_left(rows, row), bisect_right(rows, row)):
-            if name_of[place] == number and roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT:
-                roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
-                break
+        same = [place for place in range(bisect_left(rows, row), bisect_right(rows, row)) if name_of[place] == number]
+        same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
+        same = [place for place in same if roles[place] != OccurrenceRole.CALL | HAS_RECEIVER]
+        others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
+        for place in (others or same)[:1]:
+            roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
