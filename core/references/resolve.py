@@ -38,7 +38,8 @@ class Meaning(NamedTuple):
 class Members(NamedTuple):
     """The definitions of a member in a class and what it inherits from.
 
-    `is_complete` is False if a base is not in the workspace: then a member that is not found may be there.
+    `is_complete` is False if it is not known what a base is: then a member that is not found may be there. A base from
+    outside has no member that the workspace defines.
     """
 
     definitions: tuple[DefinitionRow, ...]
@@ -107,7 +108,7 @@ class Resolver:
         return self._members(holder, name, inherited=inherited, seen=set())
 
     def bases(self, holder: DefinitionRow) -> Members:
-        """Return the classes that a class extends; not complete if one of them is not in the workspace."""
+        """Return the classes of the workspace that a class extends; not complete if it is not known what one is."""
         if holder.id not in self._bases:
             self._bases[holder.id] = Members((), is_complete=True)  # in case it extends itself
             self._bases[holder.id] = self._find_bases(holder)
@@ -133,6 +134,19 @@ class Resolver:
         rows = [one for one in self.known.definitions_of(row.name, row) if one.kind in HOLDS_METHODS - _PARTS]
         near = [one for one in rows if one.path == row.path]
         return (near or rows or [row])[0]
+
+    def is_from_outside(self, path: str, place: int) -> bool:
+        """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        names, bindings = self.known.names(path), self.bindings(path)
+        if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
+            return False
+        before = names.taken_from(place)
+        if UNNAMED in before:
+            return False
+        first = names.name_numbered(before[-1]) if before else names.name_at(place)
+        if bound := bindings.of(first):
+            return not any(binding.path for binding in bound)
+        return not names.places_in_roles(first, _OWN) and not any(bindings.stars())
 
     def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
         """Return the members with a name, for a receiver whose type is not known."""
@@ -184,7 +198,7 @@ class Resolver:
                 meaning = self.meaning(part.path, place)
                 found = [row for row in meaning.definitions if row.kind in HOLDS_METHODS and row.kind != "impl"]
                 is_sure = bool(found) and meaning.certainty is not Certainty.BY_NAME
-                is_complete = is_complete and (is_sure or names.name_at(place) == "object")
+                is_complete = is_complete and (is_sure or self.is_from_outside(part.path, place))
                 bases.update((row.id, row) for row in found if is_sure)
         return Members(tuple(bases.values()), is_complete)
 
@@ -394,6 +408,8 @@ class _NamesOfFile:
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
+        if inherited and found.is_complete:
+            return NOTHING
         return self._resolver.by_members(name, self._family, is_of_several=True)
 
     def _of_named(self, place: int, receiver: str) -> Meaning | None:
