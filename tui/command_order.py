@@ -12,6 +12,7 @@ _BY_USE = (
     # Opening
     "select",
     "open",
+    "read",
     "edit",
     "symbol",
     "references",

@@ -11,6 +11,7 @@ from keyhole.core.syntax.occurrences import OccurrenceRole
 _SEPARATOR = re.compile(r"::|[./\\]")
 STAR = "*"
 _BINDING = role_set(OccurrenceRole.IMPORT, OccurrenceRole.ALIAS, OccurrenceRole.LOCAL)
+_TAKEN = role_set(OccurrenceRole.IMPORT, is_taken=True)
 
 
 class Binding(NamedTuple):
@@ -54,6 +55,12 @@ class FileBindings:
         for number, row in enumerate(self._imports):
             if row.path and (row.part == STAR or row.target.endswith(STAR) or self._names_nothing(number)):
                 yield row.path
+        # `use shapes::*`; what `use Unit::*` brings are no definitions.
+        for place in self._names.places(STAR):
+            receiver = self._names.receiver_at(place)
+            if not receiver[:1].isupper():
+                rows = self._rows_at(self._names.line_at(place))
+                yield from (row.path for row in rows if row.path and row.part == receiver)
 
     def _find(self, name: str) -> Iterator[Binding]:
         names = self._names
@@ -68,11 +75,16 @@ class FileBindings:
                 # const parse = require("./parse")
                 line = names.line_at(place)
                 yield from (Binding(row.path, name) for row in self._rows_at(line) if row.line == line)
+        for place in names.places_in_roles(name, _TAKEN):
+            # `use shapes::Circle`
+            line = names.line_at(place)
+            if not names.is_renamed(place) and any(row.part == name for row in self._rows_at(line)):
+                yield from self._from(line, name)
 
     def _renamed(self, place: int) -> Iterator[Binding]:
         """Yield what a new name in an import stands for: the name before it, or the whole module."""
         names = self._names
-        if place and names.role_at(place - 1) is OccurrenceRole.IMPORT:
+        if place and names.is_renamed(place - 1):
             yield from self._from(names.line_at(place - 1), names.name_at(place - 1))
         else:
             yield from (Binding(row.path, "") for row in self._rows_at(names.line_at(place)))
@@ -108,7 +120,7 @@ def last_part(target: str) -> str:
 def _is_module(row: ImportRow, name: str) -> bool:
     """Return whether a name stands for the module itself, and not for something in it."""
     folder, _, file = row.path.rpartition("/")
-    if file == "__init__.py":
+    if file in ("__init__.py", "mod.rs"):
         folder, _, file = folder.rpartition("/")
     if not row.part:
         return True

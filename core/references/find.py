@@ -21,6 +21,8 @@ ROLE_WORDS = {
     OccurrenceRole.DECORATOR: "decorator",
     OccurrenceRole.STRING: "string mention",
     OccurrenceRole.MENTION: "mention",
+    # The only definitions that refer to something name the type that they belong to: `impl Circle`.
+    OccurrenceRole.DEFINITION: "type use",
 }
 _SURENESS = {level: number for number, level in enumerate(Certainty)}
 

@@ -22,14 +22,16 @@ Numbers = NDArray[np.int64]
 RoleSet = NDArray[np.bool_]
 
 
-def role_set(*roles: OccurrenceRole) -> RoleSet:
-    """Return these roles as a set that whole columns are looked up in."""
+def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
+    """Return these roles as a set that whole columns are looked up in, for names that are taken from others or not."""
     wanted: RoleSet = np.zeros(2 * HAS_RECEIVER, dtype=np.bool_)
-    wanted[list(roles)] = True
+    wanted[[role | HAS_RECEIVER if is_taken else role for role in roles]] = True
     return wanted
 
 
+_ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
+_TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
 
@@ -62,7 +64,7 @@ class NamesInFile:
         return found
 
     def places_in_roles(self, name: str, roles: RoleSet) -> list[int]:
-        """Return where a name has one of these roles and is not taken from anything, in order."""
+        """Return where a name has one of these roles, in order."""
         places = self._places(name)
         found: list[int] = places[roles[np.asarray(self._roles)[places]]].tolist()
         return found
@@ -108,11 +110,36 @@ class NamesInFile:
             place -= 1
         return tuple(found)
 
+    def places_in_role(self, role: OccurrenceRole) -> list[int]:
+        """Return the places of all names in a role, in order."""
+        found: list[int] = np.flatnonzero(np.asarray(self._roles) % HAS_RECEIVER == role).tolist()
+        return found
+
+    def is_continued(self, place: int) -> bool:
+        """Return whether the next name is taken from the one at a place."""
+        return place + 1 < self.count and self._is_taken_from_last(place + 1)
+
+    def dotted(self, place: int) -> str:
+        """Return the name at a place with the names before it, such as `package.module`."""
+        parts = [self.name_at(place)]
+        while self._is_taken_from_last(place):
+            place -= 1
+            parts.append(self.name_at(place))
+        return ".".join(reversed(parts))
+
+    def name_before_braces(self, place: int) -> int | None:
+        """Return the place of the name before the braces around an imported name; None if it is not in braces."""
+        receiver = self.receiver_at(place)
+        if not receiver or self._is_taken_from_last(place):
+            return None
+        return next((one for one in reversed(self.places(receiver)) if one < place), None)
+
     def is_renamed(self, place: int) -> bool:
         """Return whether an import gives the name at a place another one, which follows it."""
         if self.role_at(place) is not OccurrenceRole.IMPORT or place + 1 >= self.count:
             return False
-        return self.role_at(place + 1) is OccurrenceRole.ALIAS
+        # The other name of a Go import stands before it, so the one on the next line is another import's.
+        return self.role_at(place + 1) is OccurrenceRole.ALIAS and self.line_at(place) == self.line_at(place + 1)
 
     def has_imports_between(self, first: int, end: int) -> bool:
         """Return whether imported names stand on the lines from `first` up to `end`."""
@@ -169,9 +196,22 @@ class NamesInFile:
         bases = [place for place in places if self._roles[place] & ~HAS_RECEIVER == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
-    def has_local(self, name: str, symbol: int) -> bool:
-        """Return whether a name is a parameter or variable of a function, and not shared with the code around it."""
-        return symbol in self.local_scopes(name)
+    def has_field(self, name: str) -> bool:
+        """Return whether a class of the file has a field of this name."""
+        return any(map(self.is_holder, self.local_scopes(name)))
+
+    def is_type_parameter(self, name: str, place: int) -> bool:
+        """Return whether a function or class around a place has a type parameter of this name."""
+        known = self._known_type_parameters.get(name)
+        if known is None:
+            places = self.places_in_roles(name, _TYPE_PARAMETER)
+            known = self._known_type_parameters[name] = {self.symbol_at(one) for one in places}
+        return bool(known) and not known.isdisjoint(self.around(place))
+
+    def has_argument(self, name: str, symbol: int) -> bool:
+        """Return whether a name inside a symbol is one of its own, such as a variant of an enum."""
+        inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
+        return any(place in inside for place in self.places_in_roles(name, _ARGUMENT))
 
     def first_local(self, symbol: int) -> str:
         """Return the first parameter or variable of a function; empty if it has none."""
@@ -195,23 +235,38 @@ class NamesInFile:
         number: int = self._receivers[self._receivers_before[place]]
         return number
 
-    def local_scopes(self, name: str) -> set[int]:
-        """Return the functions in which a name is a parameter or variable, and not shared with the code around."""
+    def _is_taken_from_last(self, place: int) -> bool:
+        return place > 0 and self._roles[place] >= HAS_RECEIVER and self.receiver_at(place) == self.name_at(place - 1)
+
+    def local_scopes(self, name: str) -> dict[int, int]:
+        """Return the functions in which a name is a parameter or variable, each with its first line.
+
+        Classes that have it as a field are among them. Functions that share the name with the code around them are
+        left out.
+        """
         known = self._known_locals.get(name)
         if known is None:
             known = self._known_locals[name] = self._find_local_scopes(name)
         return known
 
-    def _find_local_scopes(self, name: str) -> set[int]:
-        scopes: set[int] = set()
-        shared: set[int] = set()
+    def _find_local_scopes(self, name: str) -> dict[int, int]:
+        scopes: dict[int, int] = {}
+        shared = {NO_SYMBOL}
         for place in self.places_in_roles(name, _LOCAL):
-            scope = next(self.functions_around(place), NO_SYMBOL)
-            (scopes if self._roles[place] == OccurrenceRole.LOCAL else shared).add(scope)
-        return scopes - shared - {NO_SYMBOL}
+            symbol = self.symbol_at(place)
+            scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
+            if self._roles[place] == OccurrenceRole.LOCAL:
+                scopes.setdefault(scope, self.line_at(place))
+            else:
+                shared.add(scope)
+        return {scope: line for scope, line in scopes.items() if scope not in shared}
 
     @cached_property
-    def _known_locals(self) -> dict[str, set[int]]:
+    def _known_locals(self) -> dict[str, dict[int, int]]:
+        return {}
+
+    @cached_property
+    def _known_type_parameters(self) -> dict[str, set[int]]:
         return {}
 
     @cached_property

@@ -230,10 +230,11 @@ class FilesScreen(LinkNavigationScreen):
         self.app.push_screen(PickScreen(title, choices, self._symbol_in_view([symbol for symbol, _ in symbols])), go)
 
     def _symbol_in_view(self, symbols: list[Symbol]) -> int:
-        """Return the number of the innermost symbol at the top of the view, or else of the first one below."""
-        top = self.view.scroll_offset.y + 1 if self.tab == SOURCE else 1
-        around = [number for number, symbol in enumerate(symbols) if symbol.start_line <= top <= symbol.end_line]
-        below = (number for number, symbol in enumerate(symbols) if symbol.start_line > top)
+        """Return the number of the innermost symbol at the marked line, or at the top of the view, or else below."""
+        line = self.view.scroll_offset.y + 1 if self.tab == SOURCE else 1
+        line = self.marked_place.line if self.marked_place else line
+        around = [number for number, symbol in enumerate(symbols) if symbol.start_line <= line <= symbol.end_line]
+        below = (number for number, symbol in enumerate(symbols) if symbol.start_line > line)
         return around[-1] if around else next(below, 0)
 
     def _go_to_symbol(self, path: str, symbol: Symbol) -> None:

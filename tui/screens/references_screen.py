@@ -17,6 +17,7 @@ from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.types import Inventory
 from keyhole.core.view.writing import head_text
 from keyhole.tui.errors_for_explorer import problem_text
+from keyhole.tui.history import Place
 from keyhole.tui.messages import RelationAnswered
 from keyhole.tui.reference_rows import reference_rows
 from keyhole.tui.reference_trail import RELATIONS, TrailStep
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 PREVIEW, TEXT, JSON = TABS = ("Preview", "Text", "JSON")
 # An answer takes a few milliseconds; saying so earlier would only make the list flicker.
-_SAY_SEARCHING_AFTER = 0.2
+SAY_SEARCHING_AFTER = 0.2
 _LONGEST_WAIT = 20.0
 
 
@@ -47,6 +48,7 @@ class ReferencesScreen(PanesScreen):
     CSS_PATH = "../styles/references.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,backspace", "back", "Go back", tooltip="Go back along the trail, or close the references"),
+        Binding("v", "read", "Read", tooltip="Go to the preview"),
         Binding("o", "open", "Open file", tooltip="Open the selected place in Files"),
         Binding("e", "edit", "Edit", tooltip="Open the selected place in $EDITOR"),
         Binding("n", "next_page", "Page", tooltip="Go to the next page"),
@@ -65,6 +67,8 @@ class ReferencesScreen(PanesScreen):
         super().__init__()
         self.trail = list(trail)
         self.answer: ListView | None = None
+        # The definition that the answer is about.
+        self._definition: Place | None = None
         self._wanted: ReferencesRequest | None = None
         self._deadline = Deadline(_LONGEST_WAIT)
 
@@ -117,7 +121,7 @@ class ReferencesScreen(PanesScreen):
         self._deadline, self._wanted = Deadline(_LONGEST_WAIT), self.step.request
         self.query_one(TrailLine).show(self.trail)
         self._show_controls()
-        self.set_timer(_SAY_SEARCHING_AFTER, partial(self._say_searching, self._wanted))
+        self.set_timer(SAY_SEARCHING_AFTER, partial(self._say_searching, self._wanted))
         work = partial(self._answer, service, self._wanted, self._deadline)
         self.run_worker(work, thread=True, name="references")
 
@@ -150,6 +154,7 @@ class ReferencesScreen(PanesScreen):
         if page is None:
             return
         self.trail[-1] = replace(step, name=page.definition.qualified_name)
+        self._definition = Place(page.definition.path, page.definition.name_line)
         rows = reference_rows(page, len(view.plan.levels), step.relation)
         self.answer = view
         self._preview.forget()
@@ -196,10 +201,8 @@ class ReferencesScreen(PanesScreen):
             self._preview.show_text(self.answer.text)
         elif self.tab == JSON:
             self._preview.show_json(service, self.step.request)
-        elif row and row.place:
-            self._preview.show_place(service, row.place)
-        else:
-            self._preview.clear()
+        elif place := row.place if row else self._definition:
+            self._preview.show_place(service, place)
 
     # Events
 
@@ -274,6 +277,10 @@ class ReferencesScreen(PanesScreen):
         """Go back to a step of the trail."""
         del self.trail[number + 1 :]
         self._load()
+
+    def action_read(self) -> None:
+        """Move the focus to the preview."""
+        self._preview.focus()
 
     def action_open(self) -> None:
         """Open the place under the cursor in Files."""

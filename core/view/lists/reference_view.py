@@ -11,9 +11,9 @@ from keyhole.core.index.rows import DefinitionRow, Found, Slice, SymbolEntry
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.references.asked_symbol import AskedSymbol, asked_symbol
-from keyhole.core.references.call_tree import CallNode, CallTree
+from keyhole.core.references.call_tree import MOST_IN_TREE, CallNode, CallTree
 from keyhole.core.references.certainty import Certainty
-from keyhole.core.references.class_hierarchy import ClassHierarchy, Relative
+from keyhole.core.references.class_hierarchy import MOST_RELATIVES, ClassHierarchy, Relative
 from keyhole.core.references.find import ROLE_WORDS, Reference, ReferenceLine, ReferenceLines, reference_lines
 from keyhole.core.references.resolve import Resolver
 from keyhole.core.search.engine import Engine
@@ -60,7 +60,8 @@ def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, o
         found = _slice(relatives, wanted)
         results = line_results(found, relative_text, relative_facts, {one.definition.path for one in found.items})
         kinships = Counter(str(one.kinship) for one in relatives)
-        results = replace(results, references=ReferencePage(definition, kinships, relatives=found.items))
+        page = ReferencePage(definition, kinships, relatives=found.items)
+        results = replace(results, references=page, notes=tuple(_cut_notes(found.total, MOST_RELATIVES)))
         return _about(asked, replace(results, unit=_unit(" relative", found.total, definition)))
     tree = CallTree(resolver, scope.admits, levels)
     follow = tree.callers if request.relation == ReferenceRelation.CALLERS else tree.callees
@@ -69,8 +70,16 @@ def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, o
     paths = {node.path for node in calls.items} | {node.definition.path for node in calls.items if node.definition}
     results = line_results(calls, call_text, call_facts, paths)
     levels_found = Counter(str(node.certainty) for node in nodes)
-    results = replace(results, references=ReferencePage(definition, levels_found, calls=calls.items))
+    called = ReferencePage(definition, levels_found, calls=calls.items)
+    results = replace(results, references=called, notes=tuple(_cut_notes(calls.total, MOST_IN_TREE)))
     return _about(asked, replace(results, unit=_unit(f" {request.relation[:-1]}", calls.total, definition)))
+
+
+def _cut_notes(total: int, most: int) -> Iterable[Note]:
+    """Yield that a tree ends before all of it is listed."""
+    if total >= most:
+        text = f"the list stops at {most:,}: a smaller depth, within or certainty shows what is missing"
+        yield Note(NoteKind.TREE_CUT, text)
 
 
 class _Scope:

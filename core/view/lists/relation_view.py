@@ -179,6 +179,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         check_generation(query.generation, context.index.generation)
     incomplete = context.index.incomplete_note
     is_note = incomplete and (results.total or results.sections)
+    missing_names = context.index.missing_names_note if results.references else ""
     listing = Listing(
         page=Page(query.wanted.offset, query.wanted.limit, results.total),
         count=results.count,
@@ -187,7 +188,11 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         facts_of=results.facts_of,
         request=query.key,
         generation=context.index.generation,
-        notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, incomplete)] if is_note else [])),
+        notes=(
+            *results.notes,
+            *([Note(NoteKind.INDEX_INCOMPLETE, incomplete)] if is_note else []),
+            *([Note(NoteKind.INDEX_OUTDATED, missing_names)] if missing_names else []),
+        ),
         incomplete=incomplete,
         nothing=results.nothing,
         too_large_step=f"Show it: max_tokens={MAX_TOKENS}",
