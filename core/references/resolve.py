@@ -1,7 +1,7 @@
 """Resolving an occurrence of a name to the definitions that it may mean, with how certain that is.
 
 Nothing is guessed: what a name means is either told by the scope, an import, the class around it or the module or class
-before it, or the answer says that only the name matches. Types of variables are not known.
+before it, or the answer says that only the name matches. Of types, only what single names tell is known (value_types.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +18,7 @@ from keyhole.core.references.language_rules import LanguageRules, family_of, rul
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
+from keyhole.core.references.value_types import ValueTypes
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -70,6 +71,7 @@ class Resolver:
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
         self.packages = Packages(self.known)
+        self.types = ValueTypes(self)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
@@ -576,7 +578,20 @@ class _NamesOfFile:
             found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
             found = None
-        return found or self._resolver.by_members(name, self._family)
+        return found or self._of_type(place, receiver) or self._resolver.by_members(name, self._family)
+
+    def _of_type(self, place: int, receiver: str) -> Meaning | None:
+        """Return a member of what the receiver holds; None if that is not known."""
+        if not self._rules.has_value_types or not place or self._names.name_at(place - 1) != receiver:
+            return None
+        name, types = self._names.name_at(place), self._resolver.types.at(self._path, place - 1)
+        if rows := [row for holder in types.holders for row in self._resolver.members(holder, name).definitions]:
+            return _by_number(rows)
+        if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
+            return NOTHING
+        if types.holders:
+            return self._resolver.by_members(name, self._family, is_of_several=True)
+        return NOTHING if types.is_outside and not types.is_unknown else None
 
     def _is_known(self, place: int, receiver: str) -> bool:
         """Return whether the place before a name has its receiver, and that is no variable."""
@@ -630,6 +645,8 @@ class _NamesOfFile:
         if found.definitions:
             return certain(found.definitions)
         if inherited and found.is_complete:
+            return NOTHING
+        if self._rules.has_value_types and self._resolver.types.has_attribute(holders[0], name):
             return NOTHING
         return self._resolver.by_members(name, self._family, is_of_several=True)
 
