@@ -1,7 +1,7 @@
 """Resolving an occurrence of a name to the definitions that it may mean, with how certain that is.
 
 Nothing is guessed: what a name means is either told by the scope, an import, the class around it or the module or class
-before it, or the answer says that only the name matches. Of types, only what single names tell is known (value_types.py).
+before it, or the answer says that only the name matches. Of types, only what names tell is known (value_types.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
