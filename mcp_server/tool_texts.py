@@ -50,10 +50,10 @@ def _page_clause(limit: Limit, more: str = "") -> str:
 
 TOOLS = {
     "search_code": ToolText(
-        "Search code. Best hit per file; exact text or regex: every matching line. "
+        "Search by words or meaning: best hit per file; exact text or regex: every matching line. "
         + _page_clause(_SEARCH, f"; regex {_LINES.default}, max {_LINES.maximum}"),
         {
-            "query": 'name, words, meaning, "exact text" or /regex/',
+            "query": 'name, words, "exact text" or /regex/',
             "mode": "",
             "path": "folder or glob",
             "language": "",
