@@ -19,6 +19,12 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref.setter                           a member that is written, where the grammar sees a call: `x.cost = 1` in Ruby
     @ref.plain                            a name that only mentions, where another pattern sees more: `x` in `{[x] = 1}`
     @ref.part                             a part of a name that is recorded as a whole: `x` in `$x`
+
+These say where a type comes from, besides what the name does; the last one counts:
+
+    @mark.value                           what a variable or member before it holds: `Item` in `x = Item()`, `x: Item`
+    @mark.entered                         what a variable after it holds: `open_item` in `with open_item() as x`
+    @mark.returned                        what the function around it returns: `Item` in `-> Item`, `return Item()`
 """
 
 import re
@@ -80,6 +86,11 @@ _WHOLE = ("ref.import", "ref.call", "ref.plain")
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
+# Added to the role of a name that says where the type of something comes from; see above.
+IS_VALUE, IS_ENTERED, IS_RETURNED = 0x20, 0x40, 0x60
+MARK_BITS = 0x60
+ROLE_BITS = 0x1F
+_MARKS = {"mark.value": IS_VALUE, "mark.entered": IS_ENTERED, "mark.returned": IS_RETURNED}
 # The receiver of `make().name`; any other number is that of a name, counted from 1.
 UNNAMED = 0
 # Columns beyond this one are not recorded.
@@ -103,6 +114,8 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
+    captures = list(captures)
+    marks = _collect_marks(captures)
     ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
@@ -125,6 +138,9 @@ def pack_occurrences(
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
     if language == "ruby":
         _tell_calls(role_of, name_of, numbers, firsts, lasts)
+    if marks:
+        for place, start in enumerate(starts):
+            role_of[place] |= marks.get(start, 0)
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
     names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
@@ -206,6 +222,15 @@ def _collect(
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
     return ends, roles, infix, members
+
+
+def _collect_marks(captures: Iterable[dict[str, list[Node]]]) -> dict[int, int]:
+    """Remove the captures of marks, and return the mark of each name that has one, by its start."""
+    marks: dict[int, int] = {}
+    for found in captures:
+        for capture, mark in _MARKS.items():
+            marks.update((node.start_byte, mark) for node in found.pop(capture, ()))
+    return marks
 
 
 def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
