@@ -67,7 +67,7 @@ def _indexed(project: Path) -> Iterator[LanguageServer]:
     """Start clangd with commands for all sources, and wait until it has indexed them."""
     known, version = _entry(project)
     program = f"clangd-{version.partition('.')[0]}"
-    if f"version {version}" not in subprocess.run([program, "--version"], capture_output=True, text=True).stdout:
+    if f"version {version}" not in subprocess.run([program, "--version"], check=True, capture_output=True).stdout.decode():
         raise SystemExit(f"clangd {version} is needed: install the package {program}")
     compiled, folder = _compiled(project), str(project.resolve())
     commands = [{"directory": folder, "file": path, "arguments": ["cc", *known["flags"], path]} for path in compiled]
