@@ -6,8 +6,8 @@
 Symbols are drawn from Keyhole's own index with the recorded seed, as many of each project, among those whose name
 occurs again somewhere; those that the server does not know as a definition are passed over for the next one. Both sides
 are compared by path, line and column. Left out on both sides: names of definitions, whatever is in strings and comments
-(so also `__all__`), and files that the server does not read, or lines that the preprocessor leaves out. Answers of the servers are kept in bench/.data/references.
-Projects, pinned servers and their versions are in bench/quality/references.toml.
+(so also `__all__`), and files that the server does not read, or lines that the preprocessor leaves out.
+Answers of the servers are kept in bench/.data/references. Projects, pinned servers and their versions are in bench/quality/references.toml.
 """
 
 import argparse
@@ -45,7 +45,7 @@ from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.find import ROLE_WORDS, references_to
 from keyhole.core.references.language_rules import family_of
-from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile, Occurrence
+from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import detect_language
@@ -60,6 +60,8 @@ DRAWN = 150
 ORACLES = {"python": "python", "javascript": "typescript", "c": "clangd"}
 NAMES = {"python": "python", "typescript": "javascript", "c": "c"}
 MOST_SHAPES = 40
+NOT_RECORDED = Shape("not recorded")
+DEFINITION = OccurrenceRole.DEFINITION.name.lower()
 _TEXT = ("string", "comment", "char")
 _WORDS = frozenset(["self", "cls", "super", "this"])
 
@@ -131,16 +133,15 @@ def measure(project: dict[str, str]) -> list[Outcome]:
 
 def candidates(store: IndexStore, resolver: Resolver, family: str, loaded: frozenset[str]) -> list[Drawn]:
     """Return the symbols of a family of languages whose name occurs at another place too, in order."""
-    found = {}
+    found: dict[tuple[str, str], Drawn] = {}
     counts = count_names(store)
     for row in store.definitions_in(sorted(loaded)):
         names = resolver.known.names(row.path)
         if names is None or family_of(row.language) != family or counts.get(row.name, 0) < 2:
             continue
         for place in names.places(row.name):
-            at = names.at(place)
-            if at.line == row.name_line and at.role is OccurrenceRole.DEFINITION:
-                asked = Asked(row.path, at.line, at.column, row.name)
+            if names.line_at(place) == row.name_line and names.role_at(place) is OccurrenceRole.DEFINITION:
+                asked = Asked(row.path, row.name_line, names.column_at(place), row.name)
                 found.setdefault(same_thing(row), Drawn(row, asked))
                 break
     return list(found.values())
@@ -166,41 +167,35 @@ def judge(  # noqa: PLR0913, PLR0917  # what both sides said, and where they can
     unread: frozenset[tuple[str, int]],
 ) -> list[Outcome]:
     """Compare the references of one symbol."""
-    given = {
-        Place(one.path, one.place.line, one.place.column): (str(one.certainty), shape_of(one.place))
-        for one in references_to(resolver, drawn.definition)
-        if one.path in loaded and (one.path, one.place.line) not in unread
-        if one.place.role is not OccurrenceRole.STRING
-    }
+    given = {}
+    for one in references_to(resolver, drawn.definition):
+        place = Place(one.path, one.line, one.column)
+        is_read = one.path in loaded and (one.path, one.line) not in unread
+        if is_read and one.role is not OccurrenceRole.STRING:
+            given[place] = str(one.certainty), shapes(resolver, place.path)[place]
     wanted = {}
     for place in answer:
-        occurrence = occurrence_at(resolver, place)
-        is_definition = occurrence is not None and occurrence.role is OccurrenceRole.DEFINITION
-        if place == drawn.asked[:3] or place.path not in loaded or is_definition or is_text(folder, place):
-            continue
-        wanted[place] = shape_of(occurrence) if occurrence else Shape("not recorded")
+        shape = shapes(resolver, place.path).get(place, NOT_RECORDED)
+        is_own = place == drawn.asked[:3] or shape.role == DEFINITION
+        if not is_own and place.path in loaded and not is_text(folder, place):
+            wanted[place] = shape
     row = drawn.definition
     return compare(f"{row.path}::{row.qualified_name}", row.kind, given, wanted)
 
 
-def occurrence_at(resolver: Resolver, place: Place) -> Occurrence | None:
-    """Return what Keyhole has recorded at a place."""
-    return occurrences(resolver, place.path).get((place.line, place.column))
-
-
 @cache
-def occurrences(resolver: Resolver, path: str) -> dict[tuple[int, int], Occurrence]:
-    """Return everything that Keyhole has recorded of a file."""
+def shapes(resolver: Resolver, path: str) -> dict[Place, Shape]:
+    """Return role and receiver of everything that Keyhole has recorded of a file."""
     names = resolver.known.names(path)
-    found = [names.at(place) for place in range(names.count)] if names else []
-    return {(one.line, one.column): one for one in found}
-
-
-def shape_of(occurrence: Occurrence) -> Shape:
-    """Return role and kind of receiver."""
-    receiver = occurrence.receiver
-    kind = receiver if not receiver or receiver in _WORDS else "call" if receiver == NOT_A_NAME else "name"
-    return Shape(ROLE_WORDS.get(occurrence.role, occurrence.role.name.lower()), kind)
+    if names is None:
+        return {}
+    found = {}
+    for place in range(names.count):
+        role, receiver = names.role_at(place), names.receiver_at(place)
+        kind = receiver if not receiver or receiver in _WORDS else "call" if receiver == NOT_A_NAME else "name"
+        at = Place(path, names.line_at(place), names.column_at(place))
+        found[at] = Shape(ROLE_WORDS.get(role, role.name.lower()), kind)
+    return found
 
 
 @cache
@@ -336,20 +331,8 @@ def summary(found: dict[str, list[Outcome]]) -> dict[str, object]:
 def print_tables(language: str, found: dict[str, list[Outcome]]) -> None:
     """Print the figures of a language with their targets."""
     together = [one for outcomes in found.values() for one in outcomes]
-    header = (
-        "rows",
-        "certain",
-        "likely",
-        "by name",
-        "missed",
-        "p(cert)",
-        "p(like)",
-        "p(name)",
-        "recall",
-        "share",
-        "all",
-    )
-    print(f"\n{language:<22}" + "".join(f"{name:>9}" for name in header))
+    header = "rows certain likely by-name missed p-certain p-likely p-by-name recall share of-all".split()
+    print(f"\n{language:<22}" + "".join(f"{name:>10}" for name in header))
     for name, outcomes in found.items():
         print_row(name, figures(outcomes))
     print_row("together", figures(together))

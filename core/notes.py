@@ -22,6 +22,7 @@ class NoteKind(StrEnum):
     LIKE_WHAT = "like-what"
     REFERENCE_COUNTS = "reference-counts"
     OTHER_DEFINITIONS = "other-definitions"
+    TREE_CUT = "tree-cut"
     LINKS_WITHIN = "links-within"
     PACKAGE_INSIDE = "package-inside"
     SKIPPED_MATCHES = "skipped-matches"

@@ -566,19 +566,26 @@ class IndexVersion:
     total: int = 0
     # Whether files are pending and no process is indexing them: the last run was killed, or failed.
     is_interrupted: bool = False
-    # How many files an older version of keyhole indexed, so that data for ranking is missing; and whether a process is
-    # indexing them again.
+    # How many files an older version of keyhole indexed, so that data for ranking and references is missing; and
+    # whether a process is indexing them again.
     outdated: int = 0
     is_updating: bool = False
 
     @property
     def outdated_note(self) -> str:
         """Why ranking is less exact than it could be; empty if it is not."""
-        if not self.outdated:
-            return ""
+        return f"ranking is less exact for {self._outdated_files}" if self.outdated else ""
+
+    @property
+    def missing_names_note(self) -> str:
+        """Why references may be missing; empty if none are."""
+        return f"references are missing from {self._outdated_files}" if self.outdated else ""
+
+    @property
+    def _outdated_files(self) -> str:
         count = f"{self.outdated:,} file{'s' if self.outdated > 1 else ''}"
         remedy = "being read again now" if self.is_updating else "run keyhole index to read them again"
-        return f"ranking is less exact for {count} indexed by an older version of keyhole; {remedy}"
+        return f"{count} indexed by an older version of keyhole; {remedy}"
 
     @property
     def incomplete(self) -> str:

@@ -1,4 +1,4 @@
-"""The tools about links, the tree and related code."""
+"""The tools about references, links, the tree and related code."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal, Unpack
@@ -28,8 +28,25 @@ Ask = Callable[[Context, RelationRequest], Awaitable[str]]
 
 def relation_tools(ask: Ask) -> list[Callable[..., Awaitable[str]]]:
     """Make the tools; `ask` answers a request. Their texts are in tool_texts.py under the same names."""
-    requests = (get_tree, get_links, get_backlinks, search_by_links, find_broken_links, find_related, find_references)
+    requests = (find_references, get_tree, get_links, get_backlinks, search_by_links, find_broken_links, find_related)
     return [paged(request, LIMITS[request.__name__].default, ask) for request in requests]
+
+
+def find_references(
+    symbol: str = "",
+    path: str = "",
+    line: int = 0,
+    relation: Literal["", "references", "callers", "callees", "hierarchy"] = "",
+    role: str = "",
+    certainty: str = "",
+    within: str = "",
+    include_tests: bool = True,
+    depth: int = 1,
+    **paging: Unpack[Paging],
+) -> RelationRequest:
+    """Make a request for what uses a symbol."""
+    chosen = ReferenceRelation(relation or "references")
+    return ReferencesRequest(symbol, path, line, chosen, role, certainty, within, include_tests, depth, **paging)
 
 
 def get_tree(
@@ -88,20 +105,3 @@ def find_related(
 ) -> RelationRequest:
     """Make a request for code similar to other code."""
     return RelatedRequest(path, line, symbol, Detail(detail_level), line_numbers, **paging)
-
-
-def find_references(
-    symbol: str = "",
-    path: str = "",
-    line: int = 0,
-    relation: Literal["references", "callers", "callees", "hierarchy"] = "references",
-    role: str = "",
-    certainty: Literal["", "certain", "likely", "by name"] = "",
-    within: str = "",
-    include_tests: bool = True,
-    depth: int = 1,
-    **paging: Unpack[Paging],
-) -> RelationRequest:
-    """Make a request for what uses a symbol."""
-    chosen = ReferenceRelation(relation)
-    return ReferencesRequest(symbol, path, line, chosen, role, certainty, within, include_tests, depth, **paging)

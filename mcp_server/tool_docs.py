@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from keyhole.core.references.find import ROLE_WORDS
 from keyhole.core.types import Role, ToolSet
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.mcp_server.definitions import ToolDefinition, definitions, list_cost
@@ -62,6 +63,17 @@ _EXPLAINED = {
         "start_column": "first column of that line, if it is very long",
         "max_lines": "lines per file",
         "line_numbers": _LINE_NUMBERS,
+    },
+    "find_references": {
+        "symbol": "the definition by its name, such as parse or QuerySet.filter",
+        "path": "file or folder of the definition; with line, the file of that line",
+        "line": "instead of symbol: the definition at or around this line of path",
+        "relation": "references (default), callers, callees, or hierarchy: classes above and below, overridden methods",
+        "role": "only this role: " + ", ".join(sorted(set(ROLE_WORDS.values()))),
+        "certainty": "only this [level](references.md): certain, likely or by name",
+        "within": "only references in this folder, or in files that match this glob",
+        "include_tests": "include references in tests",
+        "depth": "steps to follow callers, callees and classes",
     },
     "get_tree": {
         "path": "folder or file, relative to the workspace",

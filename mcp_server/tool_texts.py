@@ -26,7 +26,6 @@ class ToolText:
 
 
 _SEARCH = LIMITS["search_code"]
-_MINIMAL = LIMITS["search_code at minimal"]
 _LINES = LIMITS["search_code by pattern"]
 _READ = LIMITS["read_file"]
 _LINKS = LIMITS["get_links"]
@@ -51,9 +50,8 @@ def _page_clause(limit: Limit, more: str = "") -> str:
 
 TOOLS = {
     "search_code": ToolText(
-        "Search code by name, words, meaning or regex. Best hit per file: path:line:[kind] (score) signature +N (more: "
-        "path=FILE); exact text or regex: every matching line. "
-        + _page_clause(_SEARCH, f" (minimal {_MINIMAL.maximum}); regex {_LINES.default}, max {_LINES.maximum}"),
+        "Search by words or meaning: best hit per file; exact text or regex: every matching line. "
+        + _page_clause(_SEARCH, f"; regex {_LINES.default}, max {_LINES.maximum}"),
         {
             "query": 'name, words, "exact text" or /regex/',
             "mode": "",
@@ -71,25 +69,8 @@ TOOLS = {
         {"context_lines": MAX_CONTEXT_LINES, **_paging_maxima(_LINES.maximum)},
         is_core=True,
     ),
-    "find_references": ToolText(
-        "Who uses, calls or extends a symbol, each certain, likely or only by name. " + _page_clause(_REFERENCES),
-        {
-            "symbol": "such as QuerySet.filter",
-            "path": "",
-            "line": "or at path and line",
-            "relation": "",
-            "role": "call, import …",
-            "certainty": "",
-            "within": "",
-            "include_tests": "",
-            "depth": "",
-            **_PAGING,
-        },
-        {"depth": DEEPEST, **_paging_maxima(_REFERENCES.maximum)},
-        is_core=True,
-    ),
     "map_file": ToolText(
-        "Outline of a file: imports, classes, functions, headings with signatures and line ranges, no bodies.",
+        "Outline of a file: classes, functions, headings; signatures and line ranges, no bodies.",
         {
             "path": "",
             "level": "",
@@ -102,8 +83,7 @@ TOOLS = {
         is_core=True,
     ),
     "read_file": ToolText(
-        f"Read exact lines of a file or several (paths). Default {_READ.default} lines, max "
-        f"{_READ.maximum:,}; page with start_line.",
+        "Read exact lines of a file or several (paths); page with start_line.",
         {
             "path": "",
             "paths": "",
@@ -116,9 +96,25 @@ TOOLS = {
         {"max_lines": _READ.maximum, **_ANSWER_MAXIMA},
         is_core=True,
     ),
+    "find_references": ToolText(
+        "Who uses a symbol (Class.method, or path and line): certain, likely or by name. " + _page_clause(_REFERENCES),
+        {
+            "symbol": "",
+            "path": "",
+            "line": "",
+            "relation": "",
+            "role": "",
+            "certainty": "",
+            "within": "",
+            "include_tests": "",
+            "depth": "",
+            **_PAGING,
+        },
+        {"depth": DEEPEST, **_paging_maxima(_REFERENCES.maximum)},
+        is_core=True,
+    ),
     "get_tree": ToolText(
-        "List folders, files and symbols inside a path (default: the workspace), or what contains it. "
-        + _page_clause(_TREE, f" (descendants {_DESCENDANTS.maximum})"),
+        "Folders, files, symbols inside a path (default: workspace) or what contains it. " + _page_clause(_TREE),
         {
             "path": "",
             "symbol": "",
@@ -133,8 +129,7 @@ TOOLS = {
         is_core=True,
     ),
     "get_links": ToolText(
-        "What a file imports or links to (internal, external), and what links to it (incoming). "
-        + _page_clause(_LINKS, " per list"),
+        "What a file imports or links to, and what links to it. " + _page_clause(_LINKS, " per list"),
         {"path": "", "category": "", **_PAGING},
         _paging_maxima(_LINKS.maximum),
         is_core=True,
@@ -202,6 +197,7 @@ def instructions(tools: ToolSet) -> str:
         'detail_level=minimal (a name, a few words, "exact text" or /a regex/), then map_file on the files that '
         "matter, then read_file on the line ranges you need. "
         f"To go on from there: {_ways_on(tools)}. "
+        "+N after a result means N more hits in that file: search again with path=FILE. "
         "The first line of every answer says how much is shown, what is missing and why, and which parameters get the "
         "rest: lists continue with offset, or in JSON with cursor. Leave max_tokens out unless you want a shorter "
         "answer. The first line also says where secrets are masked: never write a mask such as [secret: github-token] "

@@ -36,6 +36,8 @@ _DUMPS = {
     "tokens": """SELECT path, start, tokens FROM chunk_tokens
         JOIN chunk ON chunk.id = chunk_id JOIN file ON file.id = file_id ORDER BY path, start""",
     "documents": """SELECT path, words, vector FROM file_document JOIN file ON file.id = file_id ORDER BY path""",
+    "names": "SELECT path, names FROM file_occurrences JOIN file ON file.id = file_id ORDER BY path",
+    "files of names": "SELECT term, path FROM temp.names JOIN file ON file.id = doc ORDER BY 1, 2",
     "orphans": """SELECT 'chunk', id FROM chunk WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'symbol', id FROM symbol WHERE file_id NOT IN (SELECT id FROM file)
         UNION ALL SELECT 'link', id FROM link WHERE file_id NOT IN (SELECT id FROM file)
@@ -43,7 +45,9 @@ _DUMPS = {
         UNION ALL SELECT 'words', doc FROM temp.words WHERE doc NOT IN (SELECT id FROM chunk)
         UNION ALL SELECT 'vector', chunk_id FROM chunk_vector WHERE chunk_id NOT IN (SELECT id FROM chunk)
         UNION ALL SELECT 'tokens', chunk_id FROM chunk_tokens WHERE chunk_id NOT IN (SELECT id FROM chunk)
-        UNION ALL SELECT 'document', file_id FROM file_document WHERE file_id NOT IN (SELECT id FROM file)""",
+        UNION ALL SELECT 'document', file_id FROM file_document WHERE file_id NOT IN (SELECT id FROM file)
+        UNION ALL SELECT 'names', file_id FROM file_occurrences WHERE file_id NOT IN (SELECT id FROM file)
+        UNION ALL SELECT 'files of names', doc FROM temp.names WHERE doc NOT IN (SELECT id FROM file)""",
 }
 
 
@@ -51,6 +55,7 @@ def dump_rows(path: Path) -> Rows:
     """Read everything in an index, in an order and with names that don't depend on how it was built."""
     with Store(path) as store:
         store.query("CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, chunk_words, instance)")
+        store.query("CREATE VIRTUAL TABLE temp.names USING fts5vocab(main, file_names, instance)")
         return {name: store.query(sql) for name, sql in _DUMPS.items()}
 
 

@@ -17,13 +17,12 @@ def occurrences_text(path: Path) -> str:
     names, symbols = NamesInFile(analysis.occurrences), list(analysis.outline.walk())
     rows = []
     for place in range(names.count):
-        found = names.at(place)
         symbol = names.symbol_at(place)
         around = f"in {symbols[symbol].name}" if symbol != NO_SYMBOL else ""
-        taken = f"{found.receiver} " if found.receiver else ""
-        rows.append(
-            f"{found.line}:{found.column + 1} {taken}{names.name_at(place)} [{found.role.name.lower()}] {around}"
-        )
+        receiver = names.receiver_at(place)
+        taken = f"{receiver} " if receiver else ""
+        where = f"{names.line_at(place)}:{names.column_at(place) + 1}"
+        rows.append(f"{where} {taken}{names.name_at(place)} [{names.role_at(place).name.lower()}] {around}")
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
 

@@ -1,9 +1,9 @@
-"""The sample projects of tests/fixtures/references, and what Keyhole says about them, in the form of their checked answers."""
+"""The sample projects of tests/fixtures/references, and what Keyhole finds in them."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from keyhole.core.index.store import Store
+from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.references.find import references_to
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.service import Service
@@ -19,6 +19,7 @@ def languages() -> list[str]:
 def expected(language: str) -> dict[str, list[str]]:
     """Return the checked references of each symbol of a sample."""
     answers: dict[str, list[str]] = {}
+    symbol = ""
     for line in (SAMPLES / f"{language}.expected").read_text("utf-8").splitlines():
         if line.startswith("  "):
             answers[symbol].append(line.strip())
@@ -39,14 +40,14 @@ def as_text(answers: dict[str, list[str]]) -> str:
     return "".join(f"{symbol}\n" + "".join(f"  {one}\n" for one in found) for symbol, found in answers.items())
 
 
-def _references(store: Store, symbol: str) -> list[str]:
+def _references(store: ReferenceStore, symbol: str) -> list[str]:
     path, _, name = symbol.partition("::")
     rows = [row for row in store.definitions_in([path]) if row.qualified_name == name]
     assert rows, f"{symbol} is not defined"
     resolver = Resolver(store)
     same = {same_thing(row): row for row in rows}
     places = {
-        (one.path, one.place.line, one.place.column + 1): f"{one.role} {one.certainty}"
+        (one.path, one.line, one.column + 1): f"{one.role_words} {one.certainty}"
         for row in same.values()
         for one in references_to(resolver, row)
     }

@@ -14,6 +14,7 @@ from keyhole.core.cli.output import refresh_index
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.schema import VERSION
 from keyhole.core.index.store import Store, check_integrity
+from keyhole.core.links.requests import ReferencesRequest
 from keyhole.core.notes import IndexMessage, NoteKind
 from keyhole.core.search.max_sim import similarity_by_tokens
 from keyhole.core.service import Service
@@ -85,6 +86,15 @@ def test_an_older_index_answers_at_once_and_says_what_it_lacks(old: Service) -> 
         assert (store.token_ids(chunks), store.file_documents(range(9))) == ([], [])
         assert similarity_by_tokens(store, embedder, "backoff", chunks) == {}
         assert {file.role for file in store.stored_roles()} == {""}
+
+
+def test_an_older_index_says_that_references_are_missing(old: Service) -> None:
+    files = len(list(old.root.iterdir()))
+    request = ReferencesRequest("backoff")
+    missing = f"references are missing from {files} files indexed by an older version of keyhole"
+    assert f"{missing}; run keyhole index to read them again" in old.relation_page(request)[1].notes
+    old.index()
+    assert not any(missing in note for note in old.relation_page(request)[1].notes)
 
 
 def test_an_index_run_fills_in_what_an_older_index_lacks(old: Service, tmp_path: Path) -> None:

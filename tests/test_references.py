@@ -1,12 +1,14 @@
 """References: each sample project has references that were checked by hand."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reference_samples import SAMPLES, as_text, expected, found, languages
 
+from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.service import Service
-from tests.reference_samples import SAMPLES, as_text, expected, found, languages
 
 
 @pytest.mark.parametrize("language", languages())
@@ -18,4 +20,38 @@ def test_checked_references(language: str, tmp_path: Path) -> None:
     answers = expected(language)
     assert as_text(found(service, answers)) == as_text(answers)
     assert sum(map(len, answers.values())) >= 60
+    service.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("README.md", '# How to "start"\n\nText.\n', 'How to "start"'),
+        ("README.md", '# "\n\nText.\n', '"'),
+        ("a.cpp", "void *operator new(unsigned long n) { return 0; }\n", "operator new"),
+    ],
+)
+def test_a_name_of_several_words_gets_an_answer(path: str, text: str, name: str, tmp_path: Path) -> None:
+    root = tmp_path / "words"
+    root.mkdir()
+    (root / path).write_text(text)
+    service = Service.open(root, flags={"index.model": "none", "cache_dir": tmp_path / "cache"})
+    service.index()
+    view = service.relation_view(ReferencesRequest(path=path, line=1))
+    assert view.banner == f"Nothing found: no references of {name} in 1 file."
+    service.close()
+
+
+def test_a_list_of_callers_leads_to_all_of_them(tmp_path: Path) -> None:
+    root = tmp_path / "many"
+    root.mkdir()
+    callers = "".join(f"def use_{number}():\n    return target()\n\n\n" for number in range(60))
+    (root / "a.py").write_text(f"def target():\n    return 1\n\n\n{callers}")
+    service = Service.open(root, flags={"index.model": "none", "cache_dir": tmp_path / "cache"})
+    service.index()
+    request = ReferencesRequest("target", relation=ReferenceRelation.CALLERS)
+    assert "Results 1-60 of 60 callers of target" in service.relation_view(request).text
+    tree = service.relation_view(replace(request, depth=2)).text
+    assert "Results 1-50 of 50 callers of target" in tree
+    assert tree.endswith("\n… 10 more on this level\n")
     service.close()

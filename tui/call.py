@@ -3,18 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import fields
 
+from keyhole.core.links.requests import ReferencesRequest
 from keyhole.core.types import SearchRequest
 from keyhole.core.view.text import json_text
 
 
-def json_rpc(request: SearchRequest) -> str:
-    """Write a search as a JSON-RPC message, without arguments that have their default value."""
+def json_rpc(request: SearchRequest | ReferencesRequest) -> str:
+    """Write a request as a JSON-RPC message, without arguments that have their default value."""
     arguments = {
         field.name: getattr(request, field.name)
         for field in fields(request)
         if field.name == "query" or getattr(request, field.name) != field.default
     }
-    return tool_call("search_code", arguments)
+    return tool_call("search_code" if isinstance(request, SearchRequest) else "find_references", arguments)
 
 
 def tool_call(tool: str, arguments: Mapping[str, object]) -> str:

@@ -12,8 +12,11 @@ _BY_USE = (
     # Opening
     "select",
     "open",
+    "read",
     "edit",
     "symbol",
+    "references",
+    "reopen_references",
     "links",
     "history",
     "related",
@@ -27,6 +30,9 @@ _BY_USE = (
     "follow",
     "pause",
     "mark",
+    # References
+    "relation",
+    "next_relation",
     # Budget and detail
     "budget",
     "detail",

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         ToolCostsMeasured,
         WatchingFailed,
     )
+    from keyhole.tui.reference_trail import TrailStep
     from keyhole.tui.search_state import SearchState
     from keyhole.tui.serving import Tools
     from keyhole.tui.terminal_guard import TerminalGuard
@@ -100,6 +101,8 @@ class Explorer(App[None]):
         # What a screen opens when it is shown next: a file at a line, as source or as map; a search.
         self.wanted_file: tuple[str, int, bool] | None = None
         self.wanted_search: SearchState | None = None
+        # The references that were closed last, to open them again.
+        self.last_trail: tuple[TrailStep, ...] = ()
 
     @property
     def is_busy(self) -> bool:
@@ -336,3 +339,13 @@ class Explorer(App[None]):
         """Run a search on the Explore screen."""
         self.wanted_search = search
         self.switch_mode("explore")
+
+    def show_references(self, *trail: "TrailStep") -> None:
+        """Show the references at the end of a trail; without one, those that were closed last."""
+        from keyhole.tui.screens.references_screen import ReferencesScreen
+
+        steps = trail or self.last_trail
+        if not steps:
+            self.notify("No references to reopen: select a symbol and press u.", timeout=3)
+        elif self.service:
+            self.push_screen(ReferencesScreen(steps))

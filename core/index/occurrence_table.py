@@ -1,6 +1,7 @@
-"""The tables `file_occurrences` and `file_names`: every name in a file with what it does there, and the files of a name."""
+"""The tables `file_occurrences` and `file_names`: the names in each file with what they do there."""
 
 import json
+import re
 from collections.abc import Iterable
 
 from keyhole.core.index.database import Database
@@ -12,17 +13,23 @@ _COLUMNS = "file.id, file.path, language, role, file_occurrences.names"
 _DEFINITION = """SELECT symbol.id, file.path, language, name, kind, symbol.parent, signature, start_line, end_line,
     name_line, symbol.depth, modifiers FROM symbol JOIN file ON file.id = file_id"""
 
+# What the tokenizer of `file_names` takes for the end of a name; names such as a heading or `operator new` contain it.
+_BETWEEN_TOKENS = re.compile(r"[\x00-\x20\x7f\"']+")
+
 
 class OccurrenceTable(Database):
     """The names of files, one record per file; `core/references` reads the records."""
 
     def files_with_name(self, name: str) -> list[NamesOfFile]:
-        """Return the files that contain a name, in either case, sorted by path."""
+        """Return the files that contain a name, in either case, sorted by path; of several words, all of them."""
+        tokens = [token for token in _BETWEEN_TOKENS.split(name) if token]
+        if not tokens:
+            return []
         return self.rows(
             NamesOfFile,
             f"""SELECT {_COLUMNS} FROM file_names JOIN file_occurrences ON file_id = file_names.rowid
                 JOIN file ON file.id = file_id WHERE file_names MATCH ? ORDER BY file.path""",  # noqa: S608
-            '"' + name.replace('"', '""') + '"',
+            " ".join(f'"{token}"' for token in tokens),
         )
 
     def names_of_files(self, paths: Iterable[str]) -> list[NamesOfFile]:
@@ -48,7 +55,7 @@ class OccurrenceTable(Database):
         return self.rows(
             DefinitionRow,
             f"""{_DEFINITION} WHERE file.path IN (SELECT value FROM json_each(?))
-                ORDER BY file.path, symbol.id""",
+                ORDER BY file.path, symbol.id""",  # noqa: S608
             json.dumps(list(paths)),
         )
 
@@ -58,7 +65,7 @@ class OccurrenceTable(Database):
             DefinitionRow,
             f"""{_DEFINITION} WHERE file.path IN (SELECT value FROM json_each(?))
                 AND (kind IN (SELECT value FROM json_each(?)) OR symbol.depth = 0 AND symbol.parent <> '')
-                ORDER BY file.path, symbol.id""",
+                ORDER BY file.path, symbol.id""",  # noqa: S608
             json.dumps(list(paths)),
             json.dumps(sorted(HOLDS_METHODS)),
         )

@@ -43,6 +43,7 @@ def _named(store: ReferenceStore, symbol: str, path: str) -> AskedSymbol:
     parts = [part for part in _SEPARATOR.split(symbol.strip().removesuffix("()")) if part]
     rows = store.definitions_named(parts[-1]) if parts else []
     rows = [row for row in rows if _has_owners(row, parts[:-1])]
+    rows = [row for row in rows if row.kind not in _CONTINUED] or rows
     in_file = [row for row in rows if row.path == path or row.path.startswith(f"{path}/")] if path else rows
     if not in_file:
         where = path or "the index"

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from keyhole.core.index.rows import ImportRow
-from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile, Occurrence
+from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile, role_set
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
 _SEPARATOR = re.compile(r"::|[./\\]")
 STAR = "*"
+_BINDING = role_set(OccurrenceRole.IMPORT, OccurrenceRole.ALIAS, OccurrenceRole.LOCAL)
+_TAKEN = role_set(OccurrenceRole.IMPORT, is_taken=True)
 
 
 class Binding(NamedTuple):
@@ -36,9 +38,9 @@ class FileBindings:
             self._known[name] = list(self._find(name))
         return self._known[name]
 
-    def at(self, place: Occurrence, name: str) -> list[Binding]:
-        """Return where the name in an import comes from, whatever it is called in this file."""
-        return list(self._from(place, name))
+    def at(self, line: int, name: str) -> list[Binding]:
+        """Return where the name in an import on this line comes from, whatever it is called in this file."""
+        return list(self._from(line, name))
 
     def modules(self, dotted: str) -> list[str]:
         """Return the modules that are imported by this whole name, as in `import a.b`."""
@@ -53,32 +55,42 @@ class FileBindings:
         for number, row in enumerate(self._imports):
             if row.path and (row.part == STAR or row.target.endswith(STAR) or self._names_nothing(number)):
                 yield row.path
+        # `use shapes::*`; what `use Unit::*` brings are no definitions.
+        for place in self._names.places(STAR):
+            receiver = self._names.receiver_at(place)
+            if not receiver[:1].isupper():
+                rows = self._rows_at(self._names.line_at(place))
+                yield from (row.path for row in rows if row.path and row.part == receiver)
 
     def _find(self, name: str) -> Iterator[Binding]:
         names = self._names
-        for place in names.places(name):
+        for place in names.places_in_roles(name, _BINDING):
             role = names.role_at(place)
             if role is OccurrenceRole.IMPORT:
-                found = names.at(place)
-                if not found.receiver and not names.is_renamed(place):
-                    yield from self._from(found, name)
+                if not names.is_renamed(place):
+                    yield from self._from(names.line_at(place), name)
             elif role is OccurrenceRole.ALIAS:
                 yield from self._renamed(place)
-            elif role is OccurrenceRole.LOCAL and names.symbol_at(place) == NO_SYMBOL:
+            elif names.symbol_at(place) == NO_SYMBOL:
                 # const parse = require("./parse")
                 line = names.line_at(place)
                 yield from (Binding(row.path, name) for row in self._rows_at(line) if row.line == line)
+        for place in names.places_in_roles(name, _TAKEN):
+            # `use shapes::Circle`
+            line = names.line_at(place)
+            if not names.is_renamed(place) and any(row.part == name for row in self._rows_at(line)):
+                yield from self._from(line, name)
 
     def _renamed(self, place: int) -> Iterator[Binding]:
         """Yield what a new name in an import stands for: the name before it, or the whole module."""
         names = self._names
-        if place and names.role_at(place - 1) is OccurrenceRole.IMPORT:
-            yield from self._from(names.at(place - 1), names.name_at(place - 1))
+        if place and names.is_renamed(place - 1):
+            yield from self._from(names.line_at(place - 1), names.name_at(place - 1))
         else:
             yield from (Binding(row.path, "") for row in self._rows_at(names.line_at(place)))
 
-    def _from(self, place: Occurrence, name: str) -> Iterator[Binding]:
-        rows = self._rows_at(place.line)
+    def _from(self, line: int, name: str) -> Iterator[Binding]:
+        rows = self._rows_at(line)
         exact = [row for row in rows if row.part == name or (not row.part and last_part(row.target) == name)]
         if exact:
             yield from (Binding(row.path, "" if _is_module(row, name) else name) for row in exact)
@@ -108,7 +120,7 @@ def last_part(target: str) -> str:
 def _is_module(row: ImportRow, name: str) -> bool:
     """Return whether a name stands for the module itself, and not for something in it."""
     folder, _, file = row.path.rpartition("/")
-    if file == "__init__.py":
+    if file in ("__init__.py", "mod.rs"):
         folder, _, file = folder.rpartition("/")
     if not row.part:
         return True

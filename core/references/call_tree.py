@@ -10,7 +10,8 @@ from keyhole.core.references.names_in_file import NamesInFile
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
-# How many callers or callees of one function are followed and shown; how many there are is always said.
+# How many callers or callees of one function a tree shows and follows; how many there are is always said. A list of one
+# level needs no such limit, since its pages lead to the rest.
 MOST_PER_FUNCTION = 50
 # The whole tree; a page shows a part of it.
 MOST_IN_TREE = 2_000
@@ -69,15 +70,16 @@ class CallTree:
         self, target: DefinitionRow, depth: int, steps_of: Callable[[DefinitionRow], list[_Step]]
     ) -> list[CallNode]:
         nodes: list[CallNode] = []
+        most = MOST_PER_FUNCTION if depth > 1 else MOST_IN_TREE
         seen: set[tuple[str, str]] = set()
 
         def follow(one: DefinitionRow, level: int, above: tuple[tuple[str, str], ...]) -> None:
             seen.add(same_thing(one))
             steps = steps_of(one)
-            for number, step in enumerate(steps[:MOST_PER_FUNCTION], 1):
+            for number, step in enumerate(steps[:most], 1):
                 if len(nodes) >= MOST_IN_TREE:
                     return
-                is_last = number == MOST_PER_FUNCTION
+                is_last = number == most
                 key = same_thing(step.definition) if step.definition else None
                 is_cycle = key in above
                 nodes.append(CallNode(*step, level, is_cycle, len(steps) - number if is_last else 0))
@@ -92,12 +94,12 @@ class CallTree:
     def _callers(self, target: DefinitionRow) -> list[_Step]:
         found: dict[tuple[str, str], _Step] = {}
         for reference in references_to(self._resolver, target):
-            is_call = reference.place.role in _CALLS
+            is_call = reference.role in _CALLS
             if not is_call or reference.certainty not in self._levels or not self._admits(reference.path):
                 continue
-            caller = self._caller(reference.path, reference.place.line)
+            caller = self._caller(reference.path, reference.line)
             key = same_thing(caller) if caller else (reference.path, "")
-            _count(found, key, _Step(caller, reference.path, reference.place.line, 1, reference.certainty))
+            _count(found, key, _Step(caller, reference.path, reference.line, 1, reference.certainty))
         return _in_order(found)
 
     def _caller(self, path: str, line: int) -> DefinitionRow | None:

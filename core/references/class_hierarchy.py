@@ -7,7 +7,7 @@ from typing import NamedTuple
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.find import references_to
-from keyhole.core.references.resolve import Resolver, owns, same_thing
+from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -61,7 +61,7 @@ class ClassHierarchy:
     def _holder(self, member: DefinitionRow) -> DefinitionRow | None:
         name = member.parent.rpartition(".")[2]
         rows = [row for row in self._resolver.known.definitions_of(name, member) if row.kind in HOLDS_METHODS]
-        rows = [row for row in rows if owns(row, member)]
+        rows = [row for row in rows if self._resolver.owns(row, member)]
         return next((row for row in rows if row.kind != "impl"), rows[0] if rows else None)
 
     def _above(self, target: DefinitionRow, depth: int) -> list[Relative]:
@@ -98,8 +98,8 @@ class ClassHierarchy:
     def _heirs(self, holder: DefinitionRow) -> Iterable[tuple[DefinitionRow, Kinship, Certainty]]:
         kinship = Kinship.IMPLEMENTATION if holder.kind in _CONTRACTS else Kinship.SUBCLASS
         for reference in references_to(self._resolver, holder):
-            if reference.place.role is OccurrenceRole.BASE:
-                heir = self._class_at(reference.path, reference.place.line)
+            if reference.role is OccurrenceRole.BASE:
+                heir = self._class_at(reference.path, reference.line)
                 if heir is not None:
                     yield heir, kinship, reference.certainty
 
@@ -113,5 +113,6 @@ class ClassHierarchy:
         found = []
         for one in classes:
             rows = self._resolver.known.definitions_of(target.name, target)
-            found += [Relative(row, kinship, one.depth, one.certainty) for row in rows if owns(one.definition, row)][:1]
+            rows = [row for row in rows if self._resolver.owns(one.definition, row)]
+            found += [Relative(row, kinship, one.depth, one.certainty) for row in rows[:1]]
         return found

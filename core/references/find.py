@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
-from keyhole.core.references.language_rules import family_of
-from keyhole.core.references.names_in_file import Occurrence
+from keyhole.core.references.language_rules import family_of, rules_of
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
@@ -22,6 +21,8 @@ ROLE_WORDS = {
     OccurrenceRole.DECORATOR: "decorator",
     OccurrenceRole.STRING: "string mention",
     OccurrenceRole.MENTION: "mention",
+    # The only definitions that refer to something name the type that they belong to: `impl Circle`.
+    OccurrenceRole.DEFINITION: "type use",
 }
 _SURENESS = {level: number for number, level in enumerate(Certainty)}
 
@@ -30,13 +31,15 @@ class Reference(NamedTuple):
     """A place that means, or may mean, a definition."""
 
     path: str
-    place: Occurrence
+    line: int
+    column: int
+    role: OccurrenceRole
     certainty: Certainty
 
     @property
-    def role(self) -> str:
+    def role_words(self) -> str:
         """The role as people read it."""
-        return ROLE_WORDS.get(self.place.role, ROLE_WORDS[OccurrenceRole.MENTION])
+        return ROLE_WORDS.get(self.role, ROLE_WORDS[OccurrenceRole.MENTION])
 
 
 class ReferenceLine(NamedTuple):
@@ -58,10 +61,19 @@ class ReferenceLines(NamedTuple):
 
 
 def references_to(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
-    """Yield the references of a definition, by path and place."""
-    wanted = same_thing(target)
+    """Yield the references of a definition, by path and place; those of a constructor include calls of its class."""
+    yield from _of_name(resolver, target)
+    if target.name == rules_of(target.language).constructor:
+        for holder in resolver.known.holders(target.path):
+            if holder.qualified_name == target.parent:
+                yield from (one for one in _of_name(resolver, holder) if one.role is OccurrenceRole.CALL)
+
+
+def _of_name(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
     family = family_of(target.language)
     known = resolver.known
+    thing = same_thing(target)
+    wanted = {row.id for row in known.definitions_of(target.name, target) if same_thing(row) == thing}
     paths = [path for path in known.files_with(target.name) if family_of(known.language(path)) == family]
     known.read_imports(paths)
     known.read_holders(paths)
@@ -73,8 +85,9 @@ def references_to(resolver: Resolver, target: DefinitionRow) -> Iterator[Referen
         new_names = {names.name_at(place + 1) for place in places if names.is_renamed(place)} - {target.name}
         for place in sorted([*places, *(place for name in new_names for place in names.places(name))]):
             meaning = resolver.meaning(path, place)
-            if any(same_thing(row) == wanted for row in meaning.definitions):
-                yield Reference(path, names.at(place), meaning.certainty)
+            if any(row.id in wanted for row in meaning.definitions):
+                where = names.line_at(place), names.column_at(place)
+                yield Reference(path, *where, names.role_at(place), meaning.certainty)
 
 
 def reference_lines(
@@ -84,11 +97,11 @@ def reference_lines(
     by_line: dict[tuple[str, int], list[Reference]] = {}
     for reference in references_to(resolver, target):
         if is_wanted(reference):
-            by_line.setdefault((reference.path, reference.place.line), []).append(reference)
+            by_line.setdefault((reference.path, reference.line), []).append(reference)
     lines = []
     for (path, line), found in by_line.items():
         surest = min(found, key=lambda one: _SURENESS[one.certainty])
-        columns = tuple(one.place.column for one in found)
-        lines.append(ReferenceLine(path, line, columns, surest.role, surest.certainty))
+        columns = tuple(one.column for one in found)
+        lines.append(ReferenceLine(path, line, columns, surest.role_words, surest.certainty))
     lines.sort(key=lambda one: (_SURENESS[one.certainty], one.path, one.line))
     return ReferenceLines(lines, Counter(str(one.certainty) for one in lines), Counter(one.role for one in lines))

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from keyhole.core.syntax.occurrences import OccurrenceRole
+
 # The languages of a family can use each other's definitions.
 _FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
 
@@ -19,10 +21,31 @@ class LanguageRules:
     needs_import: bool = False
     # The files of a folder see each other's definitions.
     shares_folder: bool = False
+    # Files say which package they belong to, and imports give whole names.
+    has_packages: bool = False
+    # The names in imports may start from a package or object that the file can reach.
+    has_relative_imports: bool = False
     # Headers are included whole, so an import brings every name.
     includes: bool = False
     # Members of a class may be defined outside its body, even in other files.
     has_open_classes: bool = False
+    # A class may have an object whose members are used as if they were its own.
+    has_companions: bool = False
+    # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
+    has_late_variables: bool = False
+    # In its class, a field hides other names as a variable does.
+    has_fields_as_variables: bool = False
+    # Names in these roles are never variables.
+    never_variables: frozenset[OccurrenceRole] = frozenset()
+    # Names in these roles are never functions.
+    never_functions: frozenset[OccurrenceRole] = frozenset()
+    # The method that runs when a class is called.
+    constructor: str = ""
+
+
+_TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
+# What is taken from something and not called; methods have other names than fields there.
+_FIELDS = frozenset([OccurrenceRole.ATTRIBUTE, OccurrenceRole.ASSIGNMENT])
 
 
 def _words(text: str) -> frozenset[str]:
@@ -30,15 +53,57 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = {
-    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True),
+    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True, constructor="__init__"),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
-    "go": LanguageRules(needs_import=True, shares_folder=True, has_open_classes=True),
-    "rust": LanguageRules(_words("self Self"), needs_import=True, has_open_classes=True),
-    "java": LanguageRules(
-        _words("this"), _words("super"), has_implicit_self=True, needs_import=True, shares_folder=True
+    "go": LanguageRules(
+        needs_import=True,
+        shares_folder=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
     ),
-    "kotlin": LanguageRules(_words("this"), _words("super"), has_implicit_self=True, has_open_classes=True),
-    "scala": LanguageRules(_words("this"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "rust": LanguageRules(
+        _words("self Self"),
+        _words("super"),
+        needs_import=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+        never_functions=_FIELDS,
+    ),
+    "java": LanguageRules(
+        _words("this"),
+        _words("super"),
+        has_implicit_self=True,
+        needs_import=True,
+        has_packages=True,
+        has_late_variables=True,
+        has_fields_as_variables=True,
+        never_variables=_TYPES | {OccurrenceRole.CALL},
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
+    ),
+    "kotlin": LanguageRules(
+        _words("this"),
+        _words("super"),
+        has_implicit_self=True,
+        has_packages=True,
+        has_open_classes=True,
+        has_companions=True,
+        has_late_variables=True,
+        has_fields_as_variables=True,
+        never_variables=_TYPES,
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
+    ),
+    "scala": LanguageRules(
+        _words("this"),
+        _words("super"),
+        has_implicit_self=True,
+        has_packages=True,
+        has_relative_imports=True,
+        has_open_classes=True,
+        has_fields_as_variables=True,
+        never_variables=_TYPES,
+    ),
     "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
     "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),

@@ -1,11 +1,11 @@
 """Reading the record of a file's names, which syntax/occurrences.py packs."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keyhole.core.syntax.occurrences import COLUMN, FUNCTION, HAS_RECEIVER, HEADER, HOLDER, UNNAMED, OccurrenceRole
 
@@ -15,16 +15,24 @@ NOT_A_NAME = "…"
 NO_SYMBOL = -1
 _ROLES = tuple(OccurrenceRole)
 _IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
+_SIZES = {b"B": 1, b"H": 2, b"I": 4}
+
+Numbers = NDArray[np.int64]
+# For each number that a role is recorded as: whether it is one of the wanted roles.
+RoleSet = NDArray[np.bool_]
 
 
-class Occurrence(NamedTuple):
-    """One place of a name; `receiver` is what the name is taken from, as written (`self`, `models`), or empty."""
+def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
+    """Return these roles as a set that whole columns are looked up in, for names that are taken from others or not."""
+    wanted: RoleSet = np.zeros(2 * HAS_RECEIVER, dtype=np.bool_)
+    wanted[[role | HAS_RECEIVER if is_taken else role for role in roles]] = True
+    return wanted
 
-    place: int
-    line: int
-    column: int
-    role: OccurrenceRole
-    receiver: str
+
+_ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
+_LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
+_TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
+_NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
 
 class NamesInFile:
@@ -52,17 +60,23 @@ class NamesInFile:
 
     def places(self, name: str) -> list[int]:
         """Return where a name stands, in order."""
-        number = self._number(name)
-        if number < 0:
-            return []
-        found: list[int] = np.flatnonzero(np.asarray(self._name_of) == number).tolist()
+        found: list[int] = self._places(name).tolist()
         return found
 
-    def at(self, place: int) -> Occurrence:
-        """Return the occurrence at a place."""
-        return Occurrence(
-            place, self._lines[place], self._columns[place], self.role_at(place), self._receiver_at(place)
-        )
+    def places_in_roles(self, name: str, roles: RoleSet) -> list[int]:
+        """Return where a name has one of these roles, in order."""
+        places = self._places(name)
+        found: list[int] = places[roles[np.asarray(self._roles)[places]]].tolist()
+        return found
+
+    def name_numbered(self, number: int) -> str:
+        """Return the name that `taken_from` gives a number."""
+        return NOT_A_NAME if number == UNNAMED else self.names[number - 1]
+
+    def number_at(self, place: int) -> int:
+        """Return the number of the name at a place."""
+        number: int = self._name_of[place]
+        return number
 
     def name_at(self, place: int) -> str:
         """Return the name at a place."""
@@ -74,18 +88,63 @@ class NamesInFile:
 
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
-        return self._lines[place]
+        return int(self._lines[place])
+
+    def column_at(self, place: int) -> int:
+        """Return the column of a place in bytes, from 0; LAST_COLUMN stands for all beyond."""
+        return self._columns[place]
+
+    def receiver_at(self, place: int) -> str:
+        """Return what the name at a place is taken from, as written; empty if it stands alone."""
+        if self._roles[place] < HAS_RECEIVER:
+            return ""
+        return self.name_numbered(self._receiver_number(place))
+
+    def taken_from(self, place: int) -> tuple[int, ...]:
+        """Return the numbers of the names before a name, as in `a.b.name`, the nearest first."""
+        found: list[int] = []
+        while self._roles[place] >= HAS_RECEIVER:
+            found.append(self._receiver_number(place))
+            if found[-1] == UNNAMED or not place:
+                break
+            place -= 1
+        return tuple(found)
+
+    def places_in_role(self, role: OccurrenceRole) -> list[int]:
+        """Return the places of all names in a role, in order."""
+        found: list[int] = np.flatnonzero(np.asarray(self._roles) % HAS_RECEIVER == role).tolist()
+        return found
+
+    def is_continued(self, place: int) -> bool:
+        """Return whether the next name is taken from the one at a place."""
+        return place + 1 < self.count and self._is_taken_from_last(place + 1)
+
+    def dotted(self, place: int) -> str:
+        """Return the name at a place with the names before it, such as `package.module`."""
+        parts = [self.name_at(place)]
+        while self._is_taken_from_last(place):
+            place -= 1
+            parts.append(self.name_at(place))
+        return ".".join(reversed(parts))
+
+    def name_before_braces(self, place: int) -> int | None:
+        """Return the place of the name before the braces around an imported name; None if it is not in braces."""
+        receiver = self.receiver_at(place)
+        if not receiver or self._is_taken_from_last(place):
+            return None
+        return next((one for one in reversed(self.places(receiver)) if one < place), None)
 
     def is_renamed(self, place: int) -> bool:
         """Return whether an import gives the name at a place another one, which follows it."""
         if self.role_at(place) is not OccurrenceRole.IMPORT or place + 1 >= self.count:
             return False
-        return self.role_at(place + 1) is OccurrenceRole.ALIAS
+        # The other name of a Go import stands before it, so the one on the next line is another import's.
+        return self.role_at(place + 1) is OccurrenceRole.ALIAS and self.line_at(place) == self.line_at(place + 1)
 
     def has_imports_between(self, first: int, end: int) -> bool:
         """Return whether imported names stand on the lines from `first` up to `end`."""
-        places = range(bisect_left(self._lines, first), bisect_left(self._lines, end))
-        return any(self.role_at(place) in _IMPORTED for place in places)
+        start, stop = np.searchsorted(self._lines, [first, end])
+        return any(self.role_at(place) in _IMPORTED for place in range(start, stop))
 
     # Symbols, by their number in the file
 
@@ -99,7 +158,8 @@ class NamesInFile:
         while symbol != NO_SYMBOL:
             if self._lasts[symbol] > place:
                 yield symbol
-            symbol = self._parents[symbol]
+            outward = self._outward[symbol]
+            symbol = symbol - outward if outward else NO_SYMBOL
 
     def functions_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, the innermost first."""
@@ -111,7 +171,7 @@ class NamesInFile:
 
     def lines_of(self, symbol: int) -> range:
         """Return the lines of a symbol, from the first that has a name to the last."""
-        return range(self._lines[self._firsts[symbol]], self._lines[self._lasts[symbol] - 1] + 1)
+        return range(self.line_at(self._firsts[symbol]), self.line_at(self._lasts[symbol] - 1) + 1)
 
     def is_holder(self, symbol: int) -> bool:
         """Return whether a symbol has members, as a class has."""
@@ -120,7 +180,7 @@ class NamesInFile:
     def symbol_named(self, name: str, line: int) -> int:
         """Return the symbol whose name stands on a line."""
         for place in self.places(name):
-            if self._lines[place] == line and self.role_at(place) is OccurrenceRole.DEFINITION:
+            if self.role_at(place) is OccurrenceRole.DEFINITION and self.line_at(place) == line:
                 return self.symbol_at(place)
         return NO_SYMBOL
 
@@ -133,12 +193,25 @@ class NamesInFile:
     def bases_of(self, symbol: int) -> list[int]:
         """Return the places of what a class extends."""
         places = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
-        bases = [place for place in places if self.role_at(place) is OccurrenceRole.BASE]
+        bases = [place for place in places if self._roles[place] & ~HAS_RECEIVER == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
-    def has_local(self, name: str, symbol: int) -> bool:
-        """Return whether a name is a parameter or variable of a function, and not shared with the code around it."""
-        return symbol in self._local_scopes(name)
+    def has_field(self, name: str) -> bool:
+        """Return whether a class of the file has a field of this name."""
+        return any(map(self.is_holder, self.local_scopes(name)))
+
+    def is_type_parameter(self, name: str, place: int) -> bool:
+        """Return whether a function or class around a place has a type parameter of this name."""
+        known = self._known_type_parameters.get(name)
+        if known is None:
+            places = self.places_in_roles(name, _TYPE_PARAMETER)
+            known = self._known_type_parameters[name] = {self.symbol_at(one) for one in places}
+        return bool(known) and not known.isdisjoint(self.around(place))
+
+    def has_argument(self, name: str, symbol: int) -> bool:
+        """Return whether a name inside a symbol is one of its own, such as a variant of an enum."""
+        inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
+        return any(place in inside for place in self.places_in_roles(name, _ARGUMENT))
 
     def first_local(self, symbol: int) -> str:
         """Return the first parameter or variable of a function; empty if it has none."""
@@ -149,35 +222,51 @@ class NamesInFile:
 
     # Columns of the record
 
+    def _places(self, name: str) -> Numbers:
+        number = self._number(name)
+        return np.flatnonzero(np.asarray(self._name_of) == number) if number >= 0 else _NO_PLACES
+
     def _number(self, name: str) -> int:
         """Return the number of a name, or -1; without splitting the names, since most files are read for one name."""
         start = self._record.find(f"\n{name}\n".encode(), HEADER.size, self._names_end)
         return self._record.count(b"\n", HEADER.size, start) if start >= 0 else -1
 
-    def _receiver_at(self, place: int) -> str:
-        if self._roles[place] < HAS_RECEIVER:
-            return ""
-        number = self._receivers[self._receivers_before[place]]
-        return NOT_A_NAME if number == UNNAMED else self.names[number - 1]
+    def _receiver_number(self, place: int) -> int:
+        number: int = self._receivers[self._receivers_before[place]]
+        return number
 
-    def _local_scopes(self, name: str) -> set[int]:
+    def _is_taken_from_last(self, place: int) -> bool:
+        return place > 0 and self._roles[place] >= HAS_RECEIVER and self.receiver_at(place) == self.name_at(place - 1)
+
+    def local_scopes(self, name: str) -> dict[int, int]:
+        """Return the functions in which a name is a parameter or variable, each with its first line.
+
+        Classes that have it as a field are among them. Functions that share the name with the code around them are
+        left out.
+        """
         known = self._known_locals.get(name)
         if known is None:
             known = self._known_locals[name] = self._find_local_scopes(name)
         return known
 
-    def _find_local_scopes(self, name: str) -> set[int]:
-        scopes: set[int] = set()
-        shared: set[int] = set()
-        for place in self.places(name):
-            role = self._roles[place]
-            if role in (OccurrenceRole.LOCAL, OccurrenceRole.OUTER):
-                scope = next(self.functions_around(place), NO_SYMBOL)
-                (scopes if role == OccurrenceRole.LOCAL else shared).add(scope)
-        return scopes - shared - {NO_SYMBOL}
+    def _find_local_scopes(self, name: str) -> dict[int, int]:
+        scopes: dict[int, int] = {}
+        shared = {NO_SYMBOL}
+        for place in self.places_in_roles(name, _LOCAL):
+            symbol = self.symbol_at(place)
+            scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
+            if self._roles[place] == OccurrenceRole.LOCAL:
+                scopes.setdefault(scope, self.line_at(place))
+            else:
+                shared.add(scope)
+        return {scope: line for scope, line in scopes.items() if scope not in shared}
 
     @cached_property
-    def _known_locals(self) -> dict[str, set[int]]:
+    def _known_locals(self) -> dict[str, dict[int, int]]:
+        return {}
+
+    @cached_property
+    def _known_type_parameters(self) -> dict[str, set[int]]:
         return {}
 
     @cached_property
@@ -187,56 +276,47 @@ class NamesInFile:
         while start < len(record):
             code, count = COLUMN.unpack_from(record, start)
             start += COLUMN.size
-            size = count * {b"B": 1, b"H": 2, b"I": 4}[code]
+            size = count * _SIZES[code]
             columns.append(record[start : start + size].cast(code.decode()))
             start += size
         return columns
 
     @cached_property
-    def _lines(self) -> list[int]:
-        lines: list[int] = (np.cumsum(np.asarray(self._all_columns[3]), dtype=np.int64) + 1).tolist()
-        return lines
-
-    @cached_property
-    def _receivers_before(self) -> list[int]:
-        before: list[int] = (np.cumsum(np.asarray(self._roles) >= HAS_RECEIVER, dtype=np.int64) - 1).tolist()
-        return before
-
-    @cached_property
-    def _parents(self) -> list[int]:
-        """The symbol around each symbol: symbols are in the order of the file, so an open one is the parent."""
-        parents, open_ones = [], list[int]()
-        for symbol, first in enumerate(self._firsts):
-            while open_ones and self._lasts[open_ones[-1]] <= first:
-                open_ones.pop()
-            parents.append(open_ones[-1] if open_ones else NO_SYMBOL)
-            open_ones.append(symbol)
-        return parents
-
-    @property
     def _name_of(self) -> memoryview:
         return self._all_columns[0]
 
-    @property
+    @cached_property
     def _roles(self) -> memoryview:
         return self._all_columns[1]
 
-    @property
+    @cached_property
     def _receivers(self) -> memoryview:
         return self._all_columns[2]
 
-    @property
+    @cached_property
+    def _lines(self) -> Numbers:
+        return np.cumsum(np.asarray(self._all_columns[3]), dtype=np.int64) + 1
+
+    @cached_property
     def _columns(self) -> memoryview:
         return self._all_columns[4]
 
-    @property
+    @cached_property
     def _firsts(self) -> memoryview:
         return self._all_columns[5]
 
-    @property
+    @cached_property
     def _lasts(self) -> memoryview:
         return self._all_columns[6]
 
-    @property
+    @cached_property
     def _scopes(self) -> memoryview:
         return self._all_columns[7]
+
+    @cached_property
+    def _outward(self) -> memoryview:
+        return self._all_columns[8]
+
+    @cached_property
+    def _receivers_before(self) -> Numbers:
+        return np.cumsum(np.asarray(self._roles) >= HAS_RECEIVER, dtype=np.int64) - 1

@@ -4,18 +4,21 @@ Nothing is guessed: what a name means is either told by the scope, an import, th
 before it, or the answer says that only the name matches. Types of variables are not known.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow
-from keyhole.core.references.bindings import Binding, FileBindings
+from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, rules_of
-from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile, Occurrence
-from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
+from keyhole.core.references.packages import Packages, whole_name
+from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
+from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
 # How many files an import may lead through, and how many classes up a member is looked for.
@@ -23,7 +26,21 @@ _LONGEST_CHAIN = 10
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
-_NEVER = frozenset([OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT, OccurrenceRole.ALIAS])
+_OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
+_NEVER = frozenset(
+    [
+        OccurrenceRole.DEFINITION,
+        OccurrenceRole.LOCAL,
+        OccurrenceRole.TYPE_PARAMETER,
+        OccurrenceRole.ARGUMENT,
+        OccurrenceRole.ALIAS,
+    ]
+)
+# See `_since`.
+_FIRST_LINE = 1
+_CALLED = frozenset(["function", "method", "constructor"])
+_TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE])
+_VALUES = _CALLED | {"constant", "variable", "property"}
 
 
 class Meaning(NamedTuple):
@@ -51,14 +68,21 @@ class Resolver:
 
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
+        self.packages = Packages(self.known)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
+        self._files: dict[str, _NamesOfFile] = {}
+        self.by_members = cache(self._by_members)
 
     def meaning(self, path: str, place: int) -> Meaning:
         """Return what the name at a place of a file may mean."""
-        names = self.known.names(path)
-        return NOTHING if names is None else _Place(self, path, names, names.at(place)).meaning()
+        if path not in self._files:
+            names = self.known.names(path)
+            if names is None:
+                return NOTHING
+            self._files[path] = _NamesOfFile(self, path, names)
+        return self._files[path].meaning(place)
 
     def bindings(self, path: str) -> FileBindings | None:
         """Return the imported names of a file."""
@@ -66,14 +90,16 @@ class Resolver:
             names = self.known.names(path)
             if names is None:
                 return None
-            self._bindings[path] = FileBindings(self.known.imports(path), names)
+            imports = self.known.imports(path)
+            is_rust = self.known.language(path) == "rust"
+            self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
         return self._bindings[path]
 
     def provided(self, path: str, name: str, family: str, steps: int = _LONGEST_CHAIN) -> list[DefinitionRow]:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
         own = [row for row in self.known.definitions(name, family) if _is_in_module(row.path, path)]
         if found := [row for row in own if not self.is_member(row)]:
-            return found
+            return [row for row in found if not row.parent] or found
         bindings = self.bindings(path) if steps else None
         if bindings is None:
             return []
@@ -97,6 +123,14 @@ class Resolver:
     def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
         """Return a member of a class: its own, or else the one that it inherits."""
         return self._members(holder, name, inherited=inherited, seen=set())
+
+    def owns(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
+        """Return whether a definition is a member of a class."""
+        if row.path == holder.path:
+            return row.parent == holder.qualified_name
+        is_open = rules_of(holder.language).has_open_classes
+        is_named = is_open and row.parent.rpartition(".")[2] == holder.name
+        return is_named and self._may_continue(holder, row, row.parent)
 
     def bases(self, holder: DefinitionRow) -> Members:
         """Return the classes that a class extends; not complete if one of them is not in the workspace."""
@@ -126,6 +160,25 @@ class Resolver:
         near = [one for one in rows if one.path == row.path]
         return (near or rows or [row])[0]
 
+    def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
+        """Return the members with a name, for a receiver whose type is not known."""
+        members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
+        if is_of_several or is_common_member(family, name):
+            return Meaning(Certainty.BY_NAME, tuple(members))
+        found = _by_number(members)
+        if found.certainty is Certainty.LIKELY and self._may_be_field(members[0]):
+            return Meaning(Certainty.BY_NAME, found.definitions)
+        return found
+
+    def _may_be_field(self, row: DefinitionRow) -> bool:
+        """Return whether a class has a field with the name of a member: fields are no symbols, so it is not counted."""
+        rules = rules_of(row.language)
+        if not rules.has_fields_as_variables or (rules.never_functions and row.kind in _CALLED):
+            return False
+        family = family_of(row.language)
+        paths = [path for path in self.known.files_with(row.name) if family_of(self.known.language(path)) == family]
+        return any(names.has_field(row.name) for path in paths if (names := self.known.names(path)))
+
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
         return not self._included(path).isdisjoint(targets)
@@ -146,7 +199,9 @@ class Resolver:
             return Members((), is_complete=True)
         seen.add(holder.id)
         family = family_of(holder.language)
-        own = [] if inherited else [row for row in self.known.definitions(name, family) if owns(holder, row)]
+        own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
+        own = [row for row in own if not _is_constructor(row)]
+        own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
         bases = self.bases(holder)
@@ -157,6 +212,14 @@ class Resolver:
                 return found
             is_complete = is_complete and found.is_complete
         return Members((), is_complete)
+
+    def _in_companion(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
+        if not rules_of(holder.language).has_companions:
+            return []
+        inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
+        companions = [row for row in inner if "companion object" in row.signature]
+        rows = self.known.definitions(name, family_of(holder.language)) if companions else []
+        return [row for row in rows for companion in companions if self.owns(companion, row)]
 
     def _find_bases(self, holder: DefinitionRow) -> Members:
         bases: dict[int, DefinitionRow] = {}
@@ -179,108 +242,224 @@ class Resolver:
             return [holder]
         rows = self.known.definitions(holder.name, family_of(holder.language))
         same = [row for row in rows if row.kind in HOLDS_METHODS and row.parent == holder.parent]
-        return [row for row in same if _may_continue(holder, row)] or [holder]
+        return [row for row in same if self._may_continue(holder, row, row.qualified_name)] or [holder]
+
+    def _may_continue(self, holder: DefinitionRow, row: DefinitionRow, continued: str) -> bool:
+        """Return whether a definition of another file is part of a class; `continued` is the class as written there."""
+        if row.path == holder.path:
+            return True
+        if holder.language == "go":
+            return _folder(holder.path) == _folder(row.path)
+        if holder.language == "rust":
+            family = family_of(holder.language)
+            types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
+            return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
+        return holder.language != "csharp" or continued == holder.qualified_name
 
 
-class _Place:
-    """One occurrence of a name, with everything that its meaning depends on."""
+class _NamesOfFile:
+    """The meanings of the names in one file."""
 
-    def __init__(self, resolver: Resolver, path: str, names: NamesInFile, found: Occurrence) -> None:
+    def __init__(self, resolver: Resolver, path: str, names: NamesInFile) -> None:
         self._resolver = resolver
         self._path = path
         self._names = names
-        self._found = found
-        self._name = names.name_at(found.place)
         self._language = resolver.known.language(path)
         self._rules: LanguageRules = rules_of(self._language)
         self._family = family_of(self._language)
+        self._known: dict[tuple[int, ...], Meaning] = {}
+        self._scoped: dict[int, bool] = {UNNAMED: False}
 
-    def meaning(self) -> Meaning:
-        """Return what the name may mean."""
-        candidates = self._resolver.known.definitions(self._name, self._family)
-        is_own_name = self._found.role in _NEVER and not self._found.receiver
-        if is_own_name or self._found.role is OccurrenceRole.DEFINITION:
+    def meaning(self, place: int) -> Meaning:
+        """Return what the name at a place may mean; places with all in common that counts share their meaning."""
+        names = self._names
+        role = names.role_at(place)
+        if role is OccurrenceRole.IMPORT:
+            return self._find(place)
+        before = names.taken_from(place)
+        first = before[-1] if before else 0
+        scope = names.symbol_at(place) if not before or self._is_scoped(first) else NO_SYMBOL
+        since = self._since(place, names.name_numbered(first) if before else names.name_at(place))
+        shape = (names.number_at(place), role, scope, since, *before)
+        known = self._known.get(shape)
+        if known is None:
+            known = self._known[shape] = self._fitting(role, self._find(place))
+        return known
+
+    def _fitting(self, role: OccurrenceRole, found: Meaning) -> Meaning:
+        """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
+        if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
+            return Meaning(found.certainty, (*found.definitions, *constructors))
+        excluded = _CALLED if role in self._rules.never_functions else frozenset[str]()
+        if role in _TYPES and role in self._rules.never_variables:
+            excluded = _VALUES
+        rows = tuple(row for row in found.definitions if row.kind not in excluded)
+        return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
+
+    def _constructors(self, rows: Iterable[DefinitionRow]) -> list[DefinitionRow]:
+        classes = [row for row in rows if row.kind in HOLDS_METHODS]
+        return [
+            row
+            for one in classes
+            for row in self._resolver.known.definitions(one.name, self._family)
+            if _is_constructor(row) and self._resolver.owns(one, row)
+        ]
+
+    def _is_scoped(self, number: int) -> bool:
+        """Return whether the meaning of a name depends on where it stands in the file."""
+        known = self._scoped.get(number)
+        if known is None:
+            known = self._scoped[number] = self._find_scoped(self._names.name_numbered(number))
+        return known
+
+    def _find_scoped(self, name: str) -> bool:
+        rules = self._rules
+        if rules.has_implicit_self or name in rules.self_words or name in rules.super_words:
+            return True
+        return bool(self._names.places_in_roles(name, _OWN))
+
+    def _find(self, place: int) -> Meaning:
+        name, role = self._names.name_at(place), self._names.role_at(place)
+        receiver = self._names.receiver_at(place)
+        candidates = self._resolver.known.definitions(name, self._family)
+        # The type itself instead of its parts, if the workspace has it.
+        candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
+        is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
+        if is_own_name and not (role is OccurrenceRole.DEFINITION and self._names_part_of(place, candidates)):
             return NOTHING
-        if not candidates and (self._found.receiver or not self._has_new_name()):
+        if not candidates and (receiver or not self._has_new_name(name)):
             return NOTHING
-        if self._found.role is OccurrenceRole.STRING:
+        if role is OccurrenceRole.STRING:
             return Meaning(Certainty.BY_NAME, tuple(candidates))
-        if self._found.role is OccurrenceRole.IMPORT:
-            return self._imported(candidates)
-        return self._of_receiver(candidates) if self._found.receiver else self._bare(candidates)
+        if role is OccurrenceRole.IMPORT:
+            return self._imported(place, candidates)
+        return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
-    def _has_new_name(self) -> bool:
+    def _names_part_of(self, place: int, types: list[DefinitionRow]) -> bool:
+        """Return whether the place names one of these types, as in `impl Circle` or `extension Circle`."""
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        if len(types) == len(rows):
+            return False
+        line = self._names.line_at(place)
+        return any(row.kind in _PARTS and row.path == self._path and row.name_line == line for row in rows)
+
+    def _has_new_name(self, name: str) -> bool:
         """Return whether the name is the one that an import of this file gives to something."""
+        if self._rules.has_packages:
+            return name in self._resolver.packages.imports(self._path, self._names).by_name
         bindings = self._resolver.bindings(self._path)
-        return bindings is not None and bool(bindings.of(self._name))
+        return bindings is not None and bool(bindings.of(name))
 
     # Names in imports
 
-    def _imported(self, candidates: list[DefinitionRow]) -> Meaning:
+    def _imported(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        if self._rules.has_packages:
+            return self._with_whole_name(whole_name(self._names, place))
         bindings = self._resolver.bindings(self._path)
-        found = bindings.at(self._found, self._name) if bindings else []
+        name = self._names.name_at(place)
+        found = bindings.at(self._names.line_at(place), name) if bindings else []
         if self._rules.needs_import:
-            return self._through(found)
+            return self._through(found, name)
         top = [row for row in candidates if not self._resolver.is_member(row)]
         return _by_number(top)
 
-    def _through(self, bindings: list[Binding]) -> Meaning:
+    def _through(self, bindings: list[Binding], name: str) -> Meaning:
         """Follow the imports of a name."""
         rows: list[DefinitionRow] = []
         for binding in bindings:
             if binding.path:
-                rows += self._resolver.provided(binding.path, binding.name or self._name, self._family)
+                rows += self._resolver.provided(binding.path, binding.name or name, self._family)
         return certain(rows)
 
     # Names on their own
 
-    def _bare(self, candidates: list[DefinitionRow]) -> Meaning:
-        nested = self._nested(candidates)
+    def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        if self._names.is_type_parameter(self._names.name_at(place), place) or self._is_variant(place):
+            return NOTHING
+        nested = self._nested(place, candidates)
         if nested is not None:
             return nested
-        steps: list[Callable[[list[DefinitionRow]], Meaning | None]] = [
+        steps: list[Callable[[int, list[DefinitionRow]], Meaning | None]] = [
             self._in_class,
             self._in_file,
+            self._in_packages,
             self._by_import,
             self._in_folder,
             self._included,
         ]
         for step in steps:
-            if (meaning := step(candidates)) is not None:
+            if (meaning := step(place, candidates)) is not None:
                 return meaning
         if self._rules.needs_import:
-            return NOTHING
+            # Macros of Rust are exported to the whole crate.
+            macros = [row for row in candidates if row.kind == "macro"]
+            return _by_number(macros) if macros else NOTHING
+        if self._rules.has_packages:
+            # A member of what a block of code is run for, as in `with(plant) { grow() }`, or of an imported value.
+            return Meaning(Certainty.BY_NAME, tuple(candidates))
         return _by_number([row for row in candidates if not self._resolver.is_member(row)])
 
-    def _nested(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _nested(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a function inside a function around the place, or nothing if the name is a variable there."""
-        for symbol in self._names.functions_around(self._found.place):
-            lines = self._names.lines_of(symbol)
-            inner = [row for row in candidates if row.path == self._path and row.start_line in lines[1:]]
-            if own := [row for row in inner if not self._resolver.is_member(row)]:
+        names, role = self._names, self._names.role_at(place)
+        first_lines = names.local_scopes(names.name_at(place))
+        if role in self._rules.never_variables:
+            first_lines = {}
+        in_file = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
+        for symbol in self._scopes_around(place):
+            is_class = names.is_holder(symbol)
+            lines = names.lines_of(symbol) if in_file and not is_class else range(0)
+            if own := [row for row in in_file if row.start_line in lines[1:]]:
                 return certain(own)
-            if self._names.has_local(self._name, symbol):
-                return NOTHING
+            # A class may have a method with the name of a field.
+            is_method = is_class and role is OccurrenceRole.CALL
+            if symbol in first_lines and not is_method and self._has_started(place, symbol, first_lines[symbol]):
+                return None if self._is_called_first(place, symbol, first_lines[symbol]) else NOTHING
         return None
 
-    def _in_class(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _scopes_around(self, place: int) -> Iterator[int]:
+        """Yield the functions around a place, and the classes where their fields count as variables."""
+        has_fields = self._rules.has_fields_as_variables
+        return self._names.around(place) if has_fields else self._names.functions_around(place)
+
+    def _is_called_first(self, place: int, symbol: int, first_line: int) -> bool:
+        """Return whether a variable gets its name from a function that it is made with: `let area = area(x)`."""
+        names = self._names
+        is_call = names.role_at(place) is OccurrenceRole.CALL and self._rules.has_late_variables
+        return is_call and names.line_at(place) == first_line > names.lines_of(symbol).start
+
+    def _is_variant(self, place: int) -> bool:
+        """Return whether the function around the place imports this name from an enum of Rust: `use Error::*`."""
+        for star in self._names.places(STAR) if self._language == "rust" else ():
+            function = next(self._names.functions_around(star), None)
+            if function is None or place not in self._names.inside(function):
+                continue
+            for row in self.meaning(star - 1).definitions:
+                names = self._resolver.known.names(row.path) if row.kind == "enum" else None
+                name = self._names.name_at(place)
+                if names is not None and names.has_argument(name, names.symbol_named(row.name, row.name_line)):
+                    return True
+        return False
+
+    def _in_class(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a member of a class around the place, in languages where that needs no `this`."""
         if not any(map(self._resolver.is_member, candidates)):
             return None
-        holders = self._holders()
-        if not self._rules.has_implicit_self:
+        if self._rules.has_implicit_self:
+            holders = self._holders(place)
+        else:
             # In the body of a class itself, its members so far are ordinary names.
-            is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(self._found.place))
-            holders = holders[:1] if is_direct else []
+            is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
+            holders = self._holders(place)[:1] if is_direct else []
         for holder in holders:
-            found = self._resolver.members(holder, self._name)
+            found = self._resolver.members(holder, self._names.name_at(place))
             if found.definitions:
                 return certain(found.definitions)
         return None
 
-    def _in_file(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _in_file(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         own = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
-        own = [row for row in own if self._is_visible(row)]
+        own = self._in_inner_module(place, [row for row in own if self._is_visible(row)])
         if own and self._rules.includes:
             # A prototype in this file is that of the function itself.
             own += [row for row in candidates if row.path != self._path and "static" not in row.modifiers.split()]
@@ -290,25 +469,77 @@ class _Place:
         """Return whether a definition of this file is not inside a function that the place is outside of."""
         return not self._names.is_inside_function(row.name, row.name_line)
 
-    def _by_import(self, _: list[DefinitionRow]) -> Meaning | None:
+    def _in_inner_module(self, place: int, rows: list[DefinitionRow]) -> list[DefinitionRow]:
+        """Return those of several definitions of a file that stand in the innermost module around the place."""
+        if self._language != "rust" or len({row.parent for row in rows}) <= 1:
+            return rows
+        around = [row for row in rows if not row.parent or self._is_in_module(place, row.parent)]
+        deepest = max((row.depth for row in around), default=0)
+        return [row for row in around if row.depth == deepest]
+
+    def _is_in_module(self, place: int, parent: str) -> bool:
+        """Return whether a module of this file with this qualified name is around the place."""
+        rows = self._resolver.known.definitions(parent.rpartition(".")[2], self._family)
+        own = [row for row in rows if row.path == self._path and row.qualified_name == parent]
+        return any(row.start_line <= self._names.line_at(place) <= row.end_line for row in own)
+
+    def _in_packages(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the file imports by this name, what its package has, or what a star import brings."""
+        if not self._rules.has_packages:
+            return None
+        packages = self._resolver.packages
+        imports = packages.imports(self._path, self._names)
+        if imported := imports.by_name.get(self._names.name_at(place)):
+            found = [self._with_whole_name(name) for name in imported]
+            rows = tuple(row for meaning in found for row in meaning.definitions)
+            return Meaning(max((meaning.certainty for meaning in found), key=list(Certainty).index), rows)
+        for package in reversed(packages.seen_from(self._path)):
+            if own := [row for row in candidates if packages.owner(row) == package]:
+                return self._nearest(own)
+        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.stars)]
+        return self._nearest(starred) if starred else None
+
+    def _is_starred(self, owner: str, imported: set[str]) -> bool:
+        if owner in imported:
+            return True
+        return self._rules.has_relative_imports and any(owner.endswith(f".{name}") for name in imported)
+
+    def _with_whole_name(self, whole: str) -> Meaning:
+        packages = self._resolver.packages
+        rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+        rows = [row for row in rows if row.kind not in _PARTS]
+        exact = [row for row in rows if packages.has_name(row, whole)]
+        if exact or not self._rules.has_relative_imports:
+            return self._nearest(exact)
+        return _by_number([row for row in rows if packages.ends_with(row, whole)])
+
+    def _nearest(self, rows: list[DefinitionRow]) -> Meaning:
+        """Return definitions with one whole name; if several projects have one, that of the same project."""
+        project = self._path.rpartition("/src/")[0]
+        near = [row for row in rows if row.path.rpartition("/src/")[0] == project]
+        is_clear = bool(near) or len({same_thing(row) for row in rows}) <= 1
+        return certain(near or rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _by_import(self, place: int, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
         if bindings is None:
             return None
-        bound = bindings.of(self._name)
+        name = self._names.name_at(place)
+        bound = bindings.of(name)
         if bound and self._rules.needs_import:
-            return self._through(bound)
+            return self._through(bound, name)
         stars = set() if self._rules.includes else set(bindings.stars())
-        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, self._name, self._family)]
+        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, name, self._family)]
         return certain(rows) if rows else None
 
-    def _in_folder(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _in_folder(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
         if not self._rules.shares_folder:
             return None
         rows = [row for row in candidates if _is_in_module(row.path, _folder(self._path))]
         rows = [row for row in rows if not self._resolver.is_member(row)]
         return certain(rows) if rows else None
 
-    def _included(self, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _included(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
         if not self._rules.includes:
             return None
         rows = [row for row in candidates if "static" not in row.modifiers.split() or row.path.endswith((".h", ".hpp"))]
@@ -321,102 +552,143 @@ class _Place:
 
     # Names after a receiver
 
-    def _of_receiver(self, candidates: list[DefinitionRow]) -> Meaning:
-        receiver = self._found.receiver
-        if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver():
-            return self._of_self(candidates, inherited=receiver in self._rules.super_words)
-        if receiver == NOT_A_NAME:
-            return self._of_unknown(candidates)
-        before = self._before()
-        if before is None:
-            return self._of_unknown(candidates)
-        if (module := self._of_module(before, candidates)) is not None:
-            return module
-        if before.role is OccurrenceRole.IMPORT or self._is_variable(before):
-            return self._of_unknown(candidates)
-        meaning = self._resolver.meaning(self._path, before.place)
-        holders = [row for row in meaning.definitions if row.kind in HOLDS_METHODS]
-        if holders:
-            return self._of_class(holders, meaning.certainty, candidates)
-        spaces = [row for row in candidates if row.parent.rpartition(".")[2] == receiver]
-        if spaces and not any(map(self._resolver.is_member, spaces)):
-            return certain(spaces)
-        return self._of_unknown(candidates)
+    def _of_receiver(self, place: int, receiver: str) -> Meaning:
+        name = self._names.name_at(place)
+        if self._language == "rust" and (path := self._of_path(place, receiver)) is not None:
+            return path
+        if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver(place):
+            found = self._of_self(place, inherited=receiver in self._rules.super_words)
+        elif self._is_known(place, receiver):
+            found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
+        else:
+            found = None
+        return found or self._resolver.by_members(name, self._family)
 
-    def _of_self(self, candidates: list[DefinitionRow], *, inherited: bool) -> Meaning:
-        holders = self._holders()
+    def _is_known(self, place: int, receiver: str) -> bool:
+        """Return whether the place before a name has its receiver, and that is no variable."""
+        if not place or receiver == NOT_A_NAME or self._names.name_at(place - 1) != receiver:
+            return False
+        since = self._since(place - 1, receiver)
+        if not since:
+            return True
+        bindings = self._resolver.bindings(self._path)
+        is_imported = bindings is not None and bool(bindings.of(receiver))
+        # In `config := config.New()`, the variable does not exist yet, and a type is not taken from a variable.
+        is_type = self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}
+        return is_imported and (is_type or since == _FIRST_LINE)
+
+    def _of_path(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a path of Rust means; None if no module comes before the name."""
+        resolver, before = self._resolver, place - 1
+        if not place or self._names.name_at(before) != receiver or self._since(before, receiver) > _FIRST_LINE:
+            return None
+        name = self._names.name_at(place)
+        files = RustPaths(resolver.known, resolver.bindings, self._path).files(self._names, before)
+        if files is not None:
+            found = [row for file in files for row in resolver.provided(file, name, self._family)]
+            return certain([row for row in found if row.parent.rpartition(".")[2] == receiver] or found)
+        modules = self._names.dotted(before).split(".")
+        if receiver[:1].isupper() or modules[0] in self._rules.self_words:
+            return None
+        # A crate, or a module that a macro declares: all that is known is what it is called.
+        top = [row for row in resolver.known.definitions(name, self._family) if not resolver.is_member(row)]
+        inside = [row for row in top if all(is_module_called(row.path, module) for module in modules)]
+        return _by_number(inside) if inside else Meaning(Certainty.BY_NAME, tuple(top)) if top else None
+
+    def _of_package(self, place: int) -> Meaning | None:
+        """Return what the name means if everything before it is its package or class, written out."""
+        if not self._rules.has_packages:
+            return None
+        whole = self._names.dotted(place)
+        first, _, _ = whole.partition(".")
+        if self._since(place - whole.count("."), first):
+            return None
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        exact = [row for row in rows if self._resolver.packages.has_name(row, whole)]
+        return self._nearest(exact) if exact else None
+
+    def _of_self(self, place: int, *, inherited: bool) -> Meaning | None:
+        holders = self._holders(place)
         if not holders:
-            return self._of_unknown(candidates)
-        found = self._resolver.members(holders[0], self._name, inherited=inherited)
+            return None
+        name = self._names.name_at(place)
+        found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
-        members = [row for row in candidates if self._resolver.is_member(row)]
-        return Meaning(Certainty.BY_NAME, tuple(members))
+        return self._resolver.by_members(name, self._family, is_of_several=True)
 
-    def _of_class(self, holders: list[DefinitionRow], certainty: Certainty, candidates: list[DefinitionRow]) -> Meaning:
-        rows: list[DefinitionRow] = []
-        is_complete = True
-        for holder in holders:
-            found = self._resolver.members(holder, self._name)
-            rows += found.definitions
-            is_complete = is_complete and found.is_complete
-        if rows:
-            return Meaning(certainty, tuple(rows))
-        if is_complete:
+    def _of_named(self, place: int, receiver: str) -> Meaning | None:
+        """Return the member of a class or namespace that is named before it; None if the name means something else."""
+        name, before = self._names.name_at(place), place - 1
+        if self._names.role_at(before) is OccurrenceRole.IMPORT or self._since(before, receiver):
+            return None
+        meaning = self.meaning(before)
+        if not meaning.definitions and self._is_type_from_outside(before):
             return NOTHING
-        return Meaning(Certainty.BY_NAME, tuple(row for row in candidates if self._resolver.is_member(row)))
+        holders = [row for row in meaning.definitions if row.kind in HOLDS_METHODS]
+        if holders:
+            return self._of_class(holders, meaning.certainty, name)
+        spaces = self._resolver.known.definitions(name, self._family)
+        spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
+        return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
 
-    def _of_module(self, before: Occurrence, candidates: list[DefinitionRow]) -> Meaning | None:
+    def _is_type_from_outside(self, place: int) -> bool:
+        """Return whether a name of Rust is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
+        name = self._names.name_at(place)
+        if self._language != "rust" or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
+            return False
+        return not self._names.is_type_parameter(name, place)
+
+    def _of_class(self, holders: list[DefinitionRow], certainty: Certainty, name: str) -> Meaning:
+        found = [self._resolver.members(holder, name) for holder in holders]
+        if rows := [row for one in found for row in one.definitions]:
+            return Meaning(certainty, tuple(rows))
+        if all(one.is_complete for one in found):
+            return NOTHING
+        return self._resolver.by_members(name, self._family, is_of_several=True)
+
+    def _of_module(self, place: int, receiver: str) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
         bindings = self._resolver.bindings(self._path)
-        if bindings is None or (
-            not before.receiver and self._is_variable(before) and not bindings.of(self._found.receiver)
-        ):
+        if bindings is None:
             return None
-        paths = [binding.path for binding in bindings.of(self._found.receiver) if not binding.name]
-        if before.receiver:
-            paths = bindings.modules(self._dotted(before))
-        elif not paths and self._rules.shares_folder:
-            paths = bindings.packages(self._found.receiver)
+        if self._names.receiver_at(place - 1):
+            paths = bindings.modules(self._names.dotted(place - 1))
+        else:
+            paths = [binding.path for binding in bindings.of(receiver) if not binding.name]
+            if not paths and self._rules.shares_folder:
+                paths = bindings.packages(receiver)
         if not paths:
             return None
-        inside = [path for path in paths if path]
-        return certain([row for path in inside for row in self._resolver.provided(path, self._name, self._family)])
+        name = self._names.name_at(place)
+        return certain(row for path in paths if path for row in self._resolver.provided(path, name, self._family))
 
-    def _of_unknown(self, candidates: list[DefinitionRow]) -> Meaning:
-        members = [row for row in candidates if self._resolver.is_member(row)]
-        if is_common_member(self._family, self._name):
-            return Meaning(Certainty.BY_NAME, tuple(members))
-        return _by_number(members)
+    def _since(self, place: int, name: str) -> int:
+        """Return 0 where a name is no variable, _FIRST_LINE where one starts to exist, and more below that."""
+        first_lines = self._names.local_scopes(name)
+        if first_lines:
+            for symbol in self._scopes_around(place):
+                first = first_lines.get(symbol)
+                if first is not None and self._has_started(place, symbol, first):
+                    is_first = self._rules.has_late_variables and self._names.line_at(place) == first
+                    return _FIRST_LINE if is_first else _FIRST_LINE + 1
+        return 0
 
-    def _before(self) -> Occurrence | None:
-        """Return the occurrence that the name is taken from."""
-        before = self._names.at(self._found.place - 1) if self._found.place else None
-        is_it = before is not None and self._names.name_at(before.place) == self._found.receiver
-        return before if is_it else None
+    def _has_started(self, place: int, symbol: int, first_line: int) -> bool:
+        """Return whether a variable of a symbol exists at a place; a field exists everywhere in its class."""
+        is_late = self._rules.has_late_variables and not self._names.is_holder(symbol)
+        return not is_late or first_line <= self._names.line_at(place)
 
-    def _dotted(self, before: Occurrence) -> str:
-        """Return everything before the name, such as `package.module`."""
-        parts, place = [self._names.name_at(before.place)], before
-        while place.receiver and place.receiver != NOT_A_NAME and place.place:
-            parts.append(place.receiver)
-            place = self._names.at(place.place - 1)
-        return ".".join(reversed(parts))
-
-    def _is_variable(self, place: Occurrence) -> bool:
-        name = self._names.name_at(place.place)
-        return any(self._names.has_local(name, symbol) for symbol in self._names.functions_around(place.place))
-
-    def _is_go_receiver(self) -> bool:
+    def _is_go_receiver(self, place: int) -> bool:
         """Return whether the receiver is the variable that a method of Go is defined with: `func (s *Server) …`."""
         if self._language != "go":
             return False
-        around = list(self._names.functions_around(self._found.place))
-        return bool(around) and self._names.first_local(around[-1]) == self._found.receiver
+        around = list(self._names.functions_around(place))
+        return bool(around) and self._names.first_local(around[-1]) == self._names.receiver_at(place)
 
-    def _holders(self) -> list[DefinitionRow]:
+    def _holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""
-        line = self._found.line
+        line = self._names.line_at(place)
         around = [row for row in self._resolver.known.holders(self._path) if row.start_line <= line <= row.end_line]
         found = []
         for row in reversed(around):
@@ -441,29 +713,21 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
     return Meaning(Certainty.CERTAIN, tuple(rows))
 
 
-def owns(holder: DefinitionRow, row: DefinitionRow) -> bool:
-    """Return whether a definition is a member of a class."""
-    if row.path == holder.path:
-        return row.parent == holder.qualified_name
-    is_open = rules_of(holder.language).has_open_classes
-    return is_open and row.parent.rpartition(".")[2] == holder.name and _may_continue(holder, row)
-
-
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
     """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
     is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
     return ("" if is_shared else row.path), row.qualified_name
 
 
+def _is_constructor(row: DefinitionRow) -> bool:
+    """Return whether a definition is a constructor that has the name of its class: only `new` means it."""
+    return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
+
+
 def _by_number(rows: list[DefinitionRow]) -> Meaning:
     """Return the only definition as likely, or several by name."""
     is_only = len({same_thing(row) for row in rows}) == 1
     return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
-
-
-def _may_continue(holder: DefinitionRow, row: DefinitionRow) -> bool:
-    """Return whether a file can add members to a class of another one."""
-    return holder.language != "go" or _folder(holder.path) == _folder(row.path)
 
 
 def _is_in_module(path: str, module: str) -> bool:

@@ -15,6 +15,7 @@ from keyhole.core.links.requests import (
     Category,
     LinkSearchRequest,
     LinksRequest,
+    ReferenceRelation,
     ReferencesRequest,
     RelatedRequest,
     Relation,
@@ -35,19 +36,25 @@ _LINK_FILTERS: dict[str, Any] = {"has_links_to": "", "linked_from": "", "externa
 
 def nothing_for(store: RelationStore, request: RelationRequest) -> NothingFound:
     """Return what a request without results looked for, and what exists instead."""
+    if isinstance(request, RelatedRequest):
+        return _no_related_code(store, request)
+    if isinstance(request, ReferencesRequest):
+        return _no_references(store, request)
+    if isinstance(request, TreeRequest):
+        return _no_files(store, request) if request.is_list else _empty_tree(store, request)
+    return _nothing_linked(store, request)
+
+
+def _nothing_linked(
+    store: RelationStore, request: LinksRequest | BacklinksRequest | BrokenLinksRequest | LinkSearchRequest
+) -> NothingFound:
     if isinstance(request, LinksRequest):
         return _no_links(store, request)
     if isinstance(request, BacklinksRequest):
         return _no_backlinks(store, request.path)
     if isinstance(request, BrokenLinksRequest):
         return _no_broken_links(store, request)
-    if isinstance(request, LinkSearchRequest):
-        return _no_linked_files(store, request)
-    if isinstance(request, RelatedRequest):
-        return _no_related_code(store, request)
-    if isinstance(request, ReferencesRequest):
-        return _no_references(store, request)
-    return _no_files(store, request) if request.is_list else _empty_tree(store, request)
+    return _no_linked_files(store, request)
 
 
 def _no_references(store: RelationStore, request: ReferencesRequest) -> NothingFound:
@@ -55,7 +62,10 @@ def _no_references(store: RelationStore, request: ReferencesRequest) -> NothingF
     given = {"role": request.role, "certainty": request.certainty, "within": request.within}
     filters = [(name, value) for name, value in given.items() if value]
     filters += [] if request.include_tests else [("include_tests", "false")]
-    return NothingFound(f"{request.relation} of {what}", store.count_files(), filters=tuple(filters))
+    hint = "relation=references lists every use"
+    if request.relation == ReferenceRelation.REFERENCES:
+        hint = f'search_code query="{what}" also finds it in comments, prose and other languages'
+    return NothingFound(f"{request.relation} of {what}", store.count_files(), filters=tuple(filters), hints=(hint,))
 
 
 def _no_links(store: RelationStore, request: LinksRequest) -> NothingFound:

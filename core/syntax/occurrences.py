@@ -5,10 +5,12 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
     @ref.path                             a path whose last part is imported: `"net/http"`
-    @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`
+    @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
+                                          or an import in braces, whose receiver is before them: `a.{b, c}`
     @ref.attribute @ref.assignment        a member that is read; a variable or member that is written
     @ref.type @ref.call @ref.decorator    a type, something called, something that decorates
     @ref.local                            a parameter or local variable, where it starts to exist
+    @ref.type_parameter                   a type parameter, where it starts to exist
     @ref.outer                            a name that a function shares with the code around it (`global x`)
     @ref.argument                         the name of an argument in a call, or of a key: no name of this scope
     @ref.base                             a class or interface that another one extends
@@ -41,6 +43,7 @@ _LAST_OF_PATH = re.compile(rb"(?:.*/)?([^/]+?)(?:[./]v\d+)?", re.ASCII)
 _LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
+_DOT = ord(".")
 _ONE_COLON = frozenset(["lua"])
 
 
@@ -55,12 +58,13 @@ class OccurrenceRole(IntEnum):
     CALL = 5
     DECORATOR = 6
     LOCAL = 7
-    OUTER = 8
-    ARGUMENT = 9
-    BASE = 10
-    IMPORT = 11
-    ALIAS = 12
-    DEFINITION = 13
+    TYPE_PARAMETER = 8
+    OUTER = 9
+    ARGUMENT = 10
+    BASE = 11
+    IMPORT = 12
+    ALIAS = 13
+    DEFINITION = 14
 
 
 _ROLES = {f"ref.{role.name.lower()}": int(role) for role in OccurrenceRole if role is not OccurrenceRole.MENTION}
@@ -107,9 +111,23 @@ def pack_occurrences(
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
     steps = [rows[0], *(row - before for before, row in pairwise(rows))]
     scopes = [scope_of(symbol.kind) for symbol in symbols]
-    names = b"\n".join((b"", *numbers, b""))
-    packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes))
+    # A quoted name of SQL may have several lines; as one line, it keeps its number.
+    names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
+    outward = _outward(firsts, lasts)
+    packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes, outward))
     return b"".join((HEADER.pack(FORMAT, len(names)), names, *packed))
+
+
+def _outward(firsts: list[int], lasts: list[int]) -> list[int]:
+    """Return how many symbols back the one around each symbol is; 0 if there is none."""
+    outward: list[int] = []
+    open_ones: list[int] = []
+    for symbol, first in enumerate(firsts):
+        while open_ones and lasts[open_ones[-1]] <= first:
+            open_ones.pop()
+        outward.append(symbol - open_ones[-1] if open_ones else 0)
+        open_ones.append(symbol)
+    return outward
 
 
 def _pack_column(numbers: Sequence[int]) -> bytes:
@@ -190,11 +208,18 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
     after_mark = [place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in infix]
     for place in after_mark:
         start = starts[place]
-        end = _skip_blanks(content, start) if start in infix else _receiver_end(language, content, start)
+        if start in infix:
+            is_import = roles[place] == OccurrenceRole.IMPORT
+            end = _before_braces(content, start) if is_import else _skip_blanks(content, start)
+        else:
+            end = _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.
         is_loose = place == 0 or stops[place - 1] != end
-        if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT):
+        if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT and start not in infix):
             continue
+        if roles[place] == OccurrenceRole.MENTION and language == "rust" and content[start - 1] == _DOT:
+            # The grammar does not parse the arguments of macros.
+            roles[place] = OccurrenceRole.ATTRIBUTE
         roles[place] |= HAS_RECEIVER
         if is_loose:
             word = _word_before(content, end)
@@ -225,6 +250,11 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
         # `x?->y`, `x&.y`, `x!.y`
         end -= 1
     return _skip_blanks(content, end)
+
+
+def _before_braces(content: bytes, start: int) -> int:
+    """Return where the name before the braces around an import ends: `a.b.{C, D}`."""
+    return max(0, content.rfind(b"{", 0, start) - 1)
 
 
 def _skip_blanks(content: bytes, end: int) -> int:

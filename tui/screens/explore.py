@@ -17,7 +17,7 @@ from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
 from keyhole.tui.query_syntax import Words, with_path
-from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS, QueryScreen
+from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, REFERENCE_KEYS, TAB_KEYS, QueryScreen
 from keyhole.tui.search_state import SearchState, Variant
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey
@@ -45,6 +45,7 @@ class ExploreScreen(QueryScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "query", "Search", key_display="/", tooltip="Go to the search line"),
         Binding("e", "edit", "Edit", tooltip="Open the result in $EDITOR"),
+        *REFERENCE_KEYS,
         Binding("y", "copy", "Copy", tooltip="Copy the answer, or the JSON or Diff tab"),
         Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
         Binding("d", "detail(1)", "Set detail", tooltip="Switch to the next detail level"),
@@ -362,6 +363,14 @@ class ExploreScreen(QueryScreen):
 
         if (row := self.row) and self.explorer.service:
             self.app.push_screen(RelatedScreen(self.explorer.service, Place(row.hit.path, row.hit.line)), go)
+
+    def action_references(self) -> None:
+        """Find the references of the definition at the result under the cursor."""
+        from keyhole.tui.history import Place
+        from keyhole.tui.reference_trail import TrailStep
+
+        if row := self.row:
+            self.explorer.show_references(TrailStep(Place(row.hit.path, row.hit.line)))
 
     def action_hits_of_file(self) -> None:
         """Search again, only in the file of the result under the cursor."""

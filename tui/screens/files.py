@@ -1,6 +1,7 @@
 """The Files screen: browse the indexed and skipped files, and read them as source or as map."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,8 +20,9 @@ from keyhole.core.view.writing import View
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.messages import Loaded, Outlined
+from keyhole.tui.reference_trail import TrailStep
 from keyhole.tui.screens.link_navigation import LinkNavigationScreen
-from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, TAB_KEYS
+from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, REFERENCE_KEYS, TAB_KEYS
 from keyhole.tui.screens.pick import Choice, PickScreen
 from keyhole.tui.search_state import next_budget
 from keyhole.tui.source_colours import lexer_of
@@ -40,7 +42,7 @@ _WELCOME = """Select a file and press ⏎, or press f to find one by name.
 Source shows the file. Map shows what an agent sees first:
 imports, definitions and their lines.
 
-Press s to go to a symbol.
+Press s to go to a symbol, u to see what uses it.
 Press l to see the links of a file, and ⏎ to follow one.
 Press < to go back, > to go forward.
 
@@ -69,6 +71,7 @@ class FilesScreen(LinkNavigationScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f,slash", "find", "Find file", key_display="f", tooltip="Find a file by name"),
         Binding("s", "symbol", "Find symbol", tooltip="Find a symbol in this file"),
+        *REFERENCE_KEYS,
         *TAB_KEYS,
         Binding("d", "level(1)", "Set detail", tooltip="Switch to the next map level"),
         Binding("D", "level(-1)", "Set detail", tooltip="Switch to the previous map level"),
@@ -85,6 +88,8 @@ class FilesScreen(LinkNavigationScreen):
         self.opened: Opening | None = None
         self._wanted: Opening | None = None
         self._symbols_path = ""
+        # What to do with the symbol that is chosen from the list.
+        self._use_symbol: Callable[[str, Symbol], None] = self._go_to_symbol
 
     def compose_body(self) -> ComposeResult:
         """Yield the panes."""
@@ -169,6 +174,14 @@ class FilesScreen(LinkNavigationScreen):
         self._show_frame(f"{name_text(opened.path, 60)} · {message.note or self._facts(opened.path, document)}")
         self.arrived(Place(opened.path, opened.marked.start))
 
+    def on_line_view_clicked(self, message: LineView.Clicked) -> None:
+        """Mark the clicked line of the source: its references can be found."""
+        if self.opened and self.opened.tab == SOURCE and self.view.document.is_numbered:
+            marked = range(message.line, message.line + 1)
+            self.opened = replace(self.opened, marked=marked)
+            self.view.mark(marked)
+            self.arrived(Place(self.opened.path, message.line))
+
     def go_to(self, place: Place) -> None:
         """Show a file at a line; the focus stays where it is."""
         self._tree.reveal(place.path)
@@ -207,15 +220,30 @@ class FilesScreen(LinkNavigationScreen):
             Choice(f"{'  ' * depth}{one_line(symbol.name)}", f"{symbol.kind}, line {symbol.start_line}", number)
             for number, (symbol, depth) in enumerate(symbols)
         ]
+        use_symbol = self._use_symbol
 
         def go(number: str | int | None) -> None:
             if isinstance(number, int):
-                symbol = symbols[number][0]
-                self.tab = SOURCE
-                self.open(message.path, range(symbol.start_line, symbol.end_line + 1))
-                self.view.focus()
+                use_symbol(message.path, symbols[number][0])
 
-        self.app.push_screen(PickScreen("Find symbol", choices), go)
+        title = "Find symbol" if use_symbol == self._go_to_symbol else "Find references of"
+        self.app.push_screen(PickScreen(title, choices, self._symbol_in_view([symbol for symbol, _ in symbols])), go)
+
+    def _symbol_in_view(self, symbols: list[Symbol]) -> int:
+        """Return the number of the innermost symbol at the marked line, or at the top of the view, or else below."""
+        line = self.view.scroll_offset.y + 1 if self.tab == SOURCE else 1
+        line = self.marked_place.line if self.marked_place else line
+        around = [number for number, symbol in enumerate(symbols) if symbol.start_line <= line <= symbol.end_line]
+        below = (number for number, symbol in enumerate(symbols) if symbol.start_line > line)
+        return around[-1] if around else next(below, 0)
+
+    def _go_to_symbol(self, path: str, symbol: Symbol) -> None:
+        self.tab = SOURCE
+        self.open(path, range(symbol.start_line, symbol.end_line + 1))
+        self.view.focus()
+
+    def _find_references(self, path: str, symbol: Symbol) -> None:
+        self.explorer.show_references(TrailStep(Place(path, symbol.start_line)))
 
     def _find_symbols(self, service: "Service", path: str) -> None:
         try:
@@ -240,9 +268,31 @@ class FilesScreen(LinkNavigationScreen):
 
     def action_symbol(self) -> None:
         """Find a symbol in the file."""
+        self._choose_symbol(self._go_to_symbol)
+
+    def action_references(self) -> None:
+        """Find the references of the definition at the marked line; if none is in view, of one from the list."""
+        if self.opened is None:
+            self.notify("Open a file first to see what uses its symbols.", timeout=3)
+        elif place := self.marked_place:
+            self.explorer.show_references(TrailStep(place))
+        else:
+            self._choose_symbol(self._find_references)
+
+    @property
+    def marked_place(self) -> Place | None:
+        """The start of the marked lines, if any of them is in view."""
+        opened, view = self.opened, self.view
+        if opened is None or opened.tab != SOURCE or not opened.marked:
+            return None
+        top = view.scroll_offset.y + 1
+        is_in_view = opened.marked.start < top + view.scrollable_content_region.height and opened.marked.stop > top
+        return Place(opened.path, opened.marked.start) if is_in_view else None
+
+    def _choose_symbol(self, use_symbol: Callable[[str, Symbol], None]) -> None:
         service = self.explorer.service
         if self.opened and service:
-            self._symbols_path = self.opened.path
+            self._use_symbol, self._symbols_path = use_symbol, self.opened.path
             self.run_worker(partial(self._find_symbols, service, self.opened.path), thread=True, name="symbols")
 
     def action_show_tab(self, tab: str) -> None:

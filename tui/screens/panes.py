@@ -22,10 +22,17 @@ TAB_KEYS: list[BindingType] = [
     Binding("right_square_bracket", "tab(1)", "Switch tab", key_display="]", tooltip="Go to the next tab"),
     Binding("left_square_bracket", "tab(-1)", "Switch tab", key_display="[", tooltip="Go to the previous tab"),
 ]
-PANE_KEYS: list[BindingType] = [
+ZOOM_KEYS: list[BindingType] = [
     Binding("z", "zoom", "Zoom", tooltip="Zoom one pane, or show both"),
     Binding("r", "check_files", "Check files", show=False, tooltip="Check for changed files now"),
+]
+PANE_KEYS: list[BindingType] = [
+    *ZOOM_KEYS,
     Binding("escape", "back", "Go back", show=False, tooltip="Go back: leave the zoom, then the view"),
+]
+REFERENCE_KEYS: list[BindingType] = [
+    Binding("u", "references", "References", tooltip="Find references: what uses, calls or inherits the symbol"),
+    Binding("U", "reopen_references", "Reopen references", show=False, tooltip="Reopen the last references"),
 ]
 BUDGET_KEYS: list[BindingType] = [
     Binding("minus", "budget(-1)", "Set budget", key_display="-", tooltip="Lower the token budget"),
@@ -94,6 +101,10 @@ class PanesScreen(KeyholeScreen):
             self.remove_class("-zoomed")
         else:
             self.list_pane.focus()
+
+    def action_reopen_references(self) -> None:
+        """Show the references that were closed last."""
+        self.explorer.show_references()
 
     def action_check_files(self) -> None:
         """Check for changed files now, and parse again what could not be parsed, as `keyhole index` does."""

@@ -59,10 +59,12 @@ class PickScreen(ModalScreen[str | int | None]):
         Binding("up", "move(-1)", "Previous", show=False, tooltip="Go to the previous choice"),
     ]
 
-    def __init__(self, title: str, choices: Sequence[Choice]) -> None:
+    def __init__(self, title: str, choices: Sequence[Choice], first: int = 0) -> None:
         super().__init__()
         self._title = title
         self._choices = choices
+        # The choice that is selected before anything is typed.
+        self._first = first
         self._shown: list[Choice] = []
 
     def compose(self) -> ComposeResult:
@@ -105,4 +107,4 @@ class PickScreen(ModalScreen[str | int | None]):
         options.set_options(
             Option(Content.assemble(choice.name, (f"  {choice.note}", "$text-muted"))) for choice in self._shown
         )
-        options.highlighted = 0 if self._shown else None
+        options.highlighted = (0 if typed else min(self._first, len(self._shown) - 1)) if self._shown else None

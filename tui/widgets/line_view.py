@@ -1,12 +1,14 @@
 """A viewer for text of any length: only the lines on the screen are coloured and rendered."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 from rich.segment import Segment
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.strip import Strip
 from textual.style import Style
 
@@ -54,6 +56,12 @@ class LineView(FixedLayoutView, can_focus=True):
         Binding("G", "scroll_end", "Go end", show=False, tooltip="Go to the last line"),
     ]
 
+    @dataclass
+    class Clicked(Message):
+        """A line of the document was clicked."""
+
+        line: int
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__(id=id)
         self.document = Document()
@@ -75,6 +83,19 @@ class LineView(FixedLayoutView, can_focus=True):
         height = self.scrollable_content_region.height
         above = int(height * _ABOVE) if line > 1 else 0
         self.scroll_to(0, max(0, line - 1 - above), animate=False, immediate=True, force=True)
+
+    def mark(self, marked: range) -> None:
+        """Mark other lines, without scrolling."""
+        self.document = replace(self.document, marked=marked)
+        self._strips.clear()
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Post which line was clicked."""
+        offset = event.get_content_offset(self)
+        line = offset.y + self.scroll_offset.y + 1 if offset else 0
+        if 0 < line <= len(self.document.lines):
+            self.post_message(self.Clicked(line))
 
     def notify_style_update(self) -> None:
         """Drop the lines rendered in other colours."""

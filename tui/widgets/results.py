@@ -83,7 +83,7 @@ def _place_line(row: "Row", width: int) -> Content:
         (f":{hit.line}", "$text-muted"),
         (f" +{hit.further_count:,}" if hit.further_count else "", "$secondary"),
     )
-    return _fit(place, width - figures.cell_length) + figures
+    return fit_path(place, width - figures.cell_length) + figures
 
 
 def _label_line(row: "Row", width: int) -> Content:
@@ -97,7 +97,7 @@ def _label_line(row: "Row", width: int) -> Content:
     return label.truncate(width - len(note), ellipsis=True, pad=True) + Content.styled(note, "$warning")
 
 
-def _fit(content: Content, width: int) -> Content:
+def fit_path(content: Content, width: int) -> Content:
     """Shorten a path at its start, its least useful part."""
     if content.cell_length <= width:
         return content.pad_right(width - content.cell_length)
@@ -118,11 +118,16 @@ def paging(answer: "Answer | None", page: int) -> Content:
     """Return the number of the page, and arrows to the other pages."""
     if answer is None or not answer.rows:
         return Content("")
+    return page_arrows(page, answer.result.total, has_next=answer.next_offset is not None)
+
+
+def page_arrows(page: int, total: int, *, has_next: bool) -> Content:
+    """Return the number of a page of any list, the total, and arrows to the other pages."""
     return Content.assemble(
-        f"Page {page:,} · {count_of(answer.result.total, 'result')}  ",
+        f"Page {page:,} · {count_of(total, 'result')}  ",
         clickable(Content.styled("◂ p", _can(page > 1)), "screen.previous_page"),
         "  ",
-        clickable(Content.styled("n ▸", _can(answer.next_offset is not None)), "screen.next_page"),
+        clickable(Content.styled("n ▸", _can(has_next)), "screen.next_page"),
     )
 
 

@@ -4,7 +4,9 @@
 (type_conversion_expression type: (generic_type type: (type_identifier) @ref.call))
 (type_conversion_expression type: (generic_type type: (qualified_type name: (_) @ref.call)))
 
-(import_spec path: (_ (_) @ref.path))
+; The last part of a path is the name of its package, unless the import gives another one. `.` brings every name.
+(import_spec !name path: (_ (_) @ref.path))
+(import_spec name: (blank_identifier) path: (_ (_) @ref.path))
 (import_spec name: (package_identifier) @ref.alias)
 
 (field_declaration !name type: (type_identifier) @ref.base)
@@ -18,7 +20,7 @@
 
 (parameter_declaration name: (identifier) @ref.local)
 (variadic_parameter_declaration name: (identifier) @ref.local)
-(type_parameter_declaration name: (identifier) @ref.local)
+(type_parameter_declaration name: (identifier) @ref.type_parameter)
 (short_var_declaration left: (expression_list (identifier) @ref.local))
 (var_spec name: (identifier) @ref.local)
 (const_spec name: (identifier) @ref.local)

@@ -5,9 +5,11 @@
 (object_creation_expression type: (generic_type . (scoped_type_identifier (type_identifier) @ref.call .)))
 (method_invocation object: (_) type_arguments: (_) name: (identifier) @ref.infix)
 (field_access field: (identifier) @ref.attribute)
-(method_reference (_) "::" (identifier) @ref.attribute .)
+; Methods and variables have names of their own, so a reference to a method counts as a call.
+(method_reference (_) "::" (identifier) @ref.call .)
 
 (import_declaration (identifier) @ref.import)
+(import_declaration (asterisk) @ref.import)
 (import_declaration (scoped_identifier name: (identifier) @ref.import))
 (import_declaration (scoped_identifier scope: (identifier) @ref.import))
 (import_declaration (scoped_identifier scope: (scoped_identifier name: (identifier) @ref.import)))
@@ -46,7 +48,7 @@
 (instanceof_expression name: (identifier) @ref.local)
 (type_pattern (identifier) @ref.local)
 (record_pattern_component (identifier) @ref.local)
-(type_parameter . (type_identifier) @ref.local)
+(type_parameter . (type_identifier) @ref.type_parameter)
 (enum_constant name: (identifier) @ref.local)
 
 (assignment_expression left: (identifier) @ref.assignment)

@@ -2,19 +2,34 @@
 (call_expression . (navigation_expression (navigation_suffix (simple_identifier) @ref.call) .))
 (infix_expression (_) . (simple_identifier) @ref.call @ref.infix . (_))
 (navigation_suffix (simple_identifier) @ref.attribute)
-(callable_reference (type_identifier) (simple_identifier) @ref.attribute)
+; Functions and variables have names of their own, so a reference to a function counts as a call.
+(callable_reference (simple_identifier) @ref.call .)
 
 (import_header (identifier (simple_identifier) @ref.import))
+(import_header (wildcard_import) @ref.import)
 (import_alias (type_identifier) @ref.alias)
 
-(delegation_specifier [
+; What an object without a name extends is no base of the class around it.
+(class_declaration (delegation_specifier [
   (user_type (type_identifier) @ref.base .)
   (user_type (type_identifier) @ref.base . (type_arguments))
   (constructor_invocation (user_type (type_identifier) @ref.base .))
   (constructor_invocation (user_type (type_identifier) @ref.base . (type_arguments)))
   (explicit_delegation (user_type (type_identifier) @ref.base .))
-  (explicit_delegation (user_type (type_identifier) @ref.base . (type_arguments)))])
+  (explicit_delegation (user_type (type_identifier) @ref.base . (type_arguments)))]))
+([(object_declaration (delegation_specifier [
+    (user_type (type_identifier) @ref.base .)
+    (user_type (type_identifier) @ref.base . (type_arguments))
+    (constructor_invocation (user_type (type_identifier) @ref.base .))
+    (constructor_invocation (user_type (type_identifier) @ref.base . (type_arguments)))]))
+  (companion_object (delegation_specifier [
+    (user_type (type_identifier) @ref.base .)
+    (user_type (type_identifier) @ref.base . (type_arguments))
+    (constructor_invocation (user_type (type_identifier) @ref.base .))
+    (constructor_invocation (user_type (type_identifier) @ref.base . (type_arguments)))]))])
 
+(file_annotation (constructor_invocation (user_type (type_identifier) @ref.decorator .)))
+(file_annotation (user_type (type_identifier) @ref.decorator .))
 (annotation (user_type (type_identifier) @ref.decorator .))
 (annotation (constructor_invocation (user_type (type_identifier) @ref.decorator .)))
 
@@ -24,7 +39,7 @@
 (class_parameter (simple_identifier) @ref.local . ":")
 (parameter_with_optional_type . (simple_identifier) @ref.local)
 (catch_block (simple_identifier) @ref.local . ":")
-(type_parameter (type_identifier) @ref.local)
+(type_parameter (type_identifier) @ref.type_parameter)
 (enum_entry (simple_identifier) @ref.local)
 
 (directly_assignable_expression . (simple_identifier) @ref.assignment .)

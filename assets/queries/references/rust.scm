@@ -9,7 +9,12 @@
 ; The arguments of macros are not parsed: only brackets and dots show what a name does.
 (token_tree (identifier) @ref.call . (token_tree . "("))
 (token_tree (identifier) @ref.call . "!" . (token_tree))
-(token_tree "." . (identifier) @ref.attribute)
+; In paths, only types have names in capitals: `Circle::new()`.
+([
+  (scoped_identifier path: (identifier) @ref.type)
+  (scoped_identifier path: (scoped_identifier name: (identifier) @ref.type))
+  (token_tree (identifier) @ref.type . "::")
+] (#match? @ref.type "^[A-Z]"))
 (token_tree "let" . (identifier) @ref.local)
 
 (use_declaration argument: (identifier) @ref.import)
@@ -21,6 +26,7 @@
 (use_list (scoped_identifier path: (identifier) @ref.import))
 (scoped_use_list path: (identifier) @ref.import)
 (scoped_use_list path: (scoped_identifier name: (identifier) @ref.import))
+(use_wildcard "*" @ref.import)
 (use_wildcard (identifier) @ref.import)
 (use_wildcard (scoped_identifier name: (identifier) @ref.import))
 (use_as_clause path: (identifier) @ref.import)
@@ -46,7 +52,7 @@
 (attribute (identifier) @_attribute arguments: (token_tree (identifier) @ref.decorator)
   (#eq? @_attribute "derive"))
 
-(type_parameter name: (type_identifier) @ref.local)
+(type_parameter name: (type_identifier) @ref.type_parameter)
 (const_parameter name: (identifier) @ref.local)
 (parameter pattern: (identifier) @ref.local)
 (closure_parameters (identifier) @ref.local)
@@ -79,6 +85,14 @@
 (assignment_expression left: (field_expression field: (field_identifier) @ref.assignment))
 (compound_assignment_expr left: (identifier) @ref.assignment)
 (compound_assignment_expr left: (field_expression field: (field_identifier) @ref.assignment))
+
+; The starts of paths; `self` before a dot is not one.
+(scoped_identifier path: [(crate) (self) (super)] @ref)
+(scoped_type_identifier path: [(crate) (self) (super)] @ref)
+(scoped_identifier path: (scoped_identifier name: (super) @ref))
+(use_wildcard [(crate) (self) (super)] @ref)
+(use_wildcard (scoped_identifier name: (super) @ref))
+(token_tree [(crate) (self) (super)] @ref . "::")
 
 (string_literal . (string_content) @ref.string .)
 (field_identifier) @ref.attribute

@@ -36,11 +36,15 @@ from keyhole.core.view.writing import (
 
 @dataclass(frozen=True, slots=True)
 class ListView(View):
-    """A page of a list, and how each result is shown; `size_of` measures a result at a level, even one left out."""
+    """A page of a list, and how each result is shown; `size_of` measures a result at a level, even one left out.
+
+    `notes` are those below the banner.
+    """
 
     page: Page
     plan: Plan
     size_of: Callable[[int, str], Size] = field(compare=False, repr=False)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ def list_view(listing: Listing, shown: Shown) -> ListView:
     writer = _Writer(listing, shown)
     text, info = finish(writer.draft(), partial(writer.truncation, writer.plan))
     banner_text, completeness = writer.banner(writer.plan), writer.shown_page(writer.plan).completeness
-    return ListView(text, banner_text, completeness, info, listing.page, writer.plan, writer.size_of)
+    return ListView(text, banner_text, completeness, info, listing.page, writer.plan, writer.size_of, writer.notes)
 
 
 class _Writer:
@@ -108,7 +112,7 @@ class _Writer:
     def __init__(self, listing: Listing, shown: Shown) -> None:
         self._listing = listing
         self._shown = shown
-        self._notes = note_texts(*shown.notes, *listing.notes, *nothing_notes(listing.nothing))
+        self.notes = tuple(note_texts(*shown.notes, *listing.notes, *nothing_notes(listing.nothing)))
         self._is_json = shown.format == Format.JSON
         self._pieces: dict[tuple[int, str], tuple[str, Size]] = {}
         self._masks: dict[tuple[int, str], tuple[MaskedPlace, ...]] = {}
@@ -210,7 +214,7 @@ class _Writer:
         return self._json(plan, []).with_info(self.truncation(plan, WIDEST)) if self._is_json else self._head(plan)
 
     def _head(self, plan: Plan) -> str:
-        return head_text(self.banner(plan), self._notes)
+        return head_text(self.banner(plan), self.notes)
 
     def _json(self, plan: Plan, results: list[str]) -> Draft:
         listing, after = self._listing, self._listing.page.after(len(plan.levels))
@@ -221,6 +225,6 @@ class _Writer:
             shared = shares(listing.sections, len(plan.levels))
             facts["categories"] = {part.name: {"total": part.total, "returned": here} for part, here in shared}
         facts |= nothing_facts(listing.nothing)
-        facts |= {"notes": self._notes, **listing.facts, **masked_facts(self._masked(plan), self._shown.budget)}
+        facts |= {"notes": self.notes, **listing.facts, **masked_facts(self._masked(plan), self._shown.budget)}
         count = partial(count_facts, listing.page, len(plan.levels), cursor=cursor)
         return json_answer(self.banner(plan), results, lambda info: {**count(info=info), **facts}, listing.latency_ms)

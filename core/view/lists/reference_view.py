@@ -1,5 +1,6 @@
 """Answers about references: lines that use a symbol, trees of calls, and hierarchies of classes."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
@@ -10,9 +11,9 @@ from keyhole.core.index.rows import DefinitionRow, Found, Slice, SymbolEntry
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.references.asked_symbol import AskedSymbol, asked_symbol
-from keyhole.core.references.call_tree import CallNode, CallTree
+from keyhole.core.references.call_tree import MOST_IN_TREE, CallNode, CallTree
 from keyhole.core.references.certainty import Certainty
-from keyhole.core.references.class_hierarchy import ClassHierarchy, Relative
+from keyhole.core.references.class_hierarchy import MOST_RELATIVES, ClassHierarchy, Relative
 from keyhole.core.references.find import ROLE_WORDS, Reference, ReferenceLine, ReferenceLines, reference_lines
 from keyhole.core.references.resolve import Resolver
 from keyhole.core.search.engine import Engine
@@ -24,6 +25,7 @@ from keyhole.core.types import Detail, Format, Hit, Owner, SourceFile
 from keyhole.core.view.budget.limits import DEEPEST
 from keyhole.core.view.lists.hit_text import LOCATION, ladders, preview_text
 from keyhole.core.view.lists.line_text import LinePage
+from keyhole.core.view.lists.reference_page import ReferencePage
 from keyhole.core.view.lists.relation_results import RelationResults, line_results
 from keyhole.core.view.text import count_of, name_text
 
@@ -50,19 +52,34 @@ def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, o
     resolver = Resolver(engine.store)
     scope = _Scope(engine, request)
     if request.relation == ReferenceRelation.REFERENCES:
-        return _references(engine, resolver, asked, scope, wanted, output)
+        every = reference_lines(resolver, asked.definition, scope.is_wanted)
+        return _about(asked, _references(engine, asked.definition, every, wanted, output))
     definition, levels = asked.definition, scope.levels
     if request.relation == ReferenceRelation.HIERARCHY:
         relatives = ClassHierarchy(resolver, scope.admits, levels).relatives(definition, request.depth)
         found = _slice(relatives, wanted)
         results = line_results(found, relative_text, relative_facts, {one.definition.path for one in found.items})
+        kinships = Counter(str(one.kinship) for one in relatives)
+        page = ReferencePage(definition, kinships, relatives=found.items)
+        results = replace(results, references=page, notes=tuple(_cut_notes(found.total, MOST_RELATIVES)))
         return _about(asked, replace(results, unit=_unit(" relative", found.total, definition)))
     tree = CallTree(resolver, scope.admits, levels)
     follow = tree.callers if request.relation == ReferenceRelation.CALLERS else tree.callees
-    calls = _slice(follow(definition, request.depth), wanted)
+    nodes = follow(definition, request.depth)
+    calls = _slice(nodes, wanted)
     paths = {node.path for node in calls.items} | {node.definition.path for node in calls.items if node.definition}
     results = line_results(calls, call_text, call_facts, paths)
+    levels_found = Counter(str(node.certainty) for node in nodes)
+    called = ReferencePage(definition, levels_found, calls=calls.items)
+    results = replace(results, references=called, notes=tuple(_cut_notes(calls.total, MOST_IN_TREE)))
     return _about(asked, replace(results, unit=_unit(f" {request.relation[:-1]}", calls.total, definition)))
+
+
+def _cut_notes(total: int, most: int) -> Iterable[Note]:
+    """Yield that a tree ends before all of it is listed."""
+    if total >= most:
+        text = f"the list stops at {most:,}: a smaller depth, within or certainty shows what is missing"
+        yield Note(NoteKind.TREE_CUT, text)
 
 
 class _Scope:
@@ -88,33 +105,34 @@ class _Scope:
         """Return whether the filters let a reference through."""
         role = self._request.role
         return (
-            (not role or reference.role == role) and reference.certainty in self.levels and self.admits(reference.path)
+            (not role or reference.role_words == role)
+            and reference.certainty in self.levels
+            and self.admits(reference.path)
         )
 
 
 def _references(
-    engine: Engine, resolver: Resolver, asked: AskedSymbol, scope: _Scope, wanted: Slice, output: Format
+    engine: Engine, target: DefinitionRow, every: ReferenceLines, wanted: Slice, output: Format
 ) -> RelationResults:
-    every = reference_lines(resolver, asked.definition, scope.is_wanted)
     shown = every.lines[wanted.offset : wanted.offset + wanted.limit]
-    hits, changed = _hits(engine, asked.definition.name, shown)
+    hits, changed = _hits(engine, target.name, shown)
     labels = [f"[{one.role}, {one.certainty}] " for one in shown]
     page = LinePage(hits, is_json=output == Format.JSON, labels=labels)
     masks = engine.store.masks_of({hit.path for hit in hits})
-    results = RelationResults(
+    return RelationResults(
         count=len(hits),
         total=len(every.lines),
         text_of=page.text_of,
         facts_of=lambda number, level: reference_facts(shown[number], hits[number], level),
-        paths=frozenset([asked.definition.path, *(one.path for one in shown)]),
+        paths=frozenset(one.path for one in shown),
         changed=frozenset(changed),
-        unit=_unit(" reference", len(every.lines), asked.definition),
+        unit=_unit(" reference", len(every.lines), target),
         notes=tuple(_counts(every)),
         facts={"by_certainty": dict(every.by_certainty), "by_role": dict(every.by_role)},
         ladders=lambda _, __: ladders(Detail.COMPACT, hits),
         masks_of=lambda number, level, text: page.masks_of(masks, number, level, text),
+        references=ReferencePage(target, every.by_certainty, list(zip(shown, hits, strict=True))),
     )
-    return _about(asked, results)
 
 
 def _about(asked: AskedSymbol, results: RelationResults) -> RelationResults:

@@ -12,6 +12,7 @@ from keyhole.core.search.related_code import RelatedCode
 from keyhole.core.types import Detail, IndexVersion, NothingFound
 from keyhole.core.view.budget.fitting import Ladder
 from keyhole.core.view.lists.banner import Section
+from keyhole.core.view.lists.reference_page import ReferencePage
 from keyhole.core.view.lists.relation_items import LEVELS
 from keyhole.core.view.masked import MaskedPlace
 
@@ -40,9 +41,10 @@ class RelationResults:
     unit: str = ""
     facts: Mapping[str, object] = field(default_factory=dict)
     ladders: Callable[[Detail, int], list[Ladder]] = _one_line_each
-    # The results as data, for front ends that draw them themselves: links by category, or related code.
+    # The results as data, for front ends that draw them themselves: links by category, related code, or references.
     links: Mapping[Category, Found[Link]] = field(default_factory=dict)
     related: RelatedCode | None = None
+    references: ReferencePage | None = None
     # The path and the lines of each result, or what is masked in it.
     places: Sequence[tuple[str, int, int]] = ()
     masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()

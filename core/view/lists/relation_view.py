@@ -149,8 +149,15 @@ def find_relations(engine: Engine, query: RelationQuery) -> RelationResults:
     """Return what the index has for a request."""
     results = _FINDERS[type(query.request)](engine, query)
     if not results.total and not engine.index_version().incomplete:
-        results = replace(results, nothing=nothing_for(engine.store, query.request))
+        results = replace(results, nothing=nothing_for(engine.store, _with_name(query.request, results)))
     return replace(results, masks_of=_masks_in(engine, results.places)) if results.places else results
+
+
+def _with_name(request: RelationRequest, results: RelationResults) -> RelationRequest:
+    """Return a request about references with the name of the symbol, if it was given by its place."""
+    if isinstance(request, ReferencesRequest) and results.references:
+        return replace(request, symbol=request.symbol or results.references.definition.qualified_name)
+    return request
 
 
 def _masks_in(
@@ -172,6 +179,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         check_generation(query.generation, context.index.generation)
     incomplete = context.index.incomplete_note
     is_note = incomplete and (results.total or results.sections)
+    missing_names = context.index.missing_names_note if results.references else ""
     listing = Listing(
         page=Page(query.wanted.offset, query.wanted.limit, results.total),
         count=results.count,
@@ -180,7 +188,11 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         facts_of=results.facts_of,
         request=query.key,
         generation=context.index.generation,
-        notes=(*results.notes, *([Note(NoteKind.INDEX_INCOMPLETE, incomplete)] if is_note else [])),
+        notes=(
+            *results.notes,
+            *([Note(NoteKind.INDEX_INCOMPLETE, incomplete)] if is_note else []),
+            *([Note(NoteKind.INDEX_OUTDATED, missing_names)] if missing_names else []),
+        ),
         incomplete=incomplete,
         nothing=results.nothing,
         too_large_step=f"Show it: max_tokens={MAX_TOKENS}",

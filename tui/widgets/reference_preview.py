@@ -1,0 +1,109 @@
+"""The right pane of references: the source of a place, the exact text an agent gets, or JSON."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from keyhole.core.errors import KeyholeError
+from keyhole.core.types import Format
+from keyhole.core.view.budget.tokens import estimate_tokens
+from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.errors_for_explorer import problem_text
+from keyhole.tui.history import Place
+from keyhole.tui.messages import Loaded
+from keyhole.tui.source_colours import lexer_of
+from keyhole.tui.sources import read_text
+from keyhole.tui.widgets.bars import set_subtitle
+from keyhole.tui.widgets.line_view import Document, LineView
+
+if TYPE_CHECKING:
+    from keyhole.core.links.requests import ReferencesRequest
+    from keyhole.core.service import Service
+
+_LONGEST_PATH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What to show: a place, or a request as JSON; texts that arrive late for another one are ignored."""
+
+    place: Place | None = None
+    request: "ReferencesRequest | None" = None
+
+
+class ReferencePreview(LineView):
+    """Shows a text immediately, or once a worker has read it."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
+        super().__init__(id=id)
+        self._wanted: _Wanted | None = None
+        # The file on the screen, so that another place in it needs no reading.
+        self._path = ""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything requested is shown."""
+        return self._wanted is None
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._show(Document(), "")
+
+    def show_place(self, service: "Service", place: Place) -> None:
+        """Show the source around a place."""
+        if place.path == self._path:
+            self._show_source(place, self.document.text)
+        else:
+            self._load(service, _Wanted(place=place))
+
+    def show_text(self, text: str, lexer: str = "") -> None:
+        """Show what an agent gets."""
+        cost = f"{count_of(estimate_tokens(text), 'token')} · {count_of(len(text), 'character')}"
+        self._show(Document(text, lexer), f"{cost} · exactly what an agent gets")
+
+    def show_json(self, service: "Service", request: "ReferencesRequest") -> None:
+        """Show what an agent gets as JSON."""
+        self._load(service, _Wanted(request=replace(request, format=Format.JSON)))
+
+    def forget(self) -> None:
+        """Read the file again the next time: it may have changed."""
+        self._path = ""
+
+    def _load(self, service: "Service", wanted: _Wanted) -> None:
+        self._wanted = wanted
+        self.run_worker(partial(self._read, service, wanted), thread=True, name="preview")
+
+    def _read(self, service: "Service", wanted: _Wanted) -> None:
+        try:
+            if wanted.request:
+                self.post_message(Loaded(wanted, service.relation_view(wanted.request).text))
+            elif wanted.place:
+                self.post_message(Loaded(wanted, read_text(service, wanted.place.path)))
+        except KeyholeError as error:
+            self.post_message(Loaded(wanted, f"✗ {problem_text(error)}\n", is_error=True))
+
+    def on_loaded(self, message: Loaded) -> None:
+        """Show a text that a worker has read, unless another one was requested since."""
+        message.stop()
+        wanted = message.key
+        if wanted is not self._wanted or not isinstance(wanted, _Wanted):
+            return
+        if message.is_error:
+            self._show(Document(message.text), "")
+        elif wanted.place:
+            self._show_source(wanted.place, message.text)
+        else:
+            self.show_text(message.text, "json")
+
+    def _show_source(self, place: Place, text: str) -> None:
+        marked = range(place.line, place.line + 1)
+        document = Document(text, lexer_of(place.path), is_numbered=True, marked=marked)
+        self._show(document, f"{name_text(place.path, _LONGEST_PATH)}:{place.line}", line=place.line)
+        self._path = place.path
+
+    def _show(self, document: Document, subtitle: str, *, line: int = 1) -> None:
+        self._wanted, self._path = None, ""
+        set_subtitle(self, Content(subtitle))
+        self.show(document, line=line)
