@@ -41,6 +41,10 @@ class LanguageRules:
     never_functions: frozenset[OccurrenceRole] = frozenset()
     # The method that runs when a class is called.
     constructor: str = ""
+    # Types are known from names, and these words mean the type around them; those of `open_types` may be anything.
+    has_value_types: bool = False
+    own_type_words: frozenset[str] = frozenset()
+    open_types: frozenset[str] = frozenset()
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
@@ -53,7 +57,15 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = {
-    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True, constructor="__init__"),
+    "python": LanguageRules(
+        _words("self cls"),
+        _words("super"),
+        needs_import=True,
+        constructor="__init__",
+        has_value_types=True,
+        own_type_words=_words("Self"),
+        open_types=_words("Any object Mock MagicMock AsyncMock NonCallableMock SimpleNamespace"),
+    ),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
     "go": LanguageRules(
         needs_import=True,

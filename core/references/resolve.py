@@ -1,7 +1,7 @@
 """Resolving an occurrence of a name to the definitions that it may mean, with how certain that is.
 
 Nothing is guessed: what a name means is either told by the scope, an import, the class around it or the module or class
-before it, or the answer says that only the name matches. Types of variables are not known.
+before it, or the answer says that only the name matches. Of types, only what names tell is known (value_types.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +18,7 @@ from keyhole.core.references.language_rules import LanguageRules, family_of, rul
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
+from keyhole.core.references.value_types import ValueTypes
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -53,7 +54,8 @@ class Meaning(NamedTuple):
 class Members(NamedTuple):
     """The definitions of a member in a class and what it inherits from.
 
-    `is_complete` is False if a base is not in the workspace: then a member that is not found may be there.
+    `is_complete` is False if it is not known what a base is: then a member that is not found may be there. A base from
+    outside has no member that the workspace defines.
     """
 
     definitions: tuple[DefinitionRow, ...]
@@ -69,6 +71,7 @@ class Resolver:
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
         self.packages = Packages(self.known)
+        self.types = ValueTypes(self)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
@@ -133,7 +136,7 @@ class Resolver:
         return is_named and self._may_continue(holder, row, row.parent)
 
     def bases(self, holder: DefinitionRow) -> Members:
-        """Return the classes that a class extends; not complete if one of them is not in the workspace."""
+        """Return the classes of the workspace that a class extends; not complete if it is not known what one is."""
         if holder.id not in self._bases:
             self._bases[holder.id] = Members((), is_complete=True)  # in case it extends itself
             self._bases[holder.id] = self._find_bases(holder)
@@ -159,6 +162,19 @@ class Resolver:
         rows = [one for one in self.known.definitions_of(row.name, row) if one.kind in HOLDS_METHODS - _PARTS]
         near = [one for one in rows if one.path == row.path]
         return (near or rows or [row])[0]
+
+    def is_from_outside(self, path: str, place: int) -> bool:
+        """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        names, bindings = self.known.names(path), self.bindings(path)
+        if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
+            return False
+        before = names.taken_from(place)
+        if UNNAMED in before:
+            return False
+        first = names.name_numbered(before[-1]) if before else names.name_at(place)
+        if bound := bindings.of(first):
+            return not any(binding.path for binding in bound)
+        return not names.places_in_roles(first, _OWN) and not any(bindings.stars())
 
     def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
         """Return the members with a name, for a receiver whose type is not known."""
@@ -232,7 +248,7 @@ class Resolver:
                 meaning = self.meaning(part.path, place)
                 found = [row for row in meaning.definitions if row.kind in HOLDS_METHODS and row.kind != "impl"]
                 is_sure = bool(found) and meaning.certainty is not Certainty.BY_NAME
-                is_complete = is_complete and (is_sure or names.name_at(place) == "object")
+                is_complete = is_complete and (is_sure or self.is_from_outside(part.path, place))
                 bases.update((row.id, row) for row in found if is_sure)
         return Members(tuple(bases.values()), is_complete)
 
@@ -562,7 +578,20 @@ class _NamesOfFile:
             found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
             found = None
-        return found or self._resolver.by_members(name, self._family)
+        return found or self._of_type(place, receiver) or self._resolver.by_members(name, self._family)
+
+    def _of_type(self, place: int, receiver: str) -> Meaning | None:
+        """Return a member of what the receiver holds; None if that is not known."""
+        if not self._rules.has_value_types or not place or self._names.name_at(place - 1) != receiver:
+            return None
+        name, types = self._names.name_at(place), self._resolver.types.at(self._path, place - 1)
+        if rows := [row for holder in types.holders for row in self._resolver.members(holder, name).definitions]:
+            return _by_number(rows)
+        if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
+            return NOTHING
+        if types.holders:
+            return self._resolver.by_members(name, self._family, is_of_several=True)
+        return NOTHING if types.is_outside and not types.is_unknown else None
 
     def _is_known(self, place: int, receiver: str) -> bool:
         """Return whether the place before a name has its receiver, and that is no variable."""
@@ -615,6 +644,10 @@ class _NamesOfFile:
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
+        if inherited and found.is_complete:
+            return NOTHING
+        if self._rules.has_value_types and self._resolver.types.has_attribute(holders[0], name):
+            return NOTHING
         return self._resolver.by_members(name, self._family, is_of_several=True)
 
     def _of_named(self, place: int, receiver: str) -> Meaning | None:

@@ -18,6 +18,12 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref.setter                           a member that is written, where the grammar sees a call: `x.cost = 1` in Ruby
     @ref.plain                            a name that only mentions, where another pattern sees more: `x` in `{[x] = 1}`
     @ref.part                             a part of a name that is recorded as a whole: `x` in `$x`
+
+These say where a type comes from, besides what the name does; the last one counts:
+
+    @mark.value                           what a variable or member before it holds: `Item` in `x = Item()`, `x: Item`
+    @mark.entered                         what a variable after it holds: `open_item` in `with open_item() as x`
+    @mark.returned                        what the function around it returns: `Item` in `-> Item`, `return Item()`
 """
 
 import re
@@ -72,6 +78,11 @@ _ROLES |= {"ref.setter": int(OccurrenceRole.ASSIGNMENT), "ref.plain": int(Occurr
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
+# Added to the role of a name that says where the type of something comes from; see above.
+IS_VALUE, IS_ENTERED, IS_RETURNED = 0x20, 0x40, 0x60
+MARK_BITS = 0x60
+ROLE_BITS = 0x1F
+_MARKS = {"mark.value": IS_VALUE, "mark.entered": IS_ENTERED, "mark.returned": IS_RETURNED}
 # The receiver of `make().name`; any other number is that of a name, counted from 1.
 UNNAMED = 0
 # Columns beyond this one are not recorded.
@@ -95,6 +106,8 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
+    captures = list(captures)
+    marks = _collect_marks(captures)
     ends, roles, infix = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
@@ -109,6 +122,9 @@ def pack_occurrences(
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
+    if marks:
+        for place, start in enumerate(starts):
+            role_of[place] |= marks.get(start, 0)
     steps = [rows[0], *(row - before for before, row in pairwise(rows))]
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
@@ -184,6 +200,15 @@ def _collect(
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
     return ends, roles, infix
+
+
+def _collect_marks(captures: Iterable[dict[str, list[Node]]]) -> dict[int, int]:
+    """Remove the captures of marks, and return the mark of each name that has one, by its start."""
+    marks: dict[int, int] = {}
+    for found in captures:
+        for capture, mark in _MARKS.items():
+            marks.update((node.start_byte, mark) for node in found.pop(capture, ()))
+    return marks
 
 
 def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
