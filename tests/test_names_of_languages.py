@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from tests.occurrence_text import occurrences_text
-from tests.reference_samples import SAMPLES
+from occurrence_text import occurrences_text
+from reference_samples import SAMPLES
 
 # The file of each sample that shows most of what its language has.
 FILES = {

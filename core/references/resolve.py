@@ -86,6 +86,8 @@ class Resolver:
         self.tables = LuaTables(self.known)
         self.types = ValueTypes(self)
         self._bindings: dict[str, FileBindings] = {}
+        self._provided: dict[tuple[str, str, str], list[DefinitionRow]] = {}
+        self._is_member: dict[int, bool] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
@@ -112,24 +114,37 @@ class Resolver:
             self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
         return self._bindings[path]
 
-    def provided(self, path: str, name: str, family: str, steps: int = _LONGEST_CHAIN) -> list[DefinitionRow]:
+    def provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
+        key = path, name, family
+        if key not in self._provided:
+            self._provided[key] = self._find_provided(path, name, family, set())
+        return self._provided[key]
+
+    def _find_provided(self, path: str, name: str, family: str, seen: set[tuple[str, str]]) -> list[DefinitionRow]:
+        """Follow imports through other files; `seen` has those on the way, because files may import each other."""
+        if (path, name) in seen:
+            return []
+        seen.add((path, name))
         own = [row for row in self.known.definitions(name, family) if _is_in_module(row.path, path)]
         if found := [row for row in own if not self.is_member(row)]:
             return [row for row in found if not row.parent] or found
-        bindings = self.bindings(path) if steps else None
+        bindings = self.bindings(path)
         if bindings is None:
             return []
         for binding in bindings.of(name):
-            if binding.path not in ("", path) and (
-                found := self.provided(binding.path, binding.name or name, family, steps - 1)
-            ):
+            if binding.path and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
                 return found
-        stars = {star for star in bindings.stars() if star != path}
-        return [row for star in sorted(stars) for row in self.provided(star, name, family, steps - 1)]
+        return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
+        known = self._is_member.get(row.id)
+        if known is None:
+            known = self._is_member[row.id] = self._find_is_member(row)
+        return known
+
+    def _find_is_member(self, row: DefinitionRow) -> bool:
         if row.kind in _MEMBERS or (row.parent and rules_of(row.language).has_tables and not is_local(row)):
             return True
         if row.parent and row.depth == 0 and rules_of(row.language).has_packages:
@@ -189,7 +204,7 @@ class Resolver:
         first = names.name_numbered(before[-1]) if before else names.name_at(place)
         if bound := bindings.of(first):
             return not any(binding.path for binding in bound)
-        return not names.places_in_roles(first, _OWN) and not any(bindings.stars())
+        return not names.places_in_roles(first, _OWN) and not bindings.stars
 
     def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
         """Return the members with a name, for a receiver whose type is not known."""
@@ -798,8 +813,8 @@ class _NamesOfFile:
         bound = bindings.of(name)
         if bound and self._rules.needs_import:
             return self._through(bound, name)
-        stars = set() if self._rules.includes else set(bindings.stars())
-        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, name, self._family)]
+        stars = [] if self._rules.includes else bindings.stars
+        rows = [row for star in stars for row in self._resolver.provided(star, name, self._family)]
         return certain(rows) if rows else None
 
     def _in_folder(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
