@@ -7,7 +7,14 @@ from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
 # The languages of a family can use each other's definitions.
-_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c", "java": "jvm", "kotlin": "jvm", "scala": "jvm"}
+_FAMILIES = {
+    "typescript": "javascript",
+    "tsx": "javascript",
+    "cpp": "c",
+    "java": "jvm",
+    "kotlin": "jvm",
+    "scala": "jvm",
+}
 
 
 @dataclass(frozen=True, slots=True)

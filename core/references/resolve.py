@@ -767,6 +767,10 @@ class _NamesOfFile:
         if not holders:
             return None
         name = self._names.name_at(place)
+        if self._names.name_at(place - 1) in self._rules.self_words and self._names.receiver_at(place - 1):
+            # `Shape.this.area()`, where the grammar takes `this` for a name as well
+            classes = [row for row in self.meaning(place - 2).definitions if is_holder(row)]
+            return self._of_class(classes, Certainty.CERTAIN, name)
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
