@@ -11,7 +11,7 @@ FILES = {
     "bash": "lib/jobs.sh",
     "c": "src/list.c",
     "cpp": "include/draw/shape.h",
-    "csharp": "Shapes/Shape.cs",
+    "csharp": "Store/Shelf.cs",
     "go": "pot/shelf.go",
     "java": "src/main/java/org/acme/draw/Group.java",
     "javascript": "lib/shapes.js",
@@ -20,10 +20,10 @@ FILES = {
     "php": "src/Shop/Items.php",
     "python": "store/items.py",
     "ruby": "lib/shop/items.rb",
-    "rust": "src/shapes/mod.rs",
+    "rust": "src/shapes/grid.rs",
     "scala": "src/main/scala/mill/grain/Stock.scala",
     "sql": "schema.sql",
-    "swift": "Sources/Shapes/Shape.swift",
+    "swift": "Sources/Shapes/Drawing.swift",
     "typescript": "src/model.ts",
 }
 
