@@ -88,12 +88,8 @@ def test_a_definition_by_its_place(store: Service) -> None:
 
 
 def test_the_name_of_a_class_does_not_mean_its_constructor(tmp_path: Path) -> None:
-    put(
-        tmp_path / "work",
-        {
-            "Shop.java": "class Shop {\n    Shop() {}\n\n    static Shop open() {\n        return new Shop();\n    }\n}\n"
-        },
-    )
+    shop = "class Shop {\n    Shop() {}\n\n    Shop copy() {\n        return new Shop();\n    }\n}\n"
+    put(tmp_path / "work", {"Shop.java": shop})
     service = open_service(tmp_path / "work")
     assert facts(service, ReferencesRequest(symbol="Shop"))["line"] == 1
     assert facts(service, ReferencesRequest(symbol="Shop.Shop"))["line"] == 2

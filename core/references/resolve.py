@@ -292,19 +292,27 @@ class Resolver:
         """Return whether a definition of another file is part of a class; `continued` is the class as written there."""
         if row.path == holder.path:
             return True
-        if holder.language == "go":
-            return _folder(holder.path) == _folder(row.path)
-        if holder.language == "kotlin":
-            return row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
-        if holder.language == "rust":
-            family = family_of(holder.language)
-            types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
-            return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
-        if holder.language == "swift":
-            return continued == holder.qualified_name and self._shares_module(holder, row)
-        if holder.language == "csharp":
-            return self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
-        return holder.language not in _WITH_FULL_NAMES or continued.replace("::", ".") == holder.qualified_name
+        match holder.language:
+            case "go":
+                is_part = _folder(holder.path) == _folder(row.path)
+            case "kotlin":
+                is_part = row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
+            case "rust":
+                is_part = self._is_type_there(holder, row.path)
+            case "swift":
+                is_part = continued == holder.qualified_name and self._shares_module(holder, row)
+            case "csharp":
+                is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
+            case _:
+                has_full_names = holder.language in _WITH_FULL_NAMES
+                is_part = not has_full_names or continued.replace("::", ".") == holder.qualified_name
+        return is_part
+
+    def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
+        """Return whether a type of Rust is what its name means in another file."""
+        family = family_of(holder.language)
+        types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
+        return len(types) == 1 or holder in self.provided(path, holder.name, family)
 
     def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
         """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
