@@ -9,8 +9,14 @@ from keyhole.core.types import HOLDS_METHODS
 # What C# leaves out of the name of a class where it decorates: `[Serializable]` is `SerializableAttribute`.
 ATTRIBUTE = "Attribute"
 # The languages of a family can use each other's definitions.
-_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
-_FAMILIES |= dict.fromkeys(("java", "kotlin", "scala"), "jvm")
+_FAMILIES = {
+    "typescript": "javascript",
+    "tsx": "javascript",
+    "cpp": "c",
+    "java": "jvm",
+    "kotlin": "jvm",
+    "scala": "jvm",
+}
 
 
 @dataclass(frozen=True, slots=True)

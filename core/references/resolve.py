@@ -210,7 +210,7 @@ class Resolver:
         """Return the members with a name, for a receiver whose type is not known."""
         family = family_of(language)
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
-        members = [row for row in members if not _is_constructor(row)]
+        members = [row for row in members if not is_constructor(row)]
         if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
@@ -249,7 +249,7 @@ class Resolver:
         seen.add(holder.id)
         family = family_of(holder.language)
         own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
-        own = [row for row in own if not _is_constructor(row)]
+        own = [row for row in own if not is_constructor(row)]
         own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
@@ -307,19 +307,27 @@ class Resolver:
         """Return whether a definition of another file is part of a class; `continued` is the class as written there."""
         if row.path == holder.path:
             return True
-        if holder.language == "go":
-            return _folder(holder.path) == _folder(row.path)
-        if holder.language == "kotlin":
-            return row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
-        if holder.language == "rust":
-            family = family_of(holder.language)
-            types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
-            return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
-        if holder.language == "swift":
-            return continued == holder.qualified_name and self._shares_module(holder, row)
-        if holder.language == "csharp":
-            return self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
-        return holder.language not in _WITH_FULL_NAMES or continued.replace("::", ".") == holder.qualified_name
+        match holder.language:
+            case "go":
+                is_part = _folder(holder.path) == _folder(row.path)
+            case "kotlin":
+                is_part = row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
+            case "rust":
+                is_part = self._is_type_there(holder, row.path)
+            case "swift":
+                is_part = continued == holder.qualified_name and self._shares_module(holder, row)
+            case "csharp":
+                is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
+            case _:
+                has_full_names = holder.language in _WITH_FULL_NAMES
+                is_part = not has_full_names or continued.replace("::", ".") == holder.qualified_name
+        return is_part
+
+    def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
+        """Return whether a type of Rust is what its name means in another file."""
+        family = family_of(holder.language)
+        types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
+        return len(types) == 1 or holder in self.provided(path, holder.name, family)
 
     def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
         """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
@@ -375,7 +383,7 @@ class _NamesOfFile:
             row
             for one in classes
             for row in self._resolver.known.definitions(one.name, self._family)
-            if _is_constructor(row) and self._resolver.owns(one, row)
+            if is_constructor(row) and self._resolver.owns(one, row)
         ]
 
     def _is_scoped(self, number: int) -> bool:
@@ -921,6 +929,10 @@ class _NamesOfFile:
         if not holders:
             return None
         name = self._names.name_at(place)
+        if self._names.name_at(place - 1) in self._rules.self_words and self._names.receiver_at(place - 1):
+            # `Shape.this.area()`, where the grammar takes `this` for a name as well
+            classes = [row for row in self.meaning(place - 2).definitions if is_holder(row)]
+            return self._of_class(classes, Certainty.CERTAIN, name)
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
@@ -1044,7 +1056,7 @@ def same_thing(row: DefinitionRow) -> tuple[str, str]:
     return ("" if is_shared else row.path), row.qualified_name
 
 
-def _is_constructor(row: DefinitionRow) -> bool:
+def is_constructor(row: DefinitionRow) -> bool:
     """Return whether a definition is a constructor that has the name of its class: only `new` means it."""
     return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
 

@@ -271,6 +271,8 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
         else:
             end = _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.
+        if place and stops[place - 1] != end:
+            end = _before_self(content, end)
         is_loose = place == 0 or stops[place - 1] != end
         if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT and start not in infix):
             continue
@@ -308,6 +310,14 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
         # `x?->y`, `x&.y`, `x!.y`
         end -= 1
     return _skip_blanks(content, end)
+
+
+def _before_self(content: bytes, end: int) -> int:
+    """Return where the class before `this` ends, as in `Shape.this.area()`; the same position if there is none."""
+    for word in (b".this", b".super"):
+        if content.endswith(word, 0, end):
+            return end - len(word)
+    return end
 
 
 def _before_braces(content: bytes, start: int) -> int:
