@@ -139,7 +139,15 @@ _RULES = {
         never_variables=_TYPES,
         has_fields_as_variables=True,
     ),
-    "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
+    "c": LanguageRules(
+        _words("this"),
+        has_implicit_self=True,
+        includes=True,
+        has_open_classes=True,
+        has_fields_as_variables=True,
+        never_variables=_TYPES,
+        never_functions=_FIELDS,
+    ),
     "php": LanguageRules(
         _words("$this self static"),
         _words("parent"),

@@ -338,5 +338,7 @@ def _mark_definitions(
         same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
         same = [place for place in same if roles[place] != OccurrenceRole.CALL | HAS_RECEIVER]
         others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
+        # In `Circle::Circle(double radius)`, the first one is the class.
+        others = [one for one in others if one + 1 not in others or roles[one + 1] != HAS_RECEIVER] or others
         for place in (others or same)[:1]:
             roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
