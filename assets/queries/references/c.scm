@@ -11,6 +11,7 @@
 (pointer_declarator declarator: (field_identifier) @ref.local)
 (array_declarator declarator: (field_identifier) @ref.local)
 (preproc_params (identifier) @ref.local)
+(preproc_arg) @ref.text
 
 ; The own name of a type that a typedef names too.
 (type_definition type: (struct_specifier name: (type_identifier) @ref.argument body: (_)))

@@ -50,6 +50,7 @@
 (reference_declarator (field_identifier) @ref.local)
 (array_declarator declarator: (field_identifier) @ref.local)
 (preproc_params (identifier) @ref.local)
+(preproc_arg) @ref.text
 
 (destructor_name (identifier) @ref.argument)
 ; The own name of a type that a typedef names too.
