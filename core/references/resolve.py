@@ -573,7 +573,7 @@ class _NamesOfFile:
             return _by_number(functions) if is_function else Meaning(Certainty.BY_NAME, tuple(candidates))
         if self._rules.sources_scripts:
             return self._in_scripts(place, functions)
-        return _by_number(functions)
+        return _by_number([row for row in functions if row.path == self._path or not _is_static(row)])
 
     def _in_scripts(self, place: int, functions: list[DefinitionRow]) -> Meaning:
         """Return a function or variable of other scripts: those that this one sources come first."""
@@ -631,7 +631,8 @@ class _NamesOfFile:
 
     def _in_class(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a member of a class around the place, in languages where that needs no `this`."""
-        if not any(map(self._resolver.is_member, candidates)):
+        is_member = any(map(self._resolver.is_member, candidates))
+        if not is_member and not (self._rules.has_open_classes and self._rules.has_fields_as_variables):
             return None
         if self._rules.has_implicit_self:
             # In Ruby, the members of outer classes are not those of `self`.
@@ -826,11 +827,9 @@ class _NamesOfFile:
     def _included(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
         if not self._rules.includes:
             return None
-        rows = [row for row in candidates if "static" not in row.modifiers.split() or row.path.endswith((".h", ".hpp"))]
+        rows = [row for row in candidates if not _is_static(row)]
         rows = [row for row in rows if not self._resolver.is_member(row)]
-        if len({row.qualified_name for row in rows}) == 1 and self._resolver.reaches(
-            self._path, [row.path for row in rows]
-        ):
+        if _count_things(rows) == 1 and self._resolver.reaches(self._path, [row.path for row in rows]):
             return certain(rows)
         return None
 
@@ -1026,9 +1025,23 @@ def _is_constructor(row: DefinitionRow) -> bool:
     return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
 
 
+def _is_static(row: DefinitionRow) -> bool:
+    """Return whether a function of C can only be used in its file; that of a header is in each that includes it."""
+    is_c = rules_of(row.language).includes and "static" in row.modifiers.split()
+    return is_c and not row.path.endswith((".h", ".hpp", ".hh", ".hxx", ".inl"))
+
+
+def _count_things(rows: Iterable[DefinitionRow]) -> int:
+    """Return how many things are defined; after `using namespace draw`, `Group::area` is `draw::Group::area`."""
+    things = {same_thing(row) for row in rows}
+    wholes = [name for path, name in things if not path]
+    short = {name for name in wholes if any(other.endswith(f".{name}") for other in wholes)}
+    return len(things) - len(short)
+
+
 def _by_number(rows: list[DefinitionRow]) -> Meaning:
     """Return the only definition as likely, or several by name."""
-    is_only = len({same_thing(row) for row in rows}) == 1
+    is_only = _count_things(rows) == 1
     return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
 
 
