@@ -15,7 +15,7 @@ from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import LanguageRules, family_of, is_holder, rules_of
-from keyhole.core.references.lua_tables import LuaTables, is_local
+from keyhole.core.references.lua_tables import LuaTables, fields, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
 from keyhole.core.references.packages import Packages, whole_name
@@ -189,12 +189,13 @@ class Resolver:
         return any(names.has_field(row.name) for path in paths if (names := self.known.names(path)))
 
     def _is_declared(self, name: str, family: str) -> bool:
-        """Return whether a class of Ruby declares an attribute of this name."""
-        if family != "ruby":
+        """Return whether a class of Ruby declares an attribute of this name, or a table of Lua gets such a field."""
+        find = {"ruby": declarations, "lua": fields}.get(family)
+        if find is None:
             return False
         declared = name.removesuffix("=")
         files = [names for path in self.known.files_with(declared) if (names := self.known.names(path))]
-        return any(declarations(names, declared) for names in files)
+        return any(find(names, declared) for names in files)
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
