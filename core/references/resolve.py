@@ -374,6 +374,10 @@ class _NamesOfFile:
             return NOTHING  # a variable
         if self._rules.has_aliases and receiver:
             return self._of_schema(place, receiver, candidates)
+        if self._rules.sources_scripts:
+            # A variable can have the name of a function.
+            is_call = self._names.role_at(place) is OccurrenceRole.CALL
+            candidates = [row for row in candidates if (row.kind in _CALLED) == is_call]
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
     def _names_part_of(self, place: int, types: list[DefinitionRow]) -> bool:
@@ -526,12 +530,12 @@ class _NamesOfFile:
 
     def _in_scripts(self, place: int, functions: list[DefinitionRow]) -> Meaning:
         """Return a function or variable of other scripts: those that this one sources come first."""
-        near = sourced(self._names, functions)
+        near = sourced(self._path, self._names, functions)
         if len({row.path for row in near}) == 1:
             return certain(near)
         is_command = is_common_member(self._family, self._names.name_at(place))
         # Scripts that have nothing to do with each other have variables of the same name.
-        is_variable = any(row.kind not in _CALLED for row in functions)
+        is_variable = self._names.role_at(place) is not OccurrenceRole.CALL
         if is_command or is_variable:
             return Meaning(Certainty.BY_NAME, tuple(functions))
         return _by_number(near or functions)

@@ -4,6 +4,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
+    @ref.word                             a word that may be a name as a whole: `log::info` in Bash
     @ref.path                             a path whose last part is imported: `"net/http"`
     @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
                                           or an import in braces, whose receiver is before them: `a.{b, c}`
@@ -72,9 +73,10 @@ class OccurrenceRole(IntEnum):
 
 
 _ROLES = {f"ref.{role.name.lower()}": int(role) for role in OccurrenceRole if role is not OccurrenceRole.MENTION}
+_ROLES |= {"ref.word": int(OccurrenceRole.STRING)}
 _ROLES |= {"ref.setter": int(OccurrenceRole.ASSIGNMENT), "ref.plain": int(OccurrenceRole.MENTION)}
 # Of a text in these roles, the whole is the name, and not its last part: `log::info` in Bash, `"garden.log"` in Lua.
-_WHOLE = ("ref.import", "ref.call", "ref.plain")
+_WHOLE = ("ref.import", "ref.call", "ref.word")
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
