@@ -494,7 +494,10 @@ class _NamesOfFile:
     def _of_schema(self, place: int, schema: str, candidates: list[DefinitionRow]) -> Meaning:
         """Return what has a name in a schema of SQL; scripts may create tables without naming their schema."""
         if rows := [row for row in candidates if row.parent == schema]:
-            return certain(rows)
+            # Scripts that set up a database each, such as tests, create tables of the same name.
+            near = [row for row in rows if row.path == self._path] or rows
+            is_clear = len({row.path for row in near}) == 1
+            return certain(near) if is_clear else Meaning(Certainty.BY_NAME, tuple(near))
         is_column = self._names.role_at(place) is OccurrenceRole.ARGUMENT
         return NOTHING if is_column else _by_number([row for row in candidates if not row.parent])
 
