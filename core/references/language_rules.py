@@ -6,8 +6,11 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
+# What C# leaves out of the name of a class where it decorates: `[Serializable]` is `SerializableAttribute`.
+ATTRIBUTE = "Attribute"
 # The languages of a family can use each other's definitions.
 _FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
+_FAMILIES |= dict.fromkeys(("java", "kotlin", "scala"), "jvm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class LanguageRules:
     has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
     has_late_variables: bool = False
+    # Fields are no symbols, so the only symbol of a name may not be the only member.
+    has_unlisted_fields: bool = False
     # In its class, a field hides other names as a variable does.
     has_fields_as_variables: bool = False
     # Names in these roles are never variables.
@@ -57,6 +62,10 @@ class LanguageRules:
     has_aliases: bool = False
     # What has members, beside classes and the like.
     other_holders: frozenset[str] = frozenset()
+    # Types are known from names, and these words mean the type around them; those of `open_types` may be anything.
+    has_value_types: bool = False
+    own_type_words: frozenset[str] = frozenset()
+    open_types: frozenset[str] = frozenset()
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
@@ -69,13 +78,22 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = {
-    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True, constructor="__init__"),
+    "python": LanguageRules(
+        _words("self cls"),
+        _words("super"),
+        needs_import=True,
+        constructor="__init__",
+        has_value_types=True,
+        own_type_words=_words("Self"),
+        open_types=_words("Any object Mock MagicMock AsyncMock NonCallableMock SimpleNamespace"),
+    ),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
     "go": LanguageRules(
         needs_import=True,
         shares_folder=True,
         has_open_classes=True,
         has_late_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
     ),
     "rust": LanguageRules(
@@ -95,6 +113,7 @@ _RULES = {
         has_packages=True,
         has_late_variables=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -107,6 +126,7 @@ _RULES = {
         has_companions=True,
         has_late_variables=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -116,12 +136,29 @@ _RULES = {
         has_implicit_self=True,
         has_packages=True,
         has_relative_imports=True,
-        has_open_classes=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
     ),
-    "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
-    "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
+    "csharp": LanguageRules(
+        _words("this"),
+        _words("base"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        never_variables=_TYPES,
+        has_fields_as_variables=True,
+        has_unlisted_fields=True,
+    ),
+    "swift": LanguageRules(
+        _words("self Self"),
+        _words("super"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+        has_fields_as_variables=True,
+        has_unlisted_fields=True,
+    ),
     "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
     "php": LanguageRules(
         _words("$this self static"),
@@ -152,7 +189,7 @@ def family_of(language: str) -> str:
 
 def rules_of(language: str) -> LanguageRules:
     """Return the rules of a language."""
-    return _RULES.get(family_of(language), _NO_RULES)
+    return _RULES.get(language) or _RULES.get(family_of(language), _NO_RULES)
 
 
 def is_holder(row: DefinitionRow) -> bool:

@@ -1,7 +1,7 @@
 """Resolving an occurrence of a name to the definitions that it may mean, with how certain that is.
 
 Nothing is guessed: what a name means is either told by the scope, an import, the class around it or the module or class
-before it, or the answer says that only the name matches. Types of variables are not known.
+before it, or the answer says that only the name matches. Of types, only what names tell is known (value_types.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,8 +13,9 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
+from keyhole.core.references.csharp_namespaces import CsharpNamespaces
 from keyhole.core.references.known_names import KnownNames
-from keyhole.core.references.language_rules import LanguageRules, family_of, is_holder, rules_of
+from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
 from keyhole.core.references.lua_tables import LuaTables, fields, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
@@ -22,6 +23,8 @@ from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
 from keyhole.core.references.shell_sources import sourced
+from keyhole.core.references.swift_modules import is_seen, module_name, module_of
+from keyhole.core.references.value_types import ValueTypes
 from keyhole.core.syntax.occurrences import OUTERMOST, UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -48,7 +51,7 @@ _NEVER = frozenset(
 _FIRST_LINE = 1
 _CALLED = frozenset(["function", "method", "constructor"])
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE])
-_VALUES = _CALLED | {"constant", "variable", "property"}
+_VALUES = _CALLED | {"constant", "event", "getter", "property", "setter", "variable"}
 
 
 class Meaning(NamedTuple):
@@ -61,7 +64,8 @@ class Meaning(NamedTuple):
 class Members(NamedTuple):
     """The definitions of a member in a class and what it inherits from.
 
-    `is_complete` is False if a base is not in the workspace: then a member that is not found may be there.
+    `is_complete` is False if it is not known what a base is: then a member that is not found may be there. A base from
+    outside has no member that the workspace defines.
     """
 
     definitions: tuple[DefinitionRow, ...]
@@ -77,13 +81,16 @@ class Resolver:
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
         self.packages = Packages(self.known)
+        self.csharp = CsharpNamespaces(self.known)
         self.namespaces = Namespaces(self.known)
         self.tables = LuaTables(self.known)
+        self.types = ValueTypes(self)
         self._bindings: dict[str, FileBindings] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
         self.by_members = cache(self._by_members)
+        self.is_field = cache(self._is_field)
 
     def meaning(self, path: str, place: int) -> Meaning:
         """Return what the name at a place of a file may mean."""
@@ -125,6 +132,8 @@ class Resolver:
         """Return whether a definition is reached through its class."""
         if row.kind in _MEMBERS or (row.parent and rules_of(row.language).has_tables and not is_local(row)):
             return True
+        if row.parent and row.depth == 0 and rules_of(row.language).has_packages:
+            return True  # a function that extends a class, which may be outside the workspace
         return bool(row.parent) and any(
             holder.qualified_name == row.parent and is_holder(holder) for holder in self.known.holders(row.path)
         )
@@ -142,7 +151,7 @@ class Resolver:
         return is_named and self._may_continue(holder, row, row.parent)
 
     def bases(self, holder: DefinitionRow) -> Members:
-        """Return the classes that a class extends; not complete if one of them is not in the workspace."""
+        """Return the classes of the workspace that a class extends; not complete if it is not known what one is."""
         if holder.id not in self._bases:
             self._bases[holder.id] = Members((), is_complete=True)  # in case it extends itself
             self._bases[holder.id] = self._find_bases(holder)
@@ -169,24 +178,32 @@ class Resolver:
         near = [one for one in rows if one.path == row.path]
         return (near or rows or [row])[0]
 
-    def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
-        """Return the members with a name, for a receiver whose type is not known."""
-        members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
-        if is_of_several or is_common_member(family, name) or self._is_declared(name, family):
-            return Meaning(Certainty.BY_NAME, tuple(members))
-        found = _by_number(members)
-        if found.certainty is Certainty.LIKELY and self._may_be_field(members[0]):
-            return Meaning(Certainty.BY_NAME, found.definitions)
-        return found
-
-    def _may_be_field(self, row: DefinitionRow) -> bool:
-        """Return whether a class has a field with the name of a member: fields are no symbols, so it is not counted."""
-        rules = rules_of(row.language)
-        if not rules.has_fields_as_variables or (rules.never_functions and row.kind in _CALLED):
+    def is_from_outside(self, path: str, place: int) -> bool:
+        """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        names, bindings = self.known.names(path), self.bindings(path)
+        if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
             return False
-        family = family_of(row.language)
-        paths = [path for path in self.known.files_with(row.name) if family_of(self.known.language(path)) == family]
-        return any(names.has_field(row.name) for path in paths if (names := self.known.names(path)))
+        before = names.taken_from(place)
+        if UNNAMED in before:
+            return False
+        first = names.name_numbered(before[-1]) if before else names.name_at(place)
+        if bound := bindings.of(first):
+            return not any(binding.path for binding in bound)
+        return not names.places_in_roles(first, _OWN) and not any(bindings.stars())
+
+    def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
+        """Return the members with a name, for a receiver whose type is not known."""
+        family = family_of(language)
+        members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
+        members = [row for row in members if not _is_constructor(row)]
+        if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
+            return Meaning(Certainty.BY_NAME, tuple(members))
+        return _by_number(members)
+
+    def _is_field(self, name: str, family: str) -> bool:
+        """Return whether a class has a field of this name."""
+        paths = [path for path in self.known.files_with(name) if family_of(self.known.language(path)) == family]
+        return any(names.has_field(name) for path in paths if (names := self.known.names(path)))
 
     def _is_declared(self, name: str, family: str) -> bool:
         """Return whether a class of Ruby declares an attribute of this name, or a table of Lua gets such a field."""
@@ -260,7 +277,7 @@ class Resolver:
                 meaning = self.meaning(part.path, place)
                 found = [row for row in meaning.definitions if is_holder(row) and row.kind != "impl"]
                 is_sure = bool(found) and meaning.certainty is not Certainty.BY_NAME
-                is_complete = is_complete and (is_sure or names.name_at(place) == "object")
+                is_complete = is_complete and (is_sure or self.is_from_outside(part.path, place))
                 bases.update((row.id, row) for row in found if is_sure)
         return Members(tuple(bases.values()), is_complete)
 
@@ -278,11 +295,25 @@ class Resolver:
             return True
         if holder.language == "go":
             return _folder(holder.path) == _folder(row.path)
+        if holder.language == "kotlin":
+            return row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
         if holder.language == "rust":
             family = family_of(holder.language)
             types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
             return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
+        if holder.language == "swift":
+            return continued == holder.qualified_name and self._shares_module(holder, row)
+        if holder.language == "csharp":
+            return self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
         return holder.language not in _WITH_FULL_NAMES or continued.replace("::", ".") == holder.qualified_name
+
+    def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
+        """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
+        if module_of(holder.path) == module_of(row.path):
+            return True
+        types = self.known.definitions(holder.name, family_of(holder.language))
+        types = [one for one in types if one.kind in HOLDS_METHODS - _PARTS]
+        return len({module_of(one.path) for one in types if one.qualified_name == holder.qualified_name}) <= 1
 
 
 class _NamesOfFile:
@@ -350,6 +381,8 @@ class _NamesOfFile:
         name, role = self._names.name_at(place), self._names.role_at(place)
         receiver = self._names.receiver_at(place)
         candidates = self._resolver.known.definitions(name, self._family)
+        if self._language == "csharp" and role is OccurrenceRole.DECORATOR:
+            candidates = [*candidates, *self._resolver.known.definitions(f"{name}{ATTRIBUTE}", self._family)]
         # The type itself instead of its parts, if the workspace has it.
         candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
         is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
@@ -392,6 +425,8 @@ class _NamesOfFile:
         """Return whether the name is the one that an import of this file gives to something."""
         if self._rules.has_packages:
             return name in self._resolver.packages.imports(self._path, self._names).by_name
+        if self._language == "csharp":
+            return name in self._resolver.csharp.usings(self._path, self._names).aliases
         bindings = self._resolver.bindings(self._path)
         return bindings is not None and bool(bindings.of(name))
 
@@ -405,6 +440,9 @@ class _NamesOfFile:
         found = bindings.at(self._names.line_at(place), name) if bindings else []
         if self._rules.needs_import:
             return self._through(found, name)
+        if self._language == "csharp":
+            spaces, whole = self._resolver.csharp, self._names.dotted(place)
+            return self._clear([row for row in candidates if spaces.has_name(row, whole)])
         top = [row for row in candidates if not self._resolver.is_member(row)]
         return _by_number(top)
 
@@ -467,7 +505,7 @@ class _NamesOfFile:
             # A table is often called the same in the file that uses it.
             if same := [row for row in candidates if row.parent == table]:
                 return _by_number(same)
-        return self._resolver.by_members(self._names.name_at(place), self._family)
+        return self._resolver.by_members(self._names.name_at(place), self._language)
 
     # Names on their own
 
@@ -482,6 +520,8 @@ class _NamesOfFile:
             self._in_class,
             self._in_file,
             self._in_packages,
+            self._in_namespaces,
+            self._in_swift_module,
             self._by_import,
             self._in_folder,
             self._included,
@@ -536,7 +576,7 @@ class _NamesOfFile:
         near = sourced(self._path, self._names, functions)
         if len({row.path for row in near}) == 1:
             return certain(near)
-        is_command = is_common_member(self._family, self._names.name_at(place))
+        is_command = is_common_member(self._language, self._names.name_at(place))
         # Scripts that have nothing to do with each other have variables of the same name.
         is_variable = self._names.role_at(place) is not OccurrenceRole.CALL
         if is_command or is_variable:
@@ -564,7 +604,7 @@ class _NamesOfFile:
     def _scopes_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, and the classes where their fields count as variables."""
         has_fields = self._rules.has_fields_as_variables
-        return self._names.around(place) if has_fields else self._names.functions_around(place)
+        return self._names.scopes_around(place) if has_fields else self._names.functions_around(place)
 
     def _is_called_first(self, place: int, symbol: int, first_line: int) -> bool:
         """Return whether a variable gets its name from a function that it is made with: `let area = area(x)`."""
@@ -597,10 +637,25 @@ class _NamesOfFile:
             is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
             holders = self._holders(place)[:1] if is_direct else []
         for holder in holders:
-            found = self._resolver.members(holder, self._names.name_at(place))
-            if found.definitions:
-                return certain(found.definitions)
+            found = self._resolver.members(holder, self._names.name_at(place)).definitions
+            if self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}:
+                found = tuple(row for row in found if row.kind not in _VALUES)
+            if found:
+                return self._or_type(place, found, candidates)
         return None
+
+    def _or_type(self, place: int, members: tuple[DefinitionRow, ...], candidates: list[DefinitionRow]) -> Meaning:
+        """Return a member; in `Unit.Metre` and `new Unit()` of C#, the name may also be that of its type."""
+        is_call = self._names.role_at(place) is OccurrenceRole.CALL
+        if self._language != "csharp" or not (is_call or self._names.is_continued(place)):
+            return certain(members)
+        types = [row for row in candidates if row.kind in HOLDS_METHODS and row not in members]
+        meaning = self._in_namespaces(place, types)
+        if meaning is None or not meaning.definitions:
+            return certain(members)
+        if is_call and all(row.kind not in _CALLED for row in members):
+            return meaning
+        return Meaning(Certainty.BY_NAME, (*members, *meaning.definitions))
 
     def _in_file(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         own = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
@@ -641,22 +696,31 @@ class _NamesOfFile:
         for package in reversed(packages.seen_from(self._path)):
             if own := [row for row in candidates if packages.owner(row) == package]:
                 return self._nearest(own)
-        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.stars)]
-        return self._nearest(starred) if starred else None
+        stars = {name for star in imports.stars for name in self._whole_names(star)}
+        if starred := [row for row in candidates if packages.owner(row) in stars]:
+            return self._nearest(starred)
+        if self._rules.has_relative_imports:
+            ends = tuple(f".{star}" for star in imports.stars)
+            starred = [row for row in candidates if packages.owner(row).endswith(ends)]
+        return _by_number(starred) if starred else None
 
-    def _is_starred(self, owner: str, imported: set[str]) -> bool:
-        if owner in imported:
-            return True
-        return self._rules.has_relative_imports and any(owner.endswith(f".{name}") for name in imported)
-
-    def _with_whole_name(self, whole: str) -> Meaning:
+    def _with_whole_name(self, given: str) -> Meaning:
+        """Return what has a name that an import gives."""
         packages = self._resolver.packages
-        rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+        rows = self._resolver.known.definitions(given.rpartition(".")[2], self._family)
         rows = [row for row in rows if row.kind not in _PARTS]
-        exact = [row for row in rows if packages.has_name(row, whole)]
-        if exact or not self._rules.has_relative_imports:
-            return self._nearest(exact)
-        return _by_number([row for row in rows if packages.ends_with(row, whole)])
+        for whole in self._whole_names(given):
+            if exact := [row for row in rows if packages.has_name(row, whole)]:
+                return self._nearest(exact)
+        if not self._rules.has_relative_imports:
+            return NOTHING
+        return _by_number([row for row in rows if packages.ends_with(row, given)])
+
+    def _whole_names(self, given: str) -> list[str]:
+        """Return the whole names that a name in an import may stand for."""
+        if not self._rules.has_relative_imports:
+            return [given]
+        return [*(f"{package}.{given}" for package in reversed(self._resolver.packages.seen_from(self._path))), given]
 
     def _nearest(self, rows: list[DefinitionRow]) -> Meaning:
         """Return definitions with one whole name; if several projects have one, that of the same project."""
@@ -664,6 +728,75 @@ class _NamesOfFile:
         near = [row for row in rows if row.path.rpartition("/src/")[0] == project]
         is_clear = bool(near) or len({same_thing(row) for row in rows}) <= 1
         return certain(near or rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _in_namespaces(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the namespaces around the place have, then what `using` brings."""
+        if self._language != "csharp":
+            return None
+        spaces = self._resolver.csharp
+        usings = spaces.usings(self._path, self._names)
+        if whole := usings.aliases.get(self._names.name_at(place)):
+            rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+            return self._clear([row for row in rows if spaces.has_name(row, whole)])
+        for space in spaces.around(self._path, self._names.line_at(place)):
+            if rows := [row for row in candidates if spaces.owner(row) == space]:
+                return self._clear(rows)
+        if rows := [row for row in candidates if spaces.owner(row) in usings.spaces]:
+            return self._clear(rows)
+        rows = [row for row in candidates if not spaces.owner(row)]
+        return self._clear(rows) if rows else None
+
+    def _of_namespace(self, place: int) -> Meaning | None:
+        """Return what a name means if everything before it is its namespace or class, from one that is seen here."""
+        if self._language != "csharp":
+            return None
+        names, spaces = self._names, self._resolver.csharp
+        whole = names.dotted(place).removeprefix("global.")
+        first, _, rest = whole.partition(".")
+        start = place - names.dotted(place).count(".")
+        usings = spaces.usings(self._path, names)
+        candidates = self._resolver.known.definitions(first, self._family)
+        if names.receiver_at(start) or self._since(start, first) or self._in_class(start, candidates):
+            return None
+        seen = ["", *spaces.around(self._path, names.line_at(place)), *usings.spaces]
+        wanted = {f"{space}.{whole}".lstrip(".") for space in seen}
+        if first in usings.aliases:
+            wanted = {f"{usings.aliases[first]}.{rest}"}
+        rows = self._resolver.known.definitions(names.name_at(place), self._family)
+        found = [row for row in rows if spaces.whole_name(row.path, row.qualified_name) in wanted]
+        return self._clear(found) if found else None
+
+    def _clear(self, rows: list[DefinitionRow]) -> Meaning:
+        """Return definitions with one whole name as certain; several files can only define parts of one class."""
+        namespaces = self._resolver.csharp
+        wholes = {namespaces.whole_name(row.path, row.qualified_name) for row in rows}
+        files = {row.path for row in rows if "partial" not in row.modifiers.split()}
+        is_clear = len(wholes) <= 1 and (len(files) <= 1 or all(map(self._resolver.is_member, rows)))
+        return certain(rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _in_swift_module(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the other files of the module have, then what an imported module has."""
+        if self._language != "swift":
+            return None
+        rows = [row for row in candidates if not self._resolver.is_member(row) and is_seen(row, self._path)]
+        module, imported = module_of(self._path), self._imported_modules()
+        own = [row for row in rows if module_of(row.path) == module]
+        found = own or [row for row in rows if module_name(row.path) in imported]
+        if not found:
+            return None
+        is_clear = len({same_thing(row) for row in found}) == 1
+        return certain(found) if is_clear else Meaning(Certainty.BY_NAME, tuple(found))
+
+    def _of_swift_module(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a name means after the name of its module: `Shapes.total`."""
+        if self._language != "swift" or receiver not in self._imported_modules():
+            return None
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        rows = [row for row in rows if module_name(row.path) == receiver and not self._resolver.is_member(row)]
+        return certain(rows) if rows else None
+
+    def _imported_modules(self) -> set[str]:
+        return {self._names.name_at(place) for place in self._names.places_in_role(OccurrenceRole.IMPORT)}
 
     def _by_import(self, place: int, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
@@ -706,10 +839,32 @@ class _NamesOfFile:
         elif receiver in self._rules.class_words and self._names.receiver_at(place - 1) in self._rules.self_words:
             found = self._of_self(place, inherited=False)
         elif self._is_known(place, receiver):
-            found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
+            found = self._of_package(place) or self._of_namespace(place) or self._of_swift_module(place, receiver)
+            found = found or self._of_module(place, receiver) or self._of_named(place, receiver)
         else:
             found = None
-        return found or self._resolver.by_members(name, self._family)
+        return found or self._of_type(place, receiver) or self._of_unknown(place, name)
+
+    def _of_unknown(self, place: int, name: str) -> Meaning:
+        """Return the members that a name may mean, if what it is taken from is not known."""
+        found = self._resolver.by_members(name, self._language)
+        may_be_field = self._rules.has_unlisted_fields and self._names.role_at(place) is not OccurrenceRole.CALL
+        if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
+            return Meaning(Certainty.BY_NAME, found.definitions)
+        return found
+
+    def _of_type(self, place: int, receiver: str) -> Meaning | None:
+        """Return a member of what the receiver holds; None if that is not known."""
+        if not self._rules.has_value_types or not place or self._names.name_at(place - 1) != receiver:
+            return None
+        name, types = self._names.name_at(place), self._resolver.types.at(self._path, place - 1)
+        if rows := [row for holder in types.holders for row in self._resolver.members(holder, name).definitions]:
+            return _by_number(rows)
+        if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
+            return NOTHING
+        if types.holders:
+            return self._resolver.by_members(name, self._language, is_of_several=True)
+        return NOTHING if types.is_outside and not types.is_unknown else None
 
     def _is_known(self, place: int, receiver: str) -> bool:
         """Return whether the place before a name has its receiver, and that is no variable."""
@@ -762,9 +917,11 @@ class _NamesOfFile:
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
-        if inherited and self._rules.has_namespaces:
-            return NOTHING  # full names tell that the base class is outside the workspace
-        return self._resolver.by_members(name, self._family, is_of_several=True)
+        if inherited and (found.is_complete or self._rules.has_namespaces):
+            return NOTHING  # the base class is outside the workspace
+        if self._rules.has_value_types and self._resolver.types.has_attribute(holders[0], name):
+            return NOTHING
+        return self._resolver.by_members(name, self._language, is_of_several=True)
 
     def _of_named(self, place: int, receiver: str) -> Meaning | None:
         """Return the member of a class or namespace that is named before it; None if the name means something else."""
@@ -786,9 +943,10 @@ class _NamesOfFile:
         return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
 
     def _is_type_from_outside(self, place: int) -> bool:
-        """Return whether a name of Rust is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
+        """Return whether a name is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
         name = self._names.name_at(place)
-        if self._language != "rust" or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
+        has_capital_types = self._language == "rust" or self._rules.has_packages
+        if not has_capital_types or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
             return False
         return not self._names.is_type_parameter(name, place)
 
@@ -798,7 +956,7 @@ class _NamesOfFile:
             return Meaning(certainty, tuple(rows))
         if all(one.is_complete for one in found):
             return NOTHING
-        return self._resolver.by_members(name, self._family, is_of_several=True)
+        return self._resolver.by_members(name, self._language, is_of_several=True)
 
     def _of_module(self, place: int, receiver: str) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
@@ -844,7 +1002,7 @@ class _NamesOfFile:
         if self._language != "go":
             return False
         around = list(self._names.functions_around(place))
-        return bool(around) and self._names.first_local(around[-1]) == self._names.receiver_at(place)
+        return bool(around) and self._names.local_before_name(around[-1]) == self._names.receiver_at(place)
 
     def _holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""

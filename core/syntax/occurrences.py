@@ -6,6 +6,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
     @ref.word                             a word that may be a name as a whole: `log::info` in Bash
     @ref.path                             a path whose last part is imported: `"net/http"`
+    @ref.member                           a member of something that is not written before it: `new Square { Side = 1 }`
     @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
                                           or an import in braces, whose receiver is before them: `a.{b, c}`
     @ref.attribute @ref.assignment        a member that is read; a variable or member that is written
@@ -19,6 +20,12 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref.setter                           a member that is written, where the grammar sees a call: `x.cost = 1` in Ruby
     @ref.plain                            a name that only mentions, where another pattern sees more: `x` in `{[x] = 1}`
     @ref.part                             a part of a name that is recorded as a whole: `x` in `$x`
+
+These say where a type comes from, besides what the name does; the last one counts:
+
+    @mark.value                           what a variable or member before it holds: `Item` in `x = Item()`, `x: Item`
+    @mark.entered                         what a variable after it holds: `open_item` in `with open_item() as x`
+    @mark.returned                        what the function around it returns: `Item` in `-> Item`, `return Item()`
 """
 
 import re
@@ -27,7 +34,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from itertools import pairwise
+from itertools import accumulate, chain, repeat
+from operator import sub
 
 from tree_sitter import Node
 
@@ -80,6 +88,11 @@ _WHOLE = ("ref.import", "ref.call", "ref.word")
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
+# Added to the role of a name that says where the type of something comes from; see above.
+IS_VALUE, IS_ENTERED, IS_RETURNED = 0x20, 0x40, 0x60
+MARK_BITS = 0x60
+ROLE_BITS = 0x1F
+_MARKS = {"mark.value": IS_VALUE, "mark.entered": IS_ENTERED, "mark.returned": IS_RETURNED}
 # The receiver of `make().name`; any other number is that of a name, counted from 1.
 UNNAMED = 0
 # Columns beyond this one are not recorded.
@@ -103,24 +116,33 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
-    ends, roles, infix = _collect(content, captures)
+    captures = list(captures)
+    marks = _collect_marks(captures)
+    ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
         return b""
     stops = list(map(ends.__getitem__, starts))
     numbers = _Numbers()
-    quotes = _QUOTES_OF_NAMES if language == "sql" else b""
-    name_of = [numbers[content[start:stop].strip(quotes)] for start, stop in zip(starts, stops, strict=True)]
-    rows = source.rows(starts)
-    role_of = bytearray([roles.get(start, 0) for start in starts])
-    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix)
-    columns = [min(start - first, LAST_COLUMN) for start, first in zip(starts, source.row_starts(rows), strict=True)]
+    texts = [content[start:stop] for start, stop in zip(starts, stops, strict=True)]
+    if language == "sql":
+        texts = [text.strip(_QUOTES_OF_NAMES) for text in texts]
+    name_of = list(map(numbers.__getitem__, texts))
+    steps = list(map(content.count, repeat(b"\n"), chain((0,), starts), starts))
+    rows = list(accumulate(steps))
+    role_of = bytearray(map(roles.get, starts, repeat(0)))
+    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix, members)
+    columns = list(map(sub, starts, source.row_starts(rows)))
+    if max(columns) > LAST_COLUMN:
+        columns = [min(column, LAST_COLUMN) for column in columns]
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
     if language == "ruby":
         _tell_calls(role_of, name_of, numbers, firsts, lasts)
-    steps = [rows[0], *(row - before for before, row in pairwise(rows))]
+    if marks:
+        for place, start in enumerate(starts):
+            role_of[place] |= marks.get(start, 0)
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
     names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
@@ -168,11 +190,15 @@ class _Numbers(dict[bytes, int]):
 
 def _collect(
     content: bytes, captures: Iterable[dict[str, list[Node]]]
-) -> tuple[dict[int, int], dict[int, int], set[int]]:
-    """Return the end and the role of each name, by its start, and the starts of those between two operands."""
+) -> tuple[dict[int, int], dict[int, int], set[int], set[int]]:
+    """Return the end and the role of each name, by its start.
+
+    Also the starts of those between two operands, and of members of something that is not written.
+    """
     ends: dict[int, int] = {}
     roles: dict[int, int] = {}
     infix: set[int] = set()
+    members: set[int] = set()
     for found in captures:
         # Lists instead of single names: files have so many that it takes half the time.
         _add_places(ends, found.pop("ref", []))
@@ -190,13 +216,23 @@ def _collect(
                 ends[path.start(1)] = path.end(1)
                 roles[path.start(1)] = OccurrenceRole.IMPORT
         infix.update(node.start_byte for node in found.pop("ref.infix", ()))
+        members.update(node.start_byte for node in found.pop("ref.member", ()))
         # In the order of the roles, so that the more telling one stays.
         for capture, role in _ROLES.items():
             if nodes := found.get(capture, []):
                 roles.update(dict.fromkeys(_add_places(ends, nodes), role))
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
-    return ends, roles, infix
+    return ends, roles, infix, members
+
+
+def _collect_marks(captures: Iterable[dict[str, list[Node]]]) -> dict[int, int]:
+    """Remove the captures of marks, and return the mark of each name that has one, by its start."""
+    marks: dict[int, int] = {}
+    for found in captures:
+        for capture, mark in _MARKS.items():
+            marks.update((node.start_byte, mark) for node in found.pop(capture, ()))
+    return marks
 
 
 def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
@@ -215,15 +251,25 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
     numbers: _Numbers,
     roles: bytearray,
     infix: set[int],
+    members: set[int],
 ) -> list[int]:
     """Mark each name that is taken from something, and return the numbers of what they are taken from."""
     receivers = []
-    after_mark = [place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in infix]
+    marked = infix | members
+    after_mark = [
+        place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in marked
+    ]
     for place in after_mark:
         start = starts[place]
+        if start in members or (language == "swift" and _starts_member(content, start)):
+            roles[place] |= HAS_RECEIVER
+            receivers.append(UNNAMED)
+            continue
         if start in infix:
             is_import = roles[place] == OccurrenceRole.IMPORT
             end = _before_braces(content, start) if is_import else _skip_blanks(content, start)
+        elif place and stops[place - 1] == start - 1 and content[start - 1] == _DOT:
+            end = start - 1  # as in nearly all cases: `name.name`
         else:
             end = _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.
@@ -271,6 +317,12 @@ def _before_braces(content: bytes, start: int) -> int:
     return max(0, content.rfind(b"{", 0, start) - 1)
 
 
+def _starts_member(content: bytes, start: int) -> bool:
+    """Return whether nothing comes before the dot of a name of Swift: `return .metre`, but not on a line of its own."""
+    line = content[content.rfind(b"\n", 0, start) + 1 : start - 1]
+    return content[start - 1] == _DOT and line.endswith((b" ", b"\t")) and not line.isspace()
+
+
 def _skip_blanks(content: bytes, end: int) -> int:
     """Return where the text before a position ends."""
     while end and content[end - 1] in b" \t\r\n":
@@ -309,11 +361,16 @@ def _tell_calls(roles: bytearray, name_of: list[int], numbers: _Numbers, firsts:
 def _mark_definitions(
     roles: bytearray, rows: list[int], name_of: list[int], numbers: _Numbers, symbols: Sequence[Symbol]
 ) -> None:
-    """Mark the names of the symbols themselves: the first such name on the line where the symbol is named."""
+    """Mark the names of the symbols themselves: the first such name on the line where the symbol is named.
+
+    In `public Unit Unit { get; }`, the first one is the type.
+    """
     for symbol in symbols:
         number = numbers.get(symbol.name.encode())
         row = symbol.name_line - 1
-        for place in range(bisect_left(rows, row), bisect_right(rows, row)):
-            if name_of[place] == number and roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT:
-                roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
-                break
+        same = [place for place in range(bisect_left(rows, row), bisect_right(rows, row)) if name_of[place] == number]
+        same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
+        same = [place for place in same if roles[place] != OccurrenceRole.CALL | HAS_RECEIVER]
+        others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
+        for place in (others or same)[:1]:
+            roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
