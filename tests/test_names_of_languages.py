@@ -3,15 +3,15 @@
 from collections.abc import Callable
 
 import pytest
-from tests.occurrence_text import occurrences_text
-from tests.reference_samples import SAMPLES
+from occurrence_text import occurrences_text
+from reference_samples import SAMPLES
 
 # The file of each sample that shows most of what its language has.
 FILES = {
     "bash": "lib/jobs.sh",
-    "c": "src/list.c",
-    "cpp": "include/draw/shape.h",
-    "csharp": "Shapes/Shape.cs",
+    "c": "src/main.c",
+    "cpp": "src/group.cpp",
+    "csharp": "Store/Shelf.cs",
     "go": "pot/shelf.go",
     "java": "src/main/java/org/acme/draw/Group.java",
     "javascript": "lib/shapes.js",
@@ -20,10 +20,10 @@ FILES = {
     "php": "src/Shop/Items.php",
     "python": "store/items.py",
     "ruby": "lib/shop/items.rb",
-    "rust": "src/shapes/mod.rs",
+    "rust": "src/shapes/grid.rs",
     "scala": "src/main/scala/mill/grain/Stock.scala",
     "sql": "schema.sql",
-    "swift": "Sources/Shapes/Shape.swift",
+    "swift": "Sources/Shapes/Drawing.swift",
     "typescript": "src/model.ts",
 }
 

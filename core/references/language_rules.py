@@ -6,8 +6,17 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
+# What C# leaves out of the name of a class where it decorates: `[Serializable]` is `SerializableAttribute`.
+ATTRIBUTE = "Attribute"
 # The languages of a family can use each other's definitions.
-_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c", "java": "jvm", "kotlin": "jvm", "scala": "jvm"}
+_FAMILIES = {
+    "typescript": "javascript",
+    "tsx": "javascript",
+    "cpp": "c",
+    "java": "jvm",
+    "kotlin": "jvm",
+    "scala": "jvm",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,10 @@ class LanguageRules:
     has_aliases: bool = False
     # What has members, beside classes and the like.
     other_holders: frozenset[str] = frozenset()
+    # Types are known from names, and these words mean the type around them; those of `open_types` may be anything.
+    has_value_types: bool = False
+    own_type_words: frozenset[str] = frozenset()
+    open_types: frozenset[str] = frozenset()
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
@@ -71,7 +84,15 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = {
-    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True, constructor="__init__"),
+    "python": LanguageRules(
+        _words("self cls"),
+        _words("super"),
+        needs_import=True,
+        constructor="__init__",
+        has_value_types=True,
+        own_type_words=_words("Self"),
+        open_types=_words("Any object Mock MagicMock AsyncMock NonCallableMock SimpleNamespace"),
+    ),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
     "go": LanguageRules(
         needs_import=True,
@@ -125,9 +146,34 @@ _RULES = {
         has_unlisted_fields=True,
         never_variables=_TYPES,
     ),
-    "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
-    "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
-    "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
+    "csharp": LanguageRules(
+        _words("this"),
+        _words("base"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        never_variables=_TYPES,
+        has_fields_as_variables=True,
+        has_unlisted_fields=True,
+    ),
+    "swift": LanguageRules(
+        _words("self Self"),
+        _words("super"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+        has_fields_as_variables=True,
+        has_unlisted_fields=True,
+    ),
+    "c": LanguageRules(
+        _words("this"),
+        has_implicit_self=True,
+        includes=True,
+        has_open_classes=True,
+        has_fields_as_variables=True,
+        never_variables=_TYPES,
+        never_functions=_FIELDS,
+    ),
     "php": LanguageRules(
         _words("$this self static"),
         _words("parent"),

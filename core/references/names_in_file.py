@@ -7,7 +7,21 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from keyhole.core.syntax.occurrences import COLUMN, FUNCTION, HAS_RECEIVER, HEADER, HOLDER, UNNAMED, OccurrenceRole
+from keyhole.core.syntax.occurrences import (
+    COLUMN,
+    FUNCTION,
+    HAS_RECEIVER,
+    HEADER,
+    HOLDER,
+    IS_ENTERED,
+    IS_RETURNED,
+    IS_VALUE,
+    MARK_BITS,
+    OTHER,
+    ROLE_BITS,
+    UNNAMED,
+    OccurrenceRole,
+)
 
 # The receiver of `make().name`.
 NOT_A_NAME = "…"
@@ -15,6 +29,10 @@ NOT_A_NAME = "…"
 NO_SYMBOL = -1
 _ROLES = tuple(OccurrenceRole)
 _IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
+# A name of one of these roles starts something else that may have a type.
+_STARTS_OTHER = frozenset([OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION])
+# How many names after or before a variable are looked at to find where its type comes from.
+_LONGEST_VALUE = 12
 _SIZES = {b"B": 1, b"H": 2, b"I": 4}
 
 Numbers = NDArray[np.int64]
@@ -25,7 +43,8 @@ RoleSet = NDArray[np.bool_]
 def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
     """Return these roles as a set that whole columns are looked up in, for names that are taken from others or not."""
     wanted: RoleSet = np.zeros(2 * HAS_RECEIVER, dtype=np.bool_)
-    wanted[[role | HAS_RECEIVER if is_taken else role for role in roles]] = True
+    for mark in (0, IS_VALUE, IS_ENTERED, IS_RETURNED):
+        wanted[[role | mark | (HAS_RECEIVER if is_taken else 0) for role in roles]] = True
     return wanted
 
 
@@ -85,7 +104,7 @@ class NamesInFile:
 
     def role_at(self, place: int) -> OccurrenceRole:
         """Return the role at a place."""
-        return _ROLES[self._roles[place] & ~HAS_RECEIVER]
+        return _ROLES[self._roles[place] & ROLE_BITS]
 
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
@@ -113,7 +132,7 @@ class NamesInFile:
 
     def places_in_role(self, role: OccurrenceRole) -> list[int]:
         """Return the places of all names in a role, in order."""
-        found: list[int] = np.flatnonzero(np.asarray(self._roles) % HAS_RECEIVER == role).tolist()
+        found: list[int] = np.flatnonzero(np.asarray(self._roles) & ROLE_BITS == role).tolist()
         return found
 
     def is_continued(self, place: int) -> bool:
@@ -147,6 +166,37 @@ class NamesInFile:
         start, stop = np.searchsorted(self._lines, [first, end])
         return any(self.role_at(place) in _IMPORTED for place in range(start, stop))
 
+    # Where types come from
+
+    def values_of(self, place: int) -> list[int]:
+        """Return the names that say what the variable at a place holds: a declared type, or else its first value."""
+        found = []
+        for one in range(place + 1, min(place + 1 + _LONGEST_VALUE, self.count)):
+            mark = self._roles[one] & MARK_BITS
+            if mark == IS_VALUE:
+                found.append(one)
+            elif mark == IS_RETURNED or self._roles[one] & ROLE_BITS in _STARTS_OTHER:
+                break
+        declared = [one for one in found if self._roles[one] & ROLE_BITS == OccurrenceRole.TYPE]
+        return declared or found or self._entered(place)
+
+    def _entered(self, place: int) -> list[int]:
+        for one in range(place - 1, max(place - _LONGEST_VALUE, -1), -1):
+            if self._roles[one] & MARK_BITS == IS_ENTERED:
+                return [one]
+            if self._roles[one] & ROLE_BITS in _STARTS_OTHER:
+                break
+        return []
+
+    def returned_by(self, symbol: int) -> list[int]:
+        """Return the names that say what a function returns: its declared type, or else what its body returns."""
+        inside = self.inside(symbol)
+        marks = np.asarray(self._roles)[inside.start : inside.stop] & MARK_BITS
+        places: list[int] = (np.flatnonzero(marks == IS_RETURNED) + inside.start).tolist()
+        found = [place for place in places if self.symbol_at(place) == symbol]
+        declared = [place for place in found if self._roles[place] & ROLE_BITS == OccurrenceRole.TYPE]
+        return declared or found
+
     # Symbols, by their number in the file
 
     def symbol_at(self, place: int) -> int:
@@ -165,6 +215,10 @@ class NamesInFile:
     def functions_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, the innermost first."""
         return (symbol for symbol in self.around(place) if self._scopes[symbol] == FUNCTION)
+
+    def scopes_around(self, place: int) -> Iterator[int]:
+        """Yield the functions and classes around a place, the innermost first."""
+        return (symbol for symbol in self.around(place) if self._scopes[symbol] != OTHER)
 
     def inside(self, symbol: int) -> range:
         """Return the places inside a symbol."""
@@ -194,7 +248,7 @@ class NamesInFile:
     def bases_of(self, symbol: int) -> list[int]:
         """Return the places of what a class extends."""
         places = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
-        bases = [place for place in places if self._roles[place] & ~HAS_RECEIVER == OccurrenceRole.BASE]
+        bases = [place for place in places if self._roles[place] & ROLE_BITS == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
     def has_field(self, name: str) -> bool:
@@ -252,20 +306,30 @@ class NamesInFile:
             known = self._known_locals[name] = self._find_local_scopes(name)
         return known
 
+    def local_places(self, name: str, scope: int) -> list[int]:
+        """Return where a name becomes a variable of a function, a class or, for NO_SYMBOL, the file."""
+        self.local_scopes(name)
+        return self._known_local_places.get((name, scope), [])
+
     def _find_local_scopes(self, name: str) -> dict[int, int]:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in self.places_in_roles(name, _LOCAL):
             symbol = self.symbol_at(place)
             scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
-            if self._roles[place] == OccurrenceRole.LOCAL:
+            if self.role_at(place) is OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
+                self._known_local_places.setdefault((name, scope), []).append(place)
             else:
                 shared.add(scope)
         return {scope: line for scope, line in scopes.items() if scope not in shared}
 
     @cached_property
     def _known_locals(self) -> dict[str, dict[int, int]]:
+        return {}
+
+    @cached_property
+    def _known_local_places(self) -> dict[tuple[str, int], list[int]]:
         return {}
 
     @cached_property

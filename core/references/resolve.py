@@ -1,7 +1,7 @@
 """Resolving an occurrence of a name to the definitions that it may mean, with how certain that is.
 
 Nothing is guessed: what a name means is either told by the scope, an import, the class around it or the module or class
-before it, or the answer says that only the name matches. Types of variables are not known.
+before it, or the answer says that only the name matches. Of types, only what names tell is known (value_types.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,15 +13,18 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
+from keyhole.core.references.csharp_namespaces import CsharpNamespaces
 from keyhole.core.references.known_names import KnownNames
-from keyhole.core.references.language_rules import LanguageRules, family_of, is_holder, rules_of
-from keyhole.core.references.lua_tables import LuaTables, is_local
+from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
+from keyhole.core.references.lua_tables import LuaTables, fields, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
 from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
 from keyhole.core.references.shell_sources import sourced
+from keyhole.core.references.swift_modules import is_seen, module_name, module_of
+from keyhole.core.references.value_types import ValueTypes
 from keyhole.core.syntax.occurrences import OUTERMOST, UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -34,6 +37,7 @@ _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "
 _WITH_FULL_NAMES = frozenset(["csharp", "ruby"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
+_ALIAS = role_set(OccurrenceRole.ALIAS)
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
 _NEVER = frozenset(
     [
@@ -48,7 +52,7 @@ _NEVER = frozenset(
 _FIRST_LINE = 1
 _CALLED = frozenset(["function", "method", "constructor"])
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE])
-_VALUES = _CALLED | {"constant", "variable", "property"}
+_VALUES = _CALLED | {"constant", "event", "getter", "property", "setter", "variable"}
 
 
 class Meaning(NamedTuple):
@@ -61,7 +65,8 @@ class Meaning(NamedTuple):
 class Members(NamedTuple):
     """The definitions of a member in a class and what it inherits from.
 
-    `is_complete` is False if a base is not in the workspace: then a member that is not found may be there.
+    `is_complete` is False if it is not known what a base is: then a member that is not found may be there. A base from
+    outside has no member that the workspace defines.
     """
 
     definitions: tuple[DefinitionRow, ...]
@@ -77,9 +82,13 @@ class Resolver:
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
         self.packages = Packages(self.known)
+        self.csharp = CsharpNamespaces(self.known)
         self.namespaces = Namespaces(self.known)
         self.tables = LuaTables(self.known)
+        self.types = ValueTypes(self)
         self._bindings: dict[str, FileBindings] = {}
+        self._provided: dict[tuple[str, str, str], list[DefinitionRow]] = {}
+        self._is_member: dict[int, bool] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
@@ -106,24 +115,39 @@ class Resolver:
             self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
         return self._bindings[path]
 
-    def provided(self, path: str, name: str, family: str, steps: int = _LONGEST_CHAIN) -> list[DefinitionRow]:
+    def provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
+        key = path, name, family
+        if key not in self._provided:
+            self._provided[key] = self._find_provided(path, name, family, set())
+        return self._provided[key]
+
+    def _find_provided(self, path: str, name: str, family: str, seen: set[tuple[str, str]]) -> list[DefinitionRow]:
+        """Follow imports through other files; `seen` has those on the way, because files may import each other."""
+        if (path, name) in seen:
+            return []
+        seen.add((path, name))
         own = [row for row in self.known.definitions(name, family) if _is_in_module(row.path, path)]
         if found := [row for row in own if not self.is_member(row)]:
             return [row for row in found if not row.parent] or found
-        bindings = self.bindings(path) if steps else None
+        bindings = self.bindings(path)
         if bindings is None:
             return []
         for binding in bindings.of(name):
-            if binding.path not in ("", path) and (
-                found := self.provided(binding.path, binding.name or name, family, steps - 1)
-            ):
+            if binding.path and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
                 return found
-        stars = {star for star in bindings.stars() if star != path}
-        return [row for star in sorted(stars) for row in self.provided(star, name, family, steps - 1)]
+        return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
+        known = self._is_member.get(row.id)
+        if known is None:
+            known = self._is_member[row.id] = self._find_is_member(row)
+        return known
+
+    def _find_is_member(self, row: DefinitionRow) -> bool:
+        if row.kind == "method" and row.language == "cpp" and self._is_namespace(row.parent):
+            return False
         if row.kind in _MEMBERS or (row.parent and rules_of(row.language).has_tables and not is_local(row)):
             return True
         if row.parent and row.depth == 0 and rules_of(row.language).has_packages:
@@ -131,6 +155,11 @@ class Resolver:
         return bool(row.parent) and any(
             holder.qualified_name == row.parent and is_holder(holder) for holder in self.known.holders(row.path)
         )
+
+    def _is_namespace(self, qualified_name: str) -> bool:
+        """Return whether a name of C++ is that of a namespace: `text::quote` may be a method or not."""
+        rows = self.known.definitions(qualified_name.rpartition(".")[2], family_of("cpp"))
+        return any(row.kind == "namespace" and row.qualified_name == qualified_name for row in rows)
 
     def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
         """Return a member of a class: its own, or else the one that it inherits."""
@@ -145,7 +174,7 @@ class Resolver:
         return is_named and self._may_continue(holder, row, row.parent)
 
     def bases(self, holder: DefinitionRow) -> Members:
-        """Return the classes that a class extends; not complete if one of them is not in the workspace."""
+        """Return the classes of the workspace that a class extends; not complete if it is not known what one is."""
         if holder.id not in self._bases:
             self._bases[holder.id] = Members((), is_complete=True)  # in case it extends itself
             self._bases[holder.id] = self._find_bases(holder)
@@ -172,10 +201,24 @@ class Resolver:
         near = [one for one in rows if one.path == row.path]
         return (near or rows or [row])[0]
 
+    def is_from_outside(self, path: str, place: int) -> bool:
+        """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        names, bindings = self.known.names(path), self.bindings(path)
+        if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
+            return False
+        before = names.taken_from(place)
+        if UNNAMED in before:
+            return False
+        first = names.name_numbered(before[-1]) if before else names.name_at(place)
+        if bound := bindings.of(first):
+            return not any(binding.path for binding in bound)
+        return not names.places_in_roles(first, _OWN) and not bindings.stars
+
     def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
         """Return the members with a name, for a receiver whose type is not known."""
         family = family_of(language)
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
+        members = [row for row in members if not is_constructor(row)]
         if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
@@ -186,12 +229,13 @@ class Resolver:
         return any(names.has_field(name) for path in paths if (names := self.known.names(path)))
 
     def _is_declared(self, name: str, family: str) -> bool:
-        """Return whether a class of Ruby declares an attribute of this name."""
-        if family != "ruby":
+        """Return whether a class of Ruby declares an attribute of this name, or a table of Lua gets such a field."""
+        find = {"ruby": declarations, "lua": fields}.get(family)
+        if find is None:
             return False
         declared = name.removesuffix("=")
         files = [names for path in self.known.files_with(declared) if (names := self.known.names(path))]
-        return any(declarations(names, declared) for names in files)
+        return any(find(names, declared) for names in files)
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -214,7 +258,7 @@ class Resolver:
         seen.add(holder.id)
         family = family_of(holder.language)
         own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
-        own = [row for row in own if not _is_constructor(row)]
+        own = [row for row in own if not is_constructor(row)]
         own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
@@ -256,7 +300,7 @@ class Resolver:
                 meaning = self.meaning(part.path, place)
                 found = [row for row in meaning.definitions if is_holder(row) and row.kind != "impl"]
                 is_sure = bool(found) and meaning.certainty is not Certainty.BY_NAME
-                is_complete = is_complete and (is_sure or names.name_at(place) == "object")
+                is_complete = is_complete and (is_sure or self.is_from_outside(part.path, place))
                 bases.update((row.id, row) for row in found if is_sure)
         return Members(tuple(bases.values()), is_complete)
 
@@ -272,15 +316,35 @@ class Resolver:
         """Return whether a definition of another file is part of a class; `continued` is the class as written there."""
         if row.path == holder.path:
             return True
-        if holder.language == "go":
-            return _folder(holder.path) == _folder(row.path)
-        if holder.language == "kotlin":
-            return row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
-        if holder.language == "rust":
-            family = family_of(holder.language)
-            types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
-            return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
-        return holder.language not in _WITH_FULL_NAMES or continued.replace("::", ".") == holder.qualified_name
+        match holder.language:
+            case "go":
+                is_part = _folder(holder.path) == _folder(row.path)
+            case "kotlin":
+                is_part = row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
+            case "rust":
+                is_part = self._is_type_there(holder, row.path)
+            case "swift":
+                is_part = continued == holder.qualified_name and self._shares_module(holder, row)
+            case "csharp":
+                is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
+            case _:
+                has_full_names = holder.language in _WITH_FULL_NAMES
+                is_part = not has_full_names or continued.replace("::", ".") == holder.qualified_name
+        return is_part
+
+    def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
+        """Return whether a type of Rust is what its name means in another file."""
+        family = family_of(holder.language)
+        types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
+        return len(types) == 1 or holder in self.provided(path, holder.name, family)
+
+    def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
+        """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
+        if module_of(holder.path) == module_of(row.path):
+            return True
+        types = self.known.definitions(holder.name, family_of(holder.language))
+        types = [one for one in types if one.kind in HOLDS_METHODS - _PARTS]
+        return len({module_of(one.path) for one in types if one.qualified_name == holder.qualified_name}) <= 1
 
 
 class _NamesOfFile:
@@ -328,7 +392,7 @@ class _NamesOfFile:
             row
             for one in classes
             for row in self._resolver.known.definitions(one.name, self._family)
-            if _is_constructor(row) and self._resolver.owns(one, row)
+            if is_constructor(row) and self._resolver.owns(one, row)
         ]
 
     def _is_scoped(self, number: int) -> bool:
@@ -348,6 +412,8 @@ class _NamesOfFile:
         name, role = self._names.name_at(place), self._names.role_at(place)
         receiver = self._names.receiver_at(place)
         candidates = self._resolver.known.definitions(name, self._family)
+        if self._language == "csharp" and role is OccurrenceRole.DECORATOR:
+            candidates = [*candidates, *self._resolver.known.definitions(f"{name}{ATTRIBUTE}", self._family)]
         # The type itself instead of its parts, if the workspace has it.
         candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
         is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
@@ -372,6 +438,10 @@ class _NamesOfFile:
             return NOTHING  # a variable
         if self._rules.has_aliases and receiver:
             return self._of_schema(place, receiver, candidates)
+        if self._rules.sources_scripts:
+            # A variable can have the name of a function.
+            is_call = self._names.role_at(place) is OccurrenceRole.CALL
+            candidates = [row for row in candidates if (row.kind in _CALLED) == is_call]
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
     def _names_part_of(self, place: int, types: list[DefinitionRow]) -> bool:
@@ -386,6 +456,8 @@ class _NamesOfFile:
         """Return whether the name is the one that an import of this file gives to something."""
         if self._rules.has_packages:
             return name in self._resolver.packages.imports(self._path, self._names).by_name
+        if self._language == "csharp":
+            return name in self._resolver.csharp.usings(self._path, self._names).aliases
         bindings = self._resolver.bindings(self._path)
         return bindings is not None and bool(bindings.of(name))
 
@@ -399,8 +471,30 @@ class _NamesOfFile:
         found = bindings.at(self._names.line_at(place), name) if bindings else []
         if self._rules.needs_import:
             return self._through(found, name)
+        if self._language == "csharp":
+            spaces, whole = self._resolver.csharp, self._names.dotted(place)
+            return self._clear([row for row in candidates if spaces.has_name(row, whole)])
         top = [row for row in candidates if not self._resolver.is_member(row)]
+        if self._rules.includes and (named := [row for row in top if self._is_named(row, self._names.dotted(place))]):
+            return certain(named)
         return _by_number(top)
+
+    def _is_named(self, row: DefinitionRow, dotted: str) -> bool:
+        """Return whether a name that starts from some namespace is that of a definition: `draw::Circle`."""
+        return f".{row.qualified_name}".endswith(f".{dotted}")
+
+    def _of_alias(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a name means after another name for its namespace: `namespace words = draw::text`."""
+        aliases = self._names.places_in_roles(receiver, _ALIAS) if self._rules.includes else []
+        for alias in aliases:
+            last = alias + 1
+            while self._names.is_continued(last):
+                last += 1
+            whole = f"{self._names.dotted(last)}.{self._names.name_at(place)}"
+            rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+            if found := [row for row in rows if self._is_named(row, whole)]:
+                return certain(found)
+        return None
 
     def _through(self, bindings: list[Binding], name: str) -> Meaning:
         """Follow the imports of a name."""
@@ -476,6 +570,8 @@ class _NamesOfFile:
             self._in_class,
             self._in_file,
             self._in_packages,
+            self._in_namespaces,
+            self._in_swift_module,
             self._by_import,
             self._in_folder,
             self._included,
@@ -488,7 +584,10 @@ class _NamesOfFile:
     def _of_schema(self, place: int, schema: str, candidates: list[DefinitionRow]) -> Meaning:
         """Return what has a name in a schema of SQL; scripts may create tables without naming their schema."""
         if rows := [row for row in candidates if row.parent == schema]:
-            return certain(rows)
+            # Scripts that set up a database each, such as tests, create tables of the same name.
+            near = [row for row in rows if row.path == self._path] or rows
+            is_clear = len({row.path for row in near}) == 1
+            return certain(near) if is_clear else Meaning(Certainty.BY_NAME, tuple(near))
         is_column = self._names.role_at(place) is OccurrenceRole.ARGUMENT
         return NOTHING if is_column else _by_number([row for row in candidates if not row.parent])
 
@@ -520,16 +619,16 @@ class _NamesOfFile:
             return _by_number(functions) if is_function else Meaning(Certainty.BY_NAME, tuple(candidates))
         if self._rules.sources_scripts:
             return self._in_scripts(place, functions)
-        return _by_number(functions)
+        return _by_number([row for row in functions if row.path == self._path or not _is_static(row)])
 
     def _in_scripts(self, place: int, functions: list[DefinitionRow]) -> Meaning:
         """Return a function or variable of other scripts: those that this one sources come first."""
-        near = sourced(self._names, functions)
+        near = sourced(self._path, self._names, functions)
         if len({row.path for row in near}) == 1:
             return certain(near)
         is_command = is_common_member(self._language, self._names.name_at(place))
         # Scripts that have nothing to do with each other have variables of the same name.
-        is_variable = any(row.kind not in _CALLED for row in functions)
+        is_variable = self._names.role_at(place) is not OccurrenceRole.CALL
         if is_command or is_variable:
             return Meaning(Certainty.BY_NAME, tuple(functions))
         return _by_number(near or functions)
@@ -555,7 +654,7 @@ class _NamesOfFile:
     def _scopes_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, and the classes where their fields count as variables."""
         has_fields = self._rules.has_fields_as_variables
-        return self._names.around(place) if has_fields else self._names.functions_around(place)
+        return self._names.scopes_around(place) if has_fields else self._names.functions_around(place)
 
     def _is_called_first(self, place: int, symbol: int, first_line: int) -> bool:
         """Return whether a variable gets its name from a function that it is made with: `let area = area(x)`."""
@@ -578,7 +677,8 @@ class _NamesOfFile:
 
     def _in_class(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a member of a class around the place, in languages where that needs no `this`."""
-        if not any(map(self._resolver.is_member, candidates)):
+        is_member = any(map(self._resolver.is_member, candidates))
+        if not is_member and not (self._rules.has_open_classes and self._rules.has_fields_as_variables):
             return None
         if self._rules.has_implicit_self:
             # In Ruby, the members of outer classes are not those of `self`.
@@ -588,10 +688,36 @@ class _NamesOfFile:
             is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
             holders = self._holders(place)[:1] if is_direct else []
         for holder in holders:
-            found = self._resolver.members(holder, self._names.name_at(place))
-            if found.definitions:
-                return certain(found.definitions)
+            if self._is_field_of(holder, place):
+                return NOTHING
+            found = self._resolver.members(holder, self._names.name_at(place)).definitions
+            if self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}:
+                found = tuple(row for row in found if row.kind not in _VALUES)
+            if found:
+                return self._or_type(place, found, candidates)
         return None
+
+    def _is_field_of(self, holder: DefinitionRow, place: int) -> bool:
+        """Return whether the name is a field of a class that stands in another file."""
+        role = self._names.role_at(place)
+        if holder.path == self._path or not self._rules.has_fields_as_variables or role is OccurrenceRole.CALL:
+            return False
+        names = self._resolver.known.names(holder.path)
+        fields = names.local_scopes(self._names.name_at(place)) if names else {}
+        return bool(fields) and names is not None and names.symbol_named(holder.name, holder.name_line) in fields
+
+    def _or_type(self, place: int, members: tuple[DefinitionRow, ...], candidates: list[DefinitionRow]) -> Meaning:
+        """Return a member; in `Unit.Metre` and `new Unit()` of C#, the name may also be that of its type."""
+        is_call = self._names.role_at(place) is OccurrenceRole.CALL
+        if self._language != "csharp" or not (is_call or self._names.is_continued(place)):
+            return certain(members)
+        types = [row for row in candidates if row.kind in HOLDS_METHODS and row not in members]
+        meaning = self._in_namespaces(place, types)
+        if meaning is None or not meaning.definitions:
+            return certain(members)
+        if is_call and all(row.kind not in _CALLED for row in members):
+            return meaning
+        return Meaning(Certainty.BY_NAME, (*members, *meaning.definitions))
 
     def _in_file(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         own = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
@@ -665,6 +791,75 @@ class _NamesOfFile:
         is_clear = bool(near) or len({same_thing(row) for row in rows}) <= 1
         return certain(near or rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
 
+    def _in_namespaces(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the namespaces around the place have, then what `using` brings."""
+        if self._language != "csharp":
+            return None
+        spaces = self._resolver.csharp
+        usings = spaces.usings(self._path, self._names)
+        if whole := usings.aliases.get(self._names.name_at(place)):
+            rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+            return self._clear([row for row in rows if spaces.has_name(row, whole)])
+        for space in spaces.around(self._path, self._names.line_at(place)):
+            if rows := [row for row in candidates if spaces.owner(row) == space]:
+                return self._clear(rows)
+        if rows := [row for row in candidates if spaces.owner(row) in usings.spaces]:
+            return self._clear(rows)
+        rows = [row for row in candidates if not spaces.owner(row)]
+        return self._clear(rows) if rows else None
+
+    def _of_namespace(self, place: int) -> Meaning | None:
+        """Return what a name means if everything before it is its namespace or class, from one that is seen here."""
+        if self._language != "csharp":
+            return None
+        names, spaces = self._names, self._resolver.csharp
+        whole = names.dotted(place).removeprefix("global.")
+        first, _, rest = whole.partition(".")
+        start = place - names.dotted(place).count(".")
+        usings = spaces.usings(self._path, names)
+        candidates = self._resolver.known.definitions(first, self._family)
+        if names.receiver_at(start) or self._since(start, first) or self._in_class(start, candidates):
+            return None
+        seen = ["", *spaces.around(self._path, names.line_at(place)), *usings.spaces]
+        wanted = {f"{space}.{whole}".lstrip(".") for space in seen}
+        if first in usings.aliases:
+            wanted = {f"{usings.aliases[first]}.{rest}"}
+        rows = self._resolver.known.definitions(names.name_at(place), self._family)
+        found = [row for row in rows if spaces.whole_name(row.path, row.qualified_name) in wanted]
+        return self._clear(found) if found else None
+
+    def _clear(self, rows: list[DefinitionRow]) -> Meaning:
+        """Return definitions with one whole name as certain; several files can only define parts of one class."""
+        namespaces = self._resolver.csharp
+        wholes = {namespaces.whole_name(row.path, row.qualified_name) for row in rows}
+        files = {row.path for row in rows if "partial" not in row.modifiers.split()}
+        is_clear = len(wholes) <= 1 and (len(files) <= 1 or all(map(self._resolver.is_member, rows)))
+        return certain(rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _in_swift_module(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the other files of the module have, then what an imported module has."""
+        if self._language != "swift":
+            return None
+        rows = [row for row in candidates if not self._resolver.is_member(row) and is_seen(row, self._path)]
+        module, imported = module_of(self._path), self._imported_modules()
+        own = [row for row in rows if module_of(row.path) == module]
+        found = own or [row for row in rows if module_name(row.path) in imported]
+        if not found:
+            return None
+        is_clear = len({same_thing(row) for row in found}) == 1
+        return certain(found) if is_clear else Meaning(Certainty.BY_NAME, tuple(found))
+
+    def _of_swift_module(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a name means after the name of its module: `Shapes.total`."""
+        if self._language != "swift" or receiver not in self._imported_modules():
+            return None
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        rows = [row for row in rows if module_name(row.path) == receiver and not self._resolver.is_member(row)]
+        return certain(rows) if rows else None
+
+    def _imported_modules(self) -> set[str]:
+        return {self._names.name_at(place) for place in self._names.places_in_role(OccurrenceRole.IMPORT)}
+
     def _by_import(self, place: int, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
         if bindings is None:
@@ -673,8 +868,8 @@ class _NamesOfFile:
         bound = bindings.of(name)
         if bound and self._rules.needs_import:
             return self._through(bound, name)
-        stars = set() if self._rules.includes else set(bindings.stars())
-        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, name, self._family)]
+        stars = [] if self._rules.includes else bindings.stars
+        rows = [row for star in stars for row in self._resolver.provided(star, name, self._family)]
         return certain(rows) if rows else None
 
     def _in_folder(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
@@ -687,11 +882,9 @@ class _NamesOfFile:
     def _included(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
         if not self._rules.includes:
             return None
-        rows = [row for row in candidates if "static" not in row.modifiers.split() or row.path.endswith((".h", ".hpp"))]
+        rows = [row for row in candidates if not _is_static(row)]
         rows = [row for row in rows if not self._resolver.is_member(row)]
-        if len({row.qualified_name for row in rows}) == 1 and self._resolver.reaches(
-            self._path, [row.path for row in rows]
-        ):
+        if _count_things(rows) == 1 and self._resolver.reaches(self._path, [row.path for row in rows]):
             return certain(rows)
         return None
 
@@ -706,10 +899,12 @@ class _NamesOfFile:
         elif receiver in self._rules.class_words and self._names.receiver_at(place - 1) in self._rules.self_words:
             found = self._of_self(place, inherited=False)
         elif self._is_known(place, receiver):
-            found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
+            found = self._of_package(place) or self._of_namespace(place) or self._of_swift_module(place, receiver)
+            found = found or self._of_alias(place, receiver) or self._of_module(place, receiver)
+            found = found or self._of_named(place, receiver)
         else:
             found = None
-        return found or self._of_unknown(place, name)
+        return found or self._of_type(place, receiver) or self._of_unknown(place, name)
 
     def _of_unknown(self, place: int, name: str) -> Meaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
@@ -718,6 +913,19 @@ class _NamesOfFile:
         if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
             return Meaning(Certainty.BY_NAME, found.definitions)
         return found
+
+    def _of_type(self, place: int, receiver: str) -> Meaning | None:
+        """Return a member of what the receiver holds; None if that is not known."""
+        if not self._rules.has_value_types or not place or self._names.name_at(place - 1) != receiver:
+            return None
+        name, types = self._names.name_at(place), self._resolver.types.at(self._path, place - 1)
+        if rows := [row for holder in types.holders for row in self._resolver.members(holder, name).definitions]:
+            return _by_number(rows)
+        if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
+            return NOTHING
+        if types.holders:
+            return self._resolver.by_members(name, self._language, is_of_several=True)
+        return NOTHING if types.is_outside and not types.is_unknown else None
 
     def _is_known(self, place: int, receiver: str) -> bool:
         """Return whether the place before a name has its receiver, and that is no variable."""
@@ -767,11 +975,17 @@ class _NamesOfFile:
         if not holders:
             return None
         name = self._names.name_at(place)
+        if self._names.name_at(place - 1) in self._rules.self_words and self._names.receiver_at(place - 1):
+            # `Shape.this.area()`, where the grammar takes `this` for a name as well
+            classes = [row for row in self.meaning(place - 2).definitions if is_holder(row)]
+            return self._of_class(classes, Certainty.CERTAIN, name)
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
-        if inherited and self._rules.has_namespaces:
-            return NOTHING  # full names tell that the base class is outside the workspace
+        if inherited and (found.is_complete or self._rules.has_namespaces):
+            return NOTHING  # the base class is outside the workspace
+        if self._rules.has_value_types and self._resolver.types.has_attribute(holders[0], name):
+            return NOTHING
         return self._resolver.by_members(name, self._language, is_of_several=True)
 
     def _of_named(self, place: int, receiver: str) -> Meaning | None:
@@ -863,14 +1077,15 @@ class _NamesOfFile:
         for row in reversed(around):
             if is_holder(row):
                 found += [row] if row.kind != "impl" else self._type_of(row.name)
-            elif row.depth == 0:
-                found += self._type_of(row.parent.rpartition(".")[2])
+            elif row.depth == 0 or row.kind == "method":
+                found += self._type_of(row.parent.rpartition(".")[2], row.parent)
         return found
 
-    def _type_of(self, name: str) -> list[DefinitionRow]:
-        """Return the type that methods outside its body belong to."""
+    def _type_of(self, name: str, whole: str = "") -> list[DefinitionRow]:
+        """Return the type that methods outside its body belong to; `whole` is its qualified name, if that is known."""
         rows = [row for row in self._resolver.known.definitions(name, self._family) if is_holder(row)]
         rows = [row for row in rows if row.kind != "impl"] or rows
+        rows = [row for row in rows if row.qualified_name == whole] or rows
         near = [row for row in rows if row.path == self._path] or [
             row for row in rows if _folder(row.path) == _folder(self._path)
         ]
@@ -888,14 +1103,28 @@ def same_thing(row: DefinitionRow) -> tuple[str, str]:
     return ("" if is_shared else row.path), row.qualified_name
 
 
-def _is_constructor(row: DefinitionRow) -> bool:
+def is_constructor(row: DefinitionRow) -> bool:
     """Return whether a definition is a constructor that has the name of its class: only `new` means it."""
     return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
 
 
+def _is_static(row: DefinitionRow) -> bool:
+    """Return whether a function of C can only be used in its file; that of a header is in each that includes it."""
+    is_c = rules_of(row.language).includes and "static" in row.modifiers.split()
+    return is_c and not row.path.endswith((".h", ".hpp", ".hh", ".hxx", ".inl"))
+
+
+def _count_things(rows: Iterable[DefinitionRow]) -> int:
+    """Return how many things are defined; after `using namespace draw`, `Group::area` is `draw::Group::area`."""
+    things = {same_thing(row) for row in rows}
+    wholes = [name for path, name in things if not path]
+    short = {name for name in wholes if any(other.endswith(f".{name}") for other in wholes)}
+    return len(things) - len(short)
+
+
 def _by_number(rows: list[DefinitionRow]) -> Meaning:
     """Return the only definition as likely, or several by name."""
-    is_only = len({same_thing(row) for row in rows}) == 1
+    is_only = _count_things(rows) == 1
     return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
 
 
