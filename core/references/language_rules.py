@@ -165,7 +165,15 @@ _RULES = {
         has_fields_as_variables=True,
         has_unlisted_fields=True,
     ),
-    "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
+    "c": LanguageRules(
+        _words("this"),
+        has_implicit_self=True,
+        includes=True,
+        has_open_classes=True,
+        has_fields_as_variables=True,
+        never_variables=_TYPES,
+        never_functions=_FIELDS,
+    ),
     "php": LanguageRules(
         _words("$this self static"),
         _words("parent"),

@@ -312,7 +312,7 @@ class NamesInFile:
         for place in self.places_in_roles(name, _LOCAL):
             symbol = self.symbol_at(place)
             scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
-            if self._roles[place] == OccurrenceRole.LOCAL:
+            if self.role_at(place) is OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
             else:
                 shared.add(scope)

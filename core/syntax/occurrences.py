@@ -4,6 +4,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
+    @ref.text                             code that the grammar does not parse: the body of a macro in C
     @ref.path                             a path whose last part is imported: `"net/http"`
     @ref.member                           a member of something that is not written before it: `new Square { Side = 1 }`
     @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
@@ -48,6 +49,14 @@ _MOST_NAMES = 200_000
 _NAME_IN_TEXT = re.compile(rb"[\"':]?(?:[^\W\d]\w*(?:\.|::|#))*([^\W\d]\w*[?!]?)[\"']?", re.ASCII)
 # The name of a package is the last part of its path that is not a version: `gopkg.in/yaml.v3`, `example.com/log/v2`.
 _LAST_OF_PATH = re.compile(rb"(?:.*/)?([^/]+?)(?:[./]v\d+)?", re.ASCII)
+# Numbers, texts and comments are skipped.
+_WORD_IN_CODE = re.compile(
+    rb"\d\w*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|//[^\n]*|/\*.*?\*/|([^\W\d]\w*)", re.ASCII | re.DOTALL
+)
+_KEYWORDS = frozenset(
+    b"break case char const continue default do double else enum extern float for goto if inline int long register"
+    b" return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
+)
 _LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
@@ -102,7 +111,7 @@ FORMAT = 1
 COLUMN = struct.Struct("<cI")
 # What a symbol is for the names inside it: a function has its own variables, a class has members.
 OTHER, FUNCTION, HOLDER = range(3)
-_FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter", "property"])
+_FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter", "property", "macro"])
 
 
 def pack_occurrences(
@@ -202,17 +211,7 @@ def _collect(
         _add_places(ends, found.pop("ref", []))
         for node in found.pop("ref.part", ()):
             ends.pop(node.start_byte, None)
-        whole = {node.start_byte for capture in _WHOLE for node in found.get(capture, ())}
-        for node in found.pop("ref.string", ()):
-            # A pattern may span a whole literal; only one that is nothing but a name counts.
-            text = _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte)
-            if text and node.start_byte not in whole:
-                ends[text.start(1)] = text.end(1)
-                roles.setdefault(text.start(1), OccurrenceRole.STRING)
-        for node in found.pop("ref.path", ()):
-            if path := _LAST_OF_PATH.fullmatch(content, node.start_byte, node.end_byte):
-                ends[path.start(1)] = path.end(1)
-                roles[path.start(1)] = OccurrenceRole.IMPORT
+        _add_texts(ends, roles, content, found)
         infix.update(node.start_byte for node in found.pop("ref.infix", ()))
         members.update(node.start_byte for node in found.pop("ref.member", ()))
         # In the order of the roles, so that the more telling one stays.
@@ -231,6 +230,36 @@ def _collect_marks(captures: Iterable[dict[str, list[Node]]]) -> dict[int, int]:
         for capture, mark in _MARKS.items():
             marks.update((node.start_byte, mark) for node in found.pop(capture, ()))
     return marks
+
+
+def _add_texts(ends: dict[int, int], roles: dict[int, int], content: bytes, found: dict[str, list[Node]]) -> None:
+    """Add the names in what the grammar sees as one text."""
+    whole = {node.start_byte for capture in _WHOLE for node in found.get(capture, ())}
+    for node in found.pop("ref.string", ()):
+        # A pattern may span a whole literal; only one that is nothing but a name counts.
+        text = _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte)
+        if text and node.start_byte not in whole:
+            ends[text.start(1)] = text.end(1)
+            roles.setdefault(text.start(1), OccurrenceRole.STRING)
+    for node in found.pop("ref.text", ()):
+        _add_words(ends, roles, content, node)
+    for node in found.pop("ref.path", ()):
+        if path := _LAST_OF_PATH.fullmatch(content, node.start_byte, node.end_byte):
+            ends[path.start(1)] = path.end(1)
+            roles[path.start(1)] = OccurrenceRole.IMPORT
+
+
+def _add_words(ends: dict[int, int], roles: dict[int, int], content: bytes, node: Node) -> None:
+    """Add the names in code that is not parsed; brackets and dots show what they do."""
+    for word in _WORD_IN_CODE.finditer(content, node.start_byte, node.end_byte):
+        start, end = word.span(1)
+        if start < 0 or word.group(1) in _KEYWORDS:
+            continue
+        ends[start] = end
+        if content[end : end + 1] == b"(":
+            roles[start] = OccurrenceRole.CALL
+        elif content[start - 1 : start] == b"." or content[start - 2 : start] == b"->":
+            roles[start] = OccurrenceRole.ATTRIBUTE
 
 
 def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
@@ -380,5 +409,7 @@ def _mark_definitions(
         same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
         same = [place for place in same if roles[place] != OccurrenceRole.CALL | HAS_RECEIVER]
         others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
+        # In `Circle::Circle(double radius)`, the first one is the class.
+        others = [one for one in others if one + 1 not in others or roles[one + 1] != HAS_RECEIVER] or others
         for place in (others or same)[:1]:
             roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
