@@ -14,12 +14,12 @@ from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.csharp_namespaces import CsharpNamespaces
+from keyhole.core.references.jvm_packages import JvmPackages, whole_name
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
 from keyhole.core.references.lua_tables import LuaTables, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
-from keyhole.core.references.packages import Packages, whole_name
 from keyhole.core.references.reachable import can_reach, is_override
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
@@ -82,7 +82,7 @@ class Resolver:
 
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
-        self.packages = Packages(self.known)
+        self.packages = JvmPackages(self.known)
         self.csharp = CsharpNamespaces(self.known)
         self.namespaces = Namespaces(self.known)
         self.tables = LuaTables(self.known)
@@ -285,7 +285,7 @@ class Resolver:
         if not rules_of(holder.language).has_companions:
             return []
         inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
-        companions = [row for row in inner if "companion object" in row.signature]
+        companions = [row for row in inner if "companion" in row.signature.split()]
         rows = self.known.definitions(name, family_of(holder.language)) if companions else []
         return [row for row in rows for companion in companions if self.owns(companion, row)]
 
