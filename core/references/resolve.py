@@ -930,7 +930,7 @@ class _NamesOfFile:
             return _by_number(rows)
         if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
             return NOTHING
-        if types.holders:
+        if types.holders and not self._rules.has_extensions:
             return self._resolver.by_members(name, self._language, is_of_several=True)
         return NOTHING if types.is_outside and not types.is_unknown else None
 
