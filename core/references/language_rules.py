@@ -129,7 +129,7 @@ _RULES = {
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "kotlin": LanguageRules(
-        _words("this"),
+        _words("this Companion"),
         _words("super"),
         has_implicit_self=True,
         has_packages=True,
