@@ -14,12 +14,13 @@ from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.csharp_namespaces import CsharpNamespaces
+from keyhole.core.references.jvm_packages import JvmPackages, whole_name
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
 from keyhole.core.references.lua_tables import LuaTables, fields, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
-from keyhole.core.references.packages import Packages, whole_name
+from keyhole.core.references.reachable import can_reach, is_override
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
 from keyhole.core.references.shell_sources import sourced
@@ -81,7 +82,7 @@ class Resolver:
 
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
-        self.packages = Packages(self.known)
+        self.packages = JvmPackages(self.known)
         self.csharp = CsharpNamespaces(self.known)
         self.namespaces = Namespaces(self.known)
         self.tables = LuaTables(self.known)
@@ -285,7 +286,7 @@ class Resolver:
         if not rules_of(holder.language).has_companions:
             return []
         inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
-        companions = [row for row in inner if "companion object" in row.signature]
+        companions = [row for row in inner if "companion" in row.signature.split()]
         rows = self.known.definitions(name, family_of(holder.language)) if companions else []
         return [row for row in rows for companion in companions if self.owns(companion, row)]
 
@@ -416,7 +417,10 @@ class _NamesOfFile:
             candidates = [*candidates, *self._resolver.known.definitions(f"{name}{ATTRIBUTE}", self._family)]
         # The type itself instead of its parts, if the workspace has it.
         candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
-        is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
+        candidates = [row for row in candidates if can_reach(self._path, row)]
+        # The parts of a package are taken from each other, but mean nothing either.
+        is_part = role is OccurrenceRole.ARGUMENT and self._rules.has_packages
+        is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and (not receiver or is_part))
         if is_own_name and not (role is OccurrenceRole.DEFINITION and self._names_part_of(place, candidates)):
             return NOTHING
         if self._rules.has_namespaces and (meaning := self._by_full_name(place)) is not None:
@@ -465,7 +469,10 @@ class _NamesOfFile:
 
     def _imported(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
         if self._rules.has_packages:
-            return self._with_whole_name(whole_name(self._names, place))
+            whole = whole_name(self._names, place)
+            # Scala imports the members of values too.
+            is_of_value = self._rules.has_relative_imports and self._since(place, whole.partition(".")[0])
+            return NOTHING if is_of_value else self._with_whole_name(whole)
         bindings = self._resolver.bindings(self._path)
         name = self._names.name_at(place)
         found = bindings.at(self._names.line_at(place), name) if bindings else []
@@ -909,10 +916,18 @@ class _NamesOfFile:
     def _of_unknown(self, place: int, name: str) -> Meaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
         found = self._resolver.by_members(name, self._language)
-        may_be_field = self._rules.has_unlisted_fields and self._names.role_at(place) is not OccurrenceRole.CALL
-        if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
+        rows = [row for row in found.definitions if can_reach(self._path, row)]
+        if len(rows) != len(found.definitions):
+            is_common = is_common_member(self._language, name)
+            found = Meaning(Certainty.BY_NAME, tuple(rows)) if is_common else _by_number(rows)
+        if found.certainty is Certainty.LIKELY and (is_override(rows[0]) or self._may_be_field(place, name)):
+            # The only method that overrides one is not the only one: the other is outside the workspace.
             return Meaning(Certainty.BY_NAME, found.definitions)
         return found
+
+    def _may_be_field(self, place: int, name: str) -> bool:
+        is_called = self._names.role_at(place) is OccurrenceRole.CALL
+        return self._rules.has_unlisted_fields and not is_called and self._resolver.is_field(name, self._family)
 
     def _of_type(self, place: int, receiver: str) -> Meaning | None:
         """Return a member of what the receiver holds; None if that is not known."""
@@ -923,7 +938,7 @@ class _NamesOfFile:
             return _by_number(rows)
         if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
             return NOTHING
-        if types.holders:
+        if types.holders and not self._rules.has_extensions:
             return self._resolver.by_members(name, self._language, is_of_several=True)
         return NOTHING if types.is_outside and not types.is_unknown else None
 
