@@ -921,9 +921,21 @@ class _NamesOfFile:
             return NOTHING  # a class outside the workspace
         if self._rules.nests_constants and _is_constant(receiver) and self._is_outside(before):
             return NOTHING
-        spaces = self._resolver.known.definitions(name, self._family)
-        spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
-        return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
+        return self._in_space(place, receiver, meaning)
+
+    def _in_space(self, place: int, receiver: str, before: Meaning) -> Meaning | None:
+        """Return what a namespace has; the meaning of its name is `before`."""
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        rows = [row for row in rows if row.parent.rpartition(".")[2] == receiver]
+        if rows and not any(map(self._resolver.is_member, rows)):
+            if not self._rules.includes:
+                return certain(rows)
+            rows = [row for row in rows if self._is_named(row, self._names.dotted(place))] or rows
+            rows = [row for row in rows if self._resolver.reaches(self._path, [row.path])] or rows
+            return certain(rows) if _count_things(rows) == 1 else Meaning(Certainty.BY_NAME, tuple(rows))
+        # What else is in a namespace are no symbols, such as the values of an enum.
+        is_space = receiver == "std" or any(row.kind == "namespace" for row in before.definitions)
+        return NOTHING if self._rules.includes and is_space else None
 
     def _is_type_from_outside(self, place: int) -> bool:
         """Return whether a name of Rust is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
