@@ -6,8 +6,8 @@
 Symbols are drawn from Keyhole's own index with the recorded seed, as many of each project, among those whose name
 occurs again somewhere; those that the server does not know as a definition are passed over for the next one. Both sides
 are compared by path, line and column. Left out on both sides: names of definitions, whatever is in strings and comments
-(so also `__all__`), and files that the server does not read. Answers of the servers are kept in bench/.data/references.
-Projects, pinned servers and their versions are in bench/quality/references.toml.
+(so also `__all__`), and files that the server does not read, or lines that the preprocessor leaves out.
+Answers of the servers are kept in bench/.data/references. Projects, pinned servers and their versions are in bench/quality/references.toml.
 """
 
 import argparse
@@ -119,6 +119,7 @@ def measure(project: dict[str, str]) -> list[Outcome]:
     folder = unpack(project)
     oracle = load_oracle(project["language"])
     loaded = frozenset(oracle.loaded_files(folder))
+    unread = unread_places(project, folder, oracle)
     with indexed(folder) as store:
         resolver = Resolver(store)
         symbols = candidates(store, resolver, NAMES[project["language"]], loaded)
@@ -126,7 +127,7 @@ def measure(project: dict[str, str]) -> list[Outcome]:
         answers = Answers(project, folder, oracle)
         outcomes = []
         for one in answers.first_known(symbols, DRAWN):
-            outcomes += judge(resolver, folder, one, answers.of(one.asked), loaded)
+            outcomes += judge(resolver, folder, one, answers.of(one.asked), loaded, unread)
     return outcomes
 
 
@@ -157,14 +158,20 @@ def count_names(store: IndexStore) -> dict[str, int]:
     return counts
 
 
-def judge(
-    resolver: Resolver, folder: Path, drawn: Drawn, answer: frozenset[Place], loaded: frozenset[str]
+def judge(  # noqa: PLR0913, PLR0917  # what both sides said, and where they can be compared
+    resolver: Resolver,
+    folder: Path,
+    drawn: Drawn,
+    answer: frozenset[Place],
+    loaded: frozenset[str],
+    unread: frozenset[tuple[str, int]],
 ) -> list[Outcome]:
     """Compare the references of one symbol."""
     given = {}
     for one in references_to(resolver, drawn.definition):
         place = Place(one.path, one.line, one.column)
-        if one.path in loaded and one.role is not OccurrenceRole.STRING:
+        is_read = one.path in loaded and (one.path, one.line) not in unread
+        if is_read and one.role is not OccurrenceRole.STRING:
             given[place] = str(one.certainty), shapes(resolver, place.path)[place]
     wanted = {}
     for place in answer:
@@ -283,6 +290,18 @@ class Answers:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             kept = [(one, None if places is None else sorted(places)) for one, places in self._known.items()]
             self._file.write_text(json.dumps(kept))
+
+
+def unread_places(project: dict[str, str], folder: Path, oracle: Oracle) -> frozenset[tuple[str, int]]:
+    """Return the lines that the server leaves out of the files it reads, such as those for another system."""
+    find = getattr(oracle, "unread_lines", None)
+    if find is None:
+        return frozenset()
+    file = DATA / "answers" / f"{project['name']}-{project['version']}-unread.json"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(find(folder)))
+    return frozenset((path, line) for path, lines in json.loads(file.read_text()).items() for line in lines)
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from tests.occurrence_text import occurrences_text
-from tests.reference_samples import SAMPLES
+from occurrence_text import occurrences_text
+from reference_samples import SAMPLES
 
 # The file of each sample that shows most of what its language has.
 FILES = {
@@ -12,16 +12,16 @@ FILES = {
     "c": "src/main.c",
     "cpp": "src/group.cpp",
     "csharp": "Store/Shelf.cs",
-    "go": "pot/pot.go",
-    "java": "src/main/java/org/acme/draw/Base.java",
+    "go": "pot/shelf.go",
+    "java": "src/main/java/org/acme/draw/Group.java",
     "javascript": "lib/shapes.js",
-    "kotlin": "src/garden/Plants.kt",
+    "kotlin": "src/garden/Beds.kt",
     "lua": "garden/plants.lua",
     "php": "src/Shop/Items.php",
     "python": "store/items.py",
     "ruby": "lib/shop/items.rb",
     "rust": "src/shapes/grid.rs",
-    "scala": "src/main/scala/mill/Mill.scala",
+    "scala": "src/main/scala/mill/grain/Stock.scala",
     "sql": "schema.sql",
     "swift": "Sources/Shapes/Drawing.swift",
     "typescript": "src/model.ts",

@@ -35,9 +35,15 @@ def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[P
 
 
 def loaded_files(project: Path) -> list[str]:
-    """Return the files that clangd reads: those that are compiled, and all headers."""
-    headers = (path for path in project.rglob("*") if path.name.endswith(HEADERS))
-    return sorted({path.relative_to(project).as_posix() for path in headers} | set(_compiled(project)))
+    """Return the files that clangd reads: those that are compiled, and the headers that they include."""
+    known, _ = _entry(project)
+    compiled = _compiled(project)
+    command = ["cc", *known["flags"], "-MM", *compiled]
+    rules = subprocess.run(command, cwd=project, check=True, capture_output=True, text=True).stdout
+    included = {(project / word).resolve() for word in rules.split() if word.endswith(HEADERS)}
+    root = project.resolve()
+    headers = {path.relative_to(root).as_posix() for path in included if path.is_relative_to(root)}
+    return sorted(headers | set(compiled))
 
 
 def unread_lines(project: Path) -> dict[str, list[int]]:
@@ -59,7 +65,7 @@ def _inactive_lines(server: LanguageServer, path: str, types: list[str]) -> Iter
 def _compiled(project: Path) -> list[str]:
     known, _ = _entry(project)
     found = (path.relative_to(project).as_posix() for pattern in known["sources"] for path in project.glob(pattern))
-    return sorted(set(found))
+    return sorted(set(found) - set(known.get("without", [])))
 
 
 @contextmanager
@@ -67,7 +73,10 @@ def _indexed(project: Path) -> Iterator[LanguageServer]:
     """Start clangd with commands for all sources, and wait until it has indexed them."""
     known, version = _entry(project)
     program = f"clangd-{version.partition('.')[0]}"
-    if f"version {version}" not in subprocess.run([program, "--version"], capture_output=True, text=True).stdout:
+    if (
+        f"version {version}"
+        not in subprocess.run([program, "--version"], check=True, capture_output=True).stdout.decode()
+    ):
         raise SystemExit(f"clangd {version} is needed: install the package {program}")
     compiled, folder = _compiled(project), str(project.resolve())
     commands = [{"directory": folder, "file": path, "arguments": ["cc", *known["flags"], path]} for path in compiled]

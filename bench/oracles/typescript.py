@@ -30,7 +30,9 @@ def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[P
         "paths": known.get("packages", {}),
         "asked": [(one.path, one.line - 1, utf16_column(lines.at(one.path, one.line), one.column)) for one in asked],
     }
-    command = ["node", "--max-old-space-size=6000", str(SCRIPT), str(_compiler(manifest["tools"]["typescript"]))]
+    # Some files nest so deeply that the usual stack of 1 MB is not enough.
+    options = ["--max-old-space-size=6000", "--stack-size=6000"]
+    command = ["node", *options, str(SCRIPT), str(_compiler(manifest["tools"]["typescript"]))]
     answer = subprocess.run(command, input=json.dumps(question).encode(), stdout=subprocess.PIPE, check=True).stdout
     return {
         one: frozenset(lines.place(*place) for place in found)

@@ -6,10 +6,17 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
-# The languages of a family can use each other's definitions.
 # What C# leaves out of the name of a class where it decorates: `[Serializable]` is `SerializableAttribute`.
 ATTRIBUTE = "Attribute"
-_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
+# The languages of a family can use each other's definitions.
+_FAMILIES = {
+    "typescript": "javascript",
+    "tsx": "javascript",
+    "cpp": "c",
+    "java": "jvm",
+    "kotlin": "jvm",
+    "scala": "jvm",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,8 @@ class LanguageRules:
     has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
     has_late_variables: bool = False
+    # Fields are no symbols, so the only symbol of a name may not be the only member.
+    has_unlisted_fields: bool = False
     # In its class, a field hides other names as a variable does.
     has_fields_as_variables: bool = False
     # Names in these roles are never variables.
@@ -59,6 +68,10 @@ class LanguageRules:
     has_aliases: bool = False
     # What has members, beside classes and the like.
     other_holders: frozenset[str] = frozenset()
+    # Types are known from names, and these words mean the type around them; those of `open_types` may be anything.
+    has_value_types: bool = False
+    own_type_words: frozenset[str] = frozenset()
+    open_types: frozenset[str] = frozenset()
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
@@ -71,13 +84,22 @@ def _words(text: str) -> frozenset[str]:
 
 
 _RULES = {
-    "python": LanguageRules(_words("self cls"), _words("super"), needs_import=True, constructor="__init__"),
+    "python": LanguageRules(
+        _words("self cls"),
+        _words("super"),
+        needs_import=True,
+        constructor="__init__",
+        has_value_types=True,
+        own_type_words=_words("Self"),
+        open_types=_words("Any object Mock MagicMock AsyncMock NonCallableMock SimpleNamespace"),
+    ),
     "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
     "go": LanguageRules(
         needs_import=True,
         shares_folder=True,
         has_open_classes=True,
         has_late_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
     ),
     "rust": LanguageRules(
@@ -97,6 +119,7 @@ _RULES = {
         has_packages=True,
         has_late_variables=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -109,6 +132,7 @@ _RULES = {
         has_companions=True,
         has_late_variables=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -118,8 +142,8 @@ _RULES = {
         has_implicit_self=True,
         has_packages=True,
         has_relative_imports=True,
-        has_open_classes=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
     ),
     "csharp": LanguageRules(
@@ -129,6 +153,7 @@ _RULES = {
         has_open_classes=True,
         never_variables=_TYPES,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
     ),
     "swift": LanguageRules(
         _words("self Self"),
@@ -138,6 +163,7 @@ _RULES = {
         has_late_variables=True,
         never_variables=_TYPES,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
     ),
     "c": LanguageRules(
         _words("this"),
@@ -177,7 +203,7 @@ def family_of(language: str) -> str:
 
 def rules_of(language: str) -> LanguageRules:
     """Return the rules of a language."""
-    return _RULES.get(family_of(language), _NO_RULES)
+    return _RULES.get(language) or _RULES.get(family_of(language), _NO_RULES)
 
 
 def is_holder(row: DefinitionRow) -> bool:

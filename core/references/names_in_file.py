@@ -13,7 +13,12 @@ from keyhole.core.syntax.occurrences import (
     HAS_RECEIVER,
     HEADER,
     HOLDER,
+    IS_ENTERED,
+    IS_RETURNED,
+    IS_VALUE,
+    MARK_BITS,
     OTHER,
+    ROLE_BITS,
     UNNAMED,
     OccurrenceRole,
 )
@@ -24,6 +29,10 @@ NOT_A_NAME = "…"
 NO_SYMBOL = -1
 _ROLES = tuple(OccurrenceRole)
 _IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
+# A name of one of these roles starts something else that may have a type.
+_STARTS_OTHER = frozenset([OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION])
+# How many names after or before a variable are looked at to find where its type comes from.
+_LONGEST_VALUE = 12
 _SIZES = {b"B": 1, b"H": 2, b"I": 4}
 
 Numbers = NDArray[np.int64]
@@ -34,12 +43,14 @@ RoleSet = NDArray[np.bool_]
 def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
     """Return these roles as a set that whole columns are looked up in, for names that are taken from others or not."""
     wanted: RoleSet = np.zeros(2 * HAS_RECEIVER, dtype=np.bool_)
-    wanted[[role | HAS_RECEIVER if is_taken else role for role in roles]] = True
+    for mark in (0, IS_VALUE, IS_ENTERED, IS_RETURNED):
+        wanted[[role | mark | (HAS_RECEIVER if is_taken else 0) for role in roles]] = True
     return wanted
 
 
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
+_FIELD = role_set(OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
@@ -93,7 +104,7 @@ class NamesInFile:
 
     def role_at(self, place: int) -> OccurrenceRole:
         """Return the role at a place."""
-        return _ROLES[self._roles[place] & ~HAS_RECEIVER]
+        return _ROLES[self._roles[place] & ROLE_BITS]
 
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
@@ -121,7 +132,7 @@ class NamesInFile:
 
     def places_in_role(self, role: OccurrenceRole) -> list[int]:
         """Return the places of all names in a role, in order."""
-        found: list[int] = np.flatnonzero(np.asarray(self._roles) % HAS_RECEIVER == role).tolist()
+        found: list[int] = np.flatnonzero(np.asarray(self._roles) & ROLE_BITS == role).tolist()
         return found
 
     def is_continued(self, place: int) -> bool:
@@ -154,6 +165,37 @@ class NamesInFile:
         """Return whether imported names stand on the lines from `first` up to `end`."""
         start, stop = np.searchsorted(self._lines, [first, end])
         return any(self.role_at(place) in _IMPORTED for place in range(start, stop))
+
+    # Where types come from
+
+    def values_of(self, place: int) -> list[int]:
+        """Return the names that say what the variable at a place holds: a declared type, or else its first value."""
+        found = []
+        for one in range(place + 1, min(place + 1 + _LONGEST_VALUE, self.count)):
+            mark = self._roles[one] & MARK_BITS
+            if mark == IS_VALUE:
+                found.append(one)
+            elif mark == IS_RETURNED or self._roles[one] & ROLE_BITS in _STARTS_OTHER:
+                break
+        declared = [one for one in found if self._roles[one] & ROLE_BITS == OccurrenceRole.TYPE]
+        return declared or found or self._entered(place)
+
+    def _entered(self, place: int) -> list[int]:
+        for one in range(place - 1, max(place - _LONGEST_VALUE, -1), -1):
+            if self._roles[one] & MARK_BITS == IS_ENTERED:
+                return [one]
+            if self._roles[one] & ROLE_BITS in _STARTS_OTHER:
+                break
+        return []
+
+    def returned_by(self, symbol: int) -> list[int]:
+        """Return the names that say what a function returns: its declared type, or else what its body returns."""
+        inside = self.inside(symbol)
+        marks = np.asarray(self._roles)[inside.start : inside.stop] & MARK_BITS
+        places: list[int] = (np.flatnonzero(marks == IS_RETURNED) + inside.start).tolist()
+        found = [place for place in places if self.symbol_at(place) == symbol]
+        declared = [place for place in found if self._roles[place] & ROLE_BITS == OccurrenceRole.TYPE]
+        return declared or found
 
     # Symbols, by their number in the file
 
@@ -206,12 +248,12 @@ class NamesInFile:
     def bases_of(self, symbol: int) -> list[int]:
         """Return the places of what a class extends."""
         places = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
-        bases = [place for place in places if self._roles[place] & ~HAS_RECEIVER == OccurrenceRole.BASE]
+        bases = [place for place in places if self._roles[place] & ROLE_BITS == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
     def has_field(self, name: str) -> bool:
         """Return whether a class of the file has a field of this name."""
-        return any(map(self.is_holder, self.local_scopes(name)))
+        return any(self.is_holder(self.symbol_at(place)) for place in self.places_in_roles(name, _FIELD))
 
     def is_type_parameter(self, name: str, place: int) -> bool:
         """Return whether a function or class around a place has a type parameter of this name."""
@@ -226,11 +268,13 @@ class NamesInFile:
         inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
         return any(place in inside for place in self.places_in_roles(name, _ARGUMENT))
 
-    def first_local(self, symbol: int) -> str:
-        """Return the first parameter or variable of a function; empty if it has none."""
+    def local_before_name(self, symbol: int) -> str:
+        """Return the variable that stands before the name of a function, as in `func (s *Server) Run()`, or nothing."""
         for place in self.inside(symbol):
             if self.role_at(place) is OccurrenceRole.LOCAL:
                 return self.name_at(place)
+            if self.role_at(place) is OccurrenceRole.DEFINITION:
+                break
         return ""
 
     # Columns of the record
@@ -268,7 +312,7 @@ class NamesInFile:
         for place in self.places_in_roles(name, _LOCAL):
             symbol = self.symbol_at(place)
             scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
-            if self._roles[place] == OccurrenceRole.LOCAL:
+            if self.role_at(place) is OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
             else:
                 shared.add(scope)

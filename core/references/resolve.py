@@ -1,7 +1,7 @@
 """Resolving an occurrence of a name to the definitions that it may mean, with how certain that is.
 
 Nothing is guessed: what a name means is either told by the scope, an import, the class around it or the module or class
-before it, or the answer says that only the name matches. Types of variables are not known.
+before it, or the answer says that only the name matches. Of types, only what names tell is known (value_types.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +24,7 @@ from keyhole.core.references.ruby_names import declarations, full_name_as_writte
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
 from keyhole.core.references.shell_sources import sourced
 from keyhole.core.references.swift_modules import is_seen, module_name, module_of
+from keyhole.core.references.value_types import ValueTypes
 from keyhole.core.syntax.occurrences import OUTERMOST, UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -64,7 +65,8 @@ class Meaning(NamedTuple):
 class Members(NamedTuple):
     """The definitions of a member in a class and what it inherits from.
 
-    `is_complete` is False if a base is not in the workspace: then a member that is not found may be there.
+    `is_complete` is False if it is not known what a base is: then a member that is not found may be there. A base from
+    outside has no member that the workspace defines.
     """
 
     definitions: tuple[DefinitionRow, ...]
@@ -83,11 +85,15 @@ class Resolver:
         self.csharp = CsharpNamespaces(self.known)
         self.namespaces = Namespaces(self.known)
         self.tables = LuaTables(self.known)
+        self.types = ValueTypes(self)
         self._bindings: dict[str, FileBindings] = {}
+        self._provided: dict[tuple[str, str, str], list[DefinitionRow]] = {}
+        self._is_member: dict[int, bool] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
         self.by_members = cache(self._by_members)
+        self.is_field = cache(self._is_field)
 
     def meaning(self, path: str, place: int) -> Meaning:
         """Return what the name at a place of a file may mean."""
@@ -109,28 +115,43 @@ class Resolver:
             self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
         return self._bindings[path]
 
-    def provided(self, path: str, name: str, family: str, steps: int = _LONGEST_CHAIN) -> list[DefinitionRow]:
+    def provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
+        key = path, name, family
+        if key not in self._provided:
+            self._provided[key] = self._find_provided(path, name, family, set())
+        return self._provided[key]
+
+    def _find_provided(self, path: str, name: str, family: str, seen: set[tuple[str, str]]) -> list[DefinitionRow]:
+        """Follow imports through other files; `seen` has those on the way, because files may import each other."""
+        if (path, name) in seen:
+            return []
+        seen.add((path, name))
         own = [row for row in self.known.definitions(name, family) if _is_in_module(row.path, path)]
         if found := [row for row in own if not self.is_member(row)]:
             return [row for row in found if not row.parent] or found
-        bindings = self.bindings(path) if steps else None
+        bindings = self.bindings(path)
         if bindings is None:
             return []
         for binding in bindings.of(name):
-            if binding.path not in ("", path) and (
-                found := self.provided(binding.path, binding.name or name, family, steps - 1)
-            ):
+            if binding.path and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
                 return found
-        stars = {star for star in bindings.stars() if star != path}
-        return [row for star in sorted(stars) for row in self.provided(star, name, family, steps - 1)]
+        return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
+        known = self._is_member.get(row.id)
+        if known is None:
+            known = self._is_member[row.id] = self._find_is_member(row)
+        return known
+
+    def _find_is_member(self, row: DefinitionRow) -> bool:
         if row.kind == "method" and row.language == "cpp" and self._is_namespace(row.parent):
             return False
         if row.kind in _MEMBERS or (row.parent and rules_of(row.language).has_tables and not is_local(row)):
             return True
+        if row.parent and row.depth == 0 and rules_of(row.language).has_packages:
+            return True  # a function that extends a class, which may be outside the workspace
         return bool(row.parent) and any(
             holder.qualified_name == row.parent and is_holder(holder) for holder in self.known.holders(row.path)
         )
@@ -153,7 +174,7 @@ class Resolver:
         return is_named and self._may_continue(holder, row, row.parent)
 
     def bases(self, holder: DefinitionRow) -> Members:
-        """Return the classes that a class extends; not complete if one of them is not in the workspace."""
+        """Return the classes of the workspace that a class extends; not complete if it is not known what one is."""
         if holder.id not in self._bases:
             self._bases[holder.id] = Members((), is_complete=True)  # in case it extends itself
             self._bases[holder.id] = self._find_bases(holder)
@@ -180,25 +201,32 @@ class Resolver:
         near = [one for one in rows if one.path == row.path]
         return (near or rows or [row])[0]
 
-    def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
-        """Return the members with a name, for a receiver whose type is not known."""
-        members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
-        members = [row for row in members if not _is_constructor(row)]
-        if is_of_several or is_common_member(family, name) or self._is_declared(name, family):
-            return Meaning(Certainty.BY_NAME, tuple(members))
-        found = _by_number(members)
-        if found.certainty is Certainty.LIKELY and self._may_be_field(members[0]):
-            return Meaning(Certainty.BY_NAME, found.definitions)
-        return found
-
-    def _may_be_field(self, row: DefinitionRow) -> bool:
-        """Return whether a class has a field with the name of a member: fields are no symbols, so it is not counted."""
-        rules = rules_of(row.language)
-        if not rules.has_fields_as_variables or (rules.never_functions and row.kind in _CALLED):
+    def is_from_outside(self, path: str, place: int) -> bool:
+        """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        names, bindings = self.known.names(path), self.bindings(path)
+        if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
             return False
-        family = family_of(row.language)
-        paths = [path for path in self.known.files_with(row.name) if family_of(self.known.language(path)) == family]
-        return any(names.has_field(row.name) for path in paths if (names := self.known.names(path)))
+        before = names.taken_from(place)
+        if UNNAMED in before:
+            return False
+        first = names.name_numbered(before[-1]) if before else names.name_at(place)
+        if bound := bindings.of(first):
+            return not any(binding.path for binding in bound)
+        return not names.places_in_roles(first, _OWN) and not bindings.stars
+
+    def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
+        """Return the members with a name, for a receiver whose type is not known."""
+        family = family_of(language)
+        members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
+        members = [row for row in members if not is_constructor(row)]
+        if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
+            return Meaning(Certainty.BY_NAME, tuple(members))
+        return _by_number(members)
+
+    def _is_field(self, name: str, family: str) -> bool:
+        """Return whether a class has a field of this name."""
+        paths = [path for path in self.known.files_with(name) if family_of(self.known.language(path)) == family]
+        return any(names.has_field(name) for path in paths if (names := self.known.names(path)))
 
     def _is_declared(self, name: str, family: str) -> bool:
         """Return whether a class of Ruby declares an attribute of this name."""
@@ -229,7 +257,7 @@ class Resolver:
         seen.add(holder.id)
         family = family_of(holder.language)
         own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
-        own = [row for row in own if not _is_constructor(row)]
+        own = [row for row in own if not is_constructor(row)]
         own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
@@ -271,7 +299,7 @@ class Resolver:
                 meaning = self.meaning(part.path, place)
                 found = [row for row in meaning.definitions if is_holder(row) and row.kind != "impl"]
                 is_sure = bool(found) and meaning.certainty is not Certainty.BY_NAME
-                is_complete = is_complete and (is_sure or names.name_at(place) == "object")
+                is_complete = is_complete and (is_sure or self.is_from_outside(part.path, place))
                 bases.update((row.id, row) for row in found if is_sure)
         return Members(tuple(bases.values()), is_complete)
 
@@ -287,17 +315,27 @@ class Resolver:
         """Return whether a definition of another file is part of a class; `continued` is the class as written there."""
         if row.path == holder.path:
             return True
-        if holder.language == "go":
-            return _folder(holder.path) == _folder(row.path)
-        if holder.language == "rust":
-            family = family_of(holder.language)
-            types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
-            return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
-        if holder.language == "swift":
-            return continued == holder.qualified_name and self._shares_module(holder, row)
-        if holder.language == "csharp":
-            return self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
-        return holder.language not in _WITH_FULL_NAMES or continued.replace("::", ".") == holder.qualified_name
+        match holder.language:
+            case "go":
+                is_part = _folder(holder.path) == _folder(row.path)
+            case "kotlin":
+                is_part = row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
+            case "rust":
+                is_part = self._is_type_there(holder, row.path)
+            case "swift":
+                is_part = continued == holder.qualified_name and self._shares_module(holder, row)
+            case "csharp":
+                is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
+            case _:
+                has_full_names = holder.language in _WITH_FULL_NAMES
+                is_part = not has_full_names or continued.replace("::", ".") == holder.qualified_name
+        return is_part
+
+    def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
+        """Return whether a type of Rust is what its name means in another file."""
+        family = family_of(holder.language)
+        types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
+        return len(types) == 1 or holder in self.provided(path, holder.name, family)
 
     def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
         """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
@@ -353,7 +391,7 @@ class _NamesOfFile:
             row
             for one in classes
             for row in self._resolver.known.definitions(one.name, self._family)
-            if _is_constructor(row) and self._resolver.owns(one, row)
+            if is_constructor(row) and self._resolver.owns(one, row)
         ]
 
     def _is_scoped(self, number: int) -> bool:
@@ -512,7 +550,7 @@ class _NamesOfFile:
             # A table is often called the same in the file that uses it.
             if same := [row for row in candidates if row.parent == table]:
                 return _by_number(same)
-        return self._resolver.by_members(self._names.name_at(place), self._family)
+        return self._resolver.by_members(self._names.name_at(place), self._language)
 
     # Names on their own
 
@@ -580,7 +618,7 @@ class _NamesOfFile:
         near = sourced(self._names, functions)
         if len({row.path for row in near}) == 1:
             return certain(near)
-        is_command = is_common_member(self._family, self._names.name_at(place))
+        is_command = is_common_member(self._language, self._names.name_at(place))
         # Scripts that have nothing to do with each other have variables of the same name.
         is_variable = any(row.kind not in _CALLED for row in functions)
         if is_command or is_variable:
@@ -712,22 +750,31 @@ class _NamesOfFile:
         for package in reversed(packages.seen_from(self._path)):
             if own := [row for row in candidates if packages.owner(row) == package]:
                 return self._nearest(own)
-        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.stars)]
-        return self._nearest(starred) if starred else None
+        stars = {name for star in imports.stars for name in self._whole_names(star)}
+        if starred := [row for row in candidates if packages.owner(row) in stars]:
+            return self._nearest(starred)
+        if self._rules.has_relative_imports:
+            ends = tuple(f".{star}" for star in imports.stars)
+            starred = [row for row in candidates if packages.owner(row).endswith(ends)]
+        return _by_number(starred) if starred else None
 
-    def _is_starred(self, owner: str, imported: set[str]) -> bool:
-        if owner in imported:
-            return True
-        return self._rules.has_relative_imports and any(owner.endswith(f".{name}") for name in imported)
-
-    def _with_whole_name(self, whole: str) -> Meaning:
+    def _with_whole_name(self, given: str) -> Meaning:
+        """Return what has a name that an import gives."""
         packages = self._resolver.packages
-        rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+        rows = self._resolver.known.definitions(given.rpartition(".")[2], self._family)
         rows = [row for row in rows if row.kind not in _PARTS]
-        exact = [row for row in rows if packages.has_name(row, whole)]
-        if exact or not self._rules.has_relative_imports:
-            return self._nearest(exact)
-        return _by_number([row for row in rows if packages.ends_with(row, whole)])
+        for whole in self._whole_names(given):
+            if exact := [row for row in rows if packages.has_name(row, whole)]:
+                return self._nearest(exact)
+        if not self._rules.has_relative_imports:
+            return NOTHING
+        return _by_number([row for row in rows if packages.ends_with(row, given)])
+
+    def _whole_names(self, given: str) -> list[str]:
+        """Return the whole names that a name in an import may stand for."""
+        if not self._rules.has_relative_imports:
+            return [given]
+        return [*(f"{package}.{given}" for package in reversed(self._resolver.packages.seen_from(self._path))), given]
 
     def _nearest(self, rows: list[DefinitionRow]) -> Meaning:
         """Return definitions with one whole name; if several projects have one, that of the same project."""
@@ -813,8 +860,8 @@ class _NamesOfFile:
         bound = bindings.of(name)
         if bound and self._rules.needs_import:
             return self._through(bound, name)
-        stars = set() if self._rules.includes else set(bindings.stars())
-        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, name, self._family)]
+        stars = [] if self._rules.includes else bindings.stars
+        rows = [row for star in stars for row in self._resolver.provided(star, name, self._family)]
         return certain(rows) if rows else None
 
     def _in_folder(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
@@ -849,7 +896,28 @@ class _NamesOfFile:
             found = found or self._of_named(place, receiver)
         else:
             found = None
-        return found or self._resolver.by_members(name, self._family)
+        return found or self._of_type(place, receiver) or self._of_unknown(place, name)
+
+    def _of_unknown(self, place: int, name: str) -> Meaning:
+        """Return the members that a name may mean, if what it is taken from is not known."""
+        found = self._resolver.by_members(name, self._language)
+        may_be_field = self._rules.has_unlisted_fields and self._names.role_at(place) is not OccurrenceRole.CALL
+        if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
+            return Meaning(Certainty.BY_NAME, found.definitions)
+        return found
+
+    def _of_type(self, place: int, receiver: str) -> Meaning | None:
+        """Return a member of what the receiver holds; None if that is not known."""
+        if not self._rules.has_value_types or not place or self._names.name_at(place - 1) != receiver:
+            return None
+        name, types = self._names.name_at(place), self._resolver.types.at(self._path, place - 1)
+        if rows := [row for holder in types.holders for row in self._resolver.members(holder, name).definitions]:
+            return _by_number(rows)
+        if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
+            return NOTHING
+        if types.holders:
+            return self._resolver.by_members(name, self._language, is_of_several=True)
+        return NOTHING if types.is_outside and not types.is_unknown else None
 
     def _is_known(self, place: int, receiver: str) -> bool:
         """Return whether the place before a name has its receiver, and that is no variable."""
@@ -899,12 +967,18 @@ class _NamesOfFile:
         if not holders:
             return None
         name = self._names.name_at(place)
+        if self._names.name_at(place - 1) in self._rules.self_words and self._names.receiver_at(place - 1):
+            # `Shape.this.area()`, where the grammar takes `this` for a name as well
+            classes = [row for row in self.meaning(place - 2).definitions if is_holder(row)]
+            return self._of_class(classes, Certainty.CERTAIN, name)
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
-        if inherited and self._rules.has_namespaces:
-            return NOTHING  # full names tell that the base class is outside the workspace
-        return self._resolver.by_members(name, self._family, is_of_several=True)
+        if inherited and (found.is_complete or self._rules.has_namespaces):
+            return NOTHING  # the base class is outside the workspace
+        if self._rules.has_value_types and self._resolver.types.has_attribute(holders[0], name):
+            return NOTHING
+        return self._resolver.by_members(name, self._language, is_of_several=True)
 
     def _of_named(self, place: int, receiver: str) -> Meaning | None:
         """Return the member of a class or namespace that is named before it; None if the name means something else."""
@@ -938,9 +1012,10 @@ class _NamesOfFile:
         return NOTHING if self._rules.includes and is_space else None
 
     def _is_type_from_outside(self, place: int) -> bool:
-        """Return whether a name of Rust is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
+        """Return whether a name is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
         name = self._names.name_at(place)
-        if self._language != "rust" or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
+        has_capital_types = self._language == "rust" or self._rules.has_packages
+        if not has_capital_types or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
             return False
         return not self._names.is_type_parameter(name, place)
 
@@ -950,7 +1025,7 @@ class _NamesOfFile:
             return Meaning(certainty, tuple(rows))
         if all(one.is_complete for one in found):
             return NOTHING
-        return self._resolver.by_members(name, self._family, is_of_several=True)
+        return self._resolver.by_members(name, self._language, is_of_several=True)
 
     def _of_module(self, place: int, receiver: str) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
@@ -996,7 +1071,7 @@ class _NamesOfFile:
         if self._language != "go":
             return False
         around = list(self._names.functions_around(place))
-        return bool(around) and self._names.first_local(around[-1]) == self._names.receiver_at(place)
+        return bool(around) and self._names.local_before_name(around[-1]) == self._names.receiver_at(place)
 
     def _holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""
@@ -1032,7 +1107,7 @@ def same_thing(row: DefinitionRow) -> tuple[str, str]:
     return ("" if is_shared else row.path), row.qualified_name
 
 
-def _is_constructor(row: DefinitionRow) -> bool:
+def is_constructor(row: DefinitionRow) -> bool:
     """Return whether a definition is a constructor that has the name of its class: only `new` means it."""
     return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
 

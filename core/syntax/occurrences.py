@@ -20,6 +20,12 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref.setter                           a member that is written, where the grammar sees a call: `x.cost = 1` in Ruby
     @ref.plain                            a name that only mentions, where another pattern sees more: `x` in `{[x] = 1}`
     @ref.part                             a part of a name that is recorded as a whole: `x` in `$x`
+
+These say where a type comes from, besides what the name does; the last one counts:
+
+    @mark.value                           what a variable or member before it holds: `Item` in `x = Item()`, `x: Item`
+    @mark.entered                         what a variable after it holds: `open_item` in `with open_item() as x`
+    @mark.returned                        what the function around it returns: `Item` in `-> Item`, `return Item()`
 """
 
 import re
@@ -28,7 +34,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from itertools import pairwise
+from itertools import accumulate, chain, repeat
+from operator import sub
 
 from tree_sitter import Node
 
@@ -88,6 +95,11 @@ _WHOLE = ("ref.import", "ref.call", "ref.plain")
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
+# Added to the role of a name that says where the type of something comes from; see above.
+IS_VALUE, IS_ENTERED, IS_RETURNED = 0x20, 0x40, 0x60
+MARK_BITS = 0x60
+ROLE_BITS = 0x1F
+_MARKS = {"mark.value": IS_VALUE, "mark.entered": IS_ENTERED, "mark.returned": IS_RETURNED}
 # The receiver of `make().name`; any other number is that of a name, counted from 1.
 UNNAMED = 0
 # Columns beyond this one are not recorded.
@@ -111,24 +123,33 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
+    captures = list(captures)
+    marks = _collect_marks(captures)
     ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
         return b""
     stops = list(map(ends.__getitem__, starts))
     numbers = _Numbers()
-    quotes = _QUOTES_OF_NAMES if language == "sql" else b""
-    name_of = [numbers[content[start:stop].strip(quotes)] for start, stop in zip(starts, stops, strict=True)]
-    rows = source.rows(starts)
-    role_of = bytearray([roles.get(start, 0) for start in starts])
+    texts = [content[start:stop] for start, stop in zip(starts, stops, strict=True)]
+    if language == "sql":
+        texts = [text.strip(_QUOTES_OF_NAMES) for text in texts]
+    name_of = list(map(numbers.__getitem__, texts))
+    steps = list(map(content.count, repeat(b"\n"), chain((0,), starts), starts))
+    rows = list(accumulate(steps))
+    role_of = bytearray(map(roles.get, starts, repeat(0)))
     receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix, members)
-    columns = [min(start - first, LAST_COLUMN) for start, first in zip(starts, source.row_starts(rows), strict=True)]
+    columns = list(map(sub, starts, source.row_starts(rows)))
+    if max(columns) > LAST_COLUMN:
+        columns = [min(column, LAST_COLUMN) for column in columns]
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
     if language == "ruby":
         _tell_calls(role_of, name_of, numbers, firsts, lasts)
-    steps = [rows[0], *(row - before for before, row in pairwise(rows))]
+    if marks:
+        for place, start in enumerate(starts):
+            role_of[place] |= marks.get(start, 0)
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
     names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
@@ -202,6 +223,15 @@ def _collect(
     return ends, roles, infix, members
 
 
+def _collect_marks(captures: Iterable[dict[str, list[Node]]]) -> dict[int, int]:
+    """Remove the captures of marks, and return the mark of each name that has one, by its start."""
+    marks: dict[int, int] = {}
+    for found in captures:
+        for capture, mark in _MARKS.items():
+            marks.update((node.start_byte, mark) for node in found.pop(capture, ()))
+    return marks
+
+
 def _add_texts(ends: dict[int, int], roles: dict[int, int], content: bytes, found: dict[str, list[Node]]) -> None:
     """Add the names in what the grammar sees as one text."""
     whole = {node.start_byte for capture in _WHOLE for node in found.get(capture, ())}
@@ -265,9 +295,13 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
         if start in infix:
             is_import = roles[place] == OccurrenceRole.IMPORT
             end = _before_braces(content, start) if is_import else _skip_blanks(content, start)
+        elif place and stops[place - 1] == start - 1 and content[start - 1] == _DOT:
+            end = start - 1  # as in nearly all cases: `name.name`
         else:
             end = _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.
+        if place and stops[place - 1] != end:
+            end = _before_self(content, end)
         is_loose = place == 0 or stops[place - 1] != end
         if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT and start not in infix):
             continue
@@ -305,6 +339,14 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
         # `x?->y`, `x&.y`, `x!.y`
         end -= 1
     return _skip_blanks(content, end)
+
+
+def _before_self(content: bytes, end: int) -> int:
+    """Return where the class before `this` ends, as in `Shape.this.area()`; the same position if there is none."""
+    for word in (b".this", b".super"):
+        if content.endswith(word, 0, end):
+            return end - len(word)
+    return end
 
 
 def _before_braces(content: bytes, start: int) -> int:

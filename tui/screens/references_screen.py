@@ -53,10 +53,10 @@ class ReferencesScreen(PanesScreen):
         Binding("e", "edit", "Edit", tooltip="Open the selected place in $EDITOR"),
         Binding("n", "next_page", "Page", tooltip="Go to the next page"),
         Binding("p", "previous_page", "Page", tooltip="Go to the previous page"),
-        Binding("u", "relation('references')", "References", show=False, tooltip="List the references"),
-        Binding("c", "relation('callers')", "Callers", tooltip="List what calls the symbol"),
-        Binding("C", "relation('callees')", "Callees", tooltip="List what the symbol calls"),
-        Binding("h", "relation('hierarchy')", "Hierarchy", tooltip="List base classes, subclasses and overrides"),
+        Binding("u", "relation('references')", "References", show=False, tooltip="Show the references"),
+        Binding("c", "relation('callers')", "Callers", tooltip="Show what calls the symbol"),
+        Binding("C", "relation('callees')", "Callees", tooltip="Show what the symbol calls"),
+        Binding("h", "relation('hierarchy')", "Hierarchy", tooltip="Show base classes, subclasses and overrides"),
         *TAB_KEYS,
         Binding("y", "copy", "Copy", tooltip="Copy the answer, or the JSON tab"),
         Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
@@ -135,6 +135,7 @@ class ReferencesScreen(PanesScreen):
     def _say_searching(self, request: ReferencesRequest) -> None:
         if request is self._wanted:
             self._show_nothing(["Searching…"])
+            self._show_controls()
 
     def on_relation_answered(self, message: RelationAnswered) -> None:
         """Show the answer, unless there is a newer request."""
@@ -279,7 +280,7 @@ class ReferencesScreen(PanesScreen):
         self._load()
 
     def action_read(self) -> None:
-        """Move the focus to the preview."""
+        """Move the focus to the preview; on a narrow terminal, that shows it."""
         self._preview.focus()
 
     def action_open(self) -> None:

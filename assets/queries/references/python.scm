@@ -16,18 +16,47 @@
 (class_definition superclasses: (argument_list (subscript value: (identifier) @ref.base)))
 (class_definition superclasses: (argument_list (subscript value: (attribute attribute: (identifier) @ref.base))))
 
-(type (identifier) @ref.type)
-(type (attribute attribute: (identifier) @ref.type))
-(type (generic_type (identifier) @ref.type))
-(type (subscript (identifier) @ref.type))
-(type (subscript value: (attribute attribute: (identifier) @ref.type)))
+(type (identifier) @ref.type @mark.value)
+(type (attribute attribute: (identifier) @ref.type @mark.value))
+(type (generic_type (identifier) @ref.type @mark.value))
+(type (subscript (identifier) @ref.type @mark.value))
+(type (subscript value: (attribute attribute: (identifier) @ref.type @mark.value)))
 ; `A | B`, and the first two of `A | B | C`
-(type (binary_operator (identifier) @ref.type))
-(type (binary_operator (attribute attribute: (identifier) @ref.type)))
-(type (binary_operator (subscript (identifier) @ref.type)))
-(type (binary_operator (binary_operator (identifier) @ref.type)))
+(type (binary_operator (identifier) @ref.type @mark.value))
+(type (binary_operator (attribute attribute: (identifier) @ref.type @mark.value)))
+(type (binary_operator (subscript (identifier) @ref.type @mark.value)))
+(type (binary_operator (binary_operator (identifier) @ref.type @mark.value)))
 (function_definition type_parameters: (type_parameter (type (identifier) @ref.local)))
 (class_definition type_parameters: (type_parameter (type (identifier) @ref.local)))
+
+(function_definition return_type: (type [
+  (identifier) @mark.returned
+  (attribute attribute: (identifier) @mark.returned)
+  (generic_type (identifier) @mark.returned)
+  (generic_type (type_parameter (type (identifier) @mark.returned)))
+  (subscript value: (attribute attribute: (identifier) @mark.returned))
+  (binary_operator (identifier) @mark.returned)
+  (binary_operator (attribute attribute: (identifier) @mark.returned))
+]))
+(return_statement [
+  (identifier) @mark.returned
+  (attribute attribute: (identifier) @mark.returned)
+  (call function: [(identifier) @mark.returned (attribute attribute: (identifier) @mark.returned)])
+])
+(assignment left: [(identifier) (attribute)] right: [
+  (identifier) @mark.value
+  (attribute attribute: (identifier) @mark.value)
+  (call function: [(identifier) @mark.value (attribute attribute: (identifier) @mark.value)])
+  (await (call function: [(identifier) @mark.value (attribute attribute: (identifier) @mark.value)]))
+  (boolean_operator right: (call function: (identifier) @mark.value))
+])
+(named_expression value: [
+  (identifier) @mark.value
+  (call function: [(identifier) @mark.value (attribute attribute: (identifier) @mark.value)])
+])
+(as_pattern
+  (call function: [(identifier) @mark.entered (attribute attribute: (identifier) @mark.entered)])
+  alias: (as_pattern_target (identifier)))
 
 (decorator (identifier) @ref.decorator)
 (decorator (attribute attribute: (identifier) @ref.decorator))

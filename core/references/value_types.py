@@ -1,0 +1,216 @@
+"""What a variable or member holds, as far as single names tell: `x = Item()`, `x: Item`, `def make() -> Item`.
+
+Only names are followed, never the flow of a program. So a type that is found here makes a reference likely, never
+certain.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+from keyhole.core.index.rows import DefinitionRow
+from keyhole.core.references.certainty import Certainty
+from keyhole.core.references.known_names import KnownNames
+from keyhole.core.references.language_rules import rules_of
+from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
+from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.types import HOLDS_METHODS
+
+# How many names are followed: from a variable to the one that it is set to, to the function that returned it, …
+_MOST_STEPS = 8
+_OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL)
+_LOCAL = role_set(OccurrenceRole.LOCAL)
+_WRITTEN = role_set(OccurrenceRole.ASSIGNMENT, is_taken=True)
+_CALLED = frozenset(["function", "method", "property", "getter"])
+
+
+class Types(NamedTuple):
+    """The classes that a value may be an instance of.
+
+    `is_outside` means that a class from outside the workspace is among them, and `is_unknown` that not all are known.
+    """
+
+    holders: tuple[DefinitionRow, ...] = ()
+    is_outside: bool = False
+    is_unknown: bool = False
+
+
+UNKNOWN = Types(is_unknown=True)
+OUTSIDE = Types(is_outside=True)
+
+
+class _Meaning(Protocol):
+    @property
+    def certainty(self) -> Certainty: ...
+    @property
+    def definitions(self) -> tuple[DefinitionRow, ...]: ...
+
+
+class _Members(Protocol):
+    @property
+    def definitions(self) -> tuple[DefinitionRow, ...]: ...
+
+
+class _Resolver(Protocol):
+    """What types need of the resolver."""
+
+    @property
+    def known(self) -> KnownNames: ...
+    def meaning(self, path: str, place: int) -> _Meaning: ...
+    def members(self, holder: DefinitionRow, name: str) -> _Members: ...
+    def bases(self, holder: DefinitionRow) -> _Members: ...
+    def is_from_outside(self, path: str, place: int) -> bool: ...
+
+
+class ValueTypes:
+    """Finds the types of values; each variable, member and function is looked at once."""
+
+    def __init__(self, resolver: _Resolver) -> None:
+        self._resolver = resolver
+        self._variables: dict[tuple[str, int, str], Types] = {}
+        self._attributes: dict[tuple[int, str], Types | None] = {}
+        self._is_set: dict[tuple[int, str], bool] = {}
+        self._results: dict[int, Types] = {}
+        self._steps = 0
+
+    def at(self, path: str, place: int) -> Types:
+        """Return the types of what ends with the name at a place: `x`, `self.x` or `make`, if that is called."""
+        names = self._resolver.known.names(path)
+        if names is None or self._steps >= _MOST_STEPS:
+            return UNKNOWN
+        self._steps += 1
+        try:
+            return self._find(path, names, place)
+        finally:
+            self._steps -= 1
+
+    def has_attribute(self, holder: DefinitionRow, name: str) -> bool:
+        """Return whether a class or one of its bases sets a member of this name, which is no definition."""
+        key = holder.id, name
+        if key not in self._is_set:
+            self._is_set[key] = False
+            bases = self._resolver.bases(holder).definitions
+            self._is_set[key] = bool(self._places(holder, name)) or any(
+                self.has_attribute(base, name) for base in bases
+            )
+        return self._is_set[key]
+
+    def _find(self, path: str, names: NamesInFile, place: int) -> Types:
+        role, receiver, name = names.role_at(place), names.receiver_at(place), names.name_at(place)
+        rules = rules_of(self._resolver.known.language(path))
+        if not receiver and (name in rules.self_words or name in rules.own_type_words):
+            return self._around(path, names.line_at(place))
+        if role in (OccurrenceRole.CALL, OccurrenceRole.TYPE) or (role is OccurrenceRole.BASE):
+            return self._named(path, names, place)
+        if not receiver:
+            return self._variable(path, names, place, name)
+        if receiver == NOT_A_NAME or not place or names.name_at(place - 1) != receiver:
+            return UNKNOWN
+        meaning = self._resolver.meaning(path, place)
+        if meaning.definitions and meaning.certainty is not Certainty.BY_NAME:
+            return self._together(map(self._of_definition, meaning.definitions))
+        found = [self._attribute(holder, name) for holder in self.at(path, place - 1).holders]
+        return self._together(types for types in found if types is not None) if any(found) else UNKNOWN
+
+    def _named(self, path: str, names: NamesInFile, place: int) -> Types:
+        """Return the type that a name stands for, or what a function of this name returns."""
+        meaning = self._resolver.meaning(path, place)
+        if meaning.definitions:
+            is_sure = meaning.certainty is not Certainty.BY_NAME
+            return self._together(map(self._of_definition, meaning.definitions)) if is_sure else UNKNOWN
+        name = names.name_at(place)
+        if name in rules_of(self._resolver.known.language(path)).open_types:
+            return UNKNOWN
+        is_class = names.role_at(place) is OccurrenceRole.TYPE or name[:1].isupper()
+        return OUTSIDE if is_class and self._resolver.is_from_outside(path, place) else UNKNOWN
+
+    def _of_definition(self, row: DefinitionRow) -> Types:
+        if row.kind in HOLDS_METHODS:
+            return Types((row,))
+        if row.kind in _CALLED:
+            return self._result(row)
+        names = self._resolver.known.names(row.path)
+        places = names.places_in_roles(row.name, _OWN) if names else []
+        places = [place for place in places if names and names.line_at(place) == row.name_line]
+        return self._held(row.path, names, places[:1]) if names else UNKNOWN
+
+    def _result(self, row: DefinitionRow) -> Types:
+        """Return what a function returns."""
+        if row.id not in self._results:
+            self._results[row.id] = UNKNOWN  # in case it calls itself
+            names = self._resolver.known.names(row.path)
+            symbol = names.symbol_named(row.name, row.name_line) if names else NO_SYMBOL
+            if names and symbol != NO_SYMBOL:
+                found = [self.at(row.path, place) for place in names.returned_by(symbol)]
+                self._results[row.id] = self._together(found)
+        return self._results[row.id]
+
+    def _variable(self, path: str, names: NamesInFile, place: int, name: str) -> Types:
+        scopes = names.local_scopes(name)
+        scope = next((symbol for symbol in names.functions_around(place) if symbol in scopes), NO_SYMBOL)
+        key = path, scope, name
+        if key not in self._variables:
+            self._variables[key] = UNKNOWN  # in case it is set to itself
+            own = [one for one in names.places_in_roles(name, _OWN) if _scope_of(names, one) == scope]
+            if own and all(names.role_at(one) is OccurrenceRole.LOCAL for one in own):
+                self._variables[key] = self._held(path, names, own)
+            else:
+                self._variables[key] = self._named(path, names, place)
+        return self._variables[key]
+
+    def _held(self, path: str, names: NamesInFile, places: Iterable[int]) -> Types:
+        """Return the types of all that is assigned at these places."""
+        found = []
+        for place in places:
+            values = names.values_of(place)
+            found += [self.at(path, value) for value in values] or [UNKNOWN]
+        return self._together(found)
+
+    def _attribute(self, holder: DefinitionRow, name: str) -> Types | None:
+        """Return the types of a member that a class or one of its bases sets or defines; None if there is none."""
+        key = holder.id, name
+        if key not in self._attributes:
+            self._attributes[key] = None
+            own = self._own_attribute(holder, name)
+            above = (self._attribute(base, name) for base in self._resolver.bases(holder).definitions)
+            self._attributes[key] = own or next((types for types in above if types is not None), None)
+        return self._attributes[key]
+
+    def _own_attribute(self, holder: DefinitionRow, name: str) -> Types | None:
+        names, places = self._resolver.known.names(holder.path), self._places(holder, name)
+        if names is not None and places:
+            found = [self._held(holder.path, names, [place]) for place in places]
+            # Often a member is None at first, and one place says what else it can be.
+            known = [types for types in found if not types.is_unknown]
+            return self._together(known) if known else UNKNOWN
+        rows = [row for row in self._resolver.members(holder, name).definitions if row.kind in _CALLED]
+        return self._together(map(self._result, rows)) if rows else None
+
+    def _places(self, holder: DefinitionRow, name: str) -> list[int]:
+        """Return where a class sets or declares a member."""
+        names = self._resolver.known.names(holder.path)
+        symbol = names.symbol_named(holder.name, holder.name_line) if names else NO_SYMBOL
+        if names is None or symbol == NO_SYMBOL:
+            return []
+        inside, self_words = names.inside(symbol), rules_of(holder.language).self_words
+        declared = [place for place in names.places_in_roles(name, _LOCAL) if names.symbol_at(place) == symbol]
+        written = [place for place in names.places_in_roles(name, _WRITTEN) if place in inside]
+        return declared + [place for place in written if names.receiver_at(place) in self_words]
+
+    def _around(self, path: str, line: int) -> Types:
+        """Return the class around a line."""
+        rows = [row for row in self._resolver.known.holders(path) if row.start_line <= line <= row.end_line]
+        rows = [row for row in rows if row.kind in HOLDS_METHODS]
+        return Types((rows[-1],)) if rows else UNKNOWN
+
+    @staticmethod
+    def _together(found: Iterable[Types]) -> Types:
+        every = list(found)
+        if not every:
+            return UNKNOWN
+        holders = {row.id: row for types in every for row in types.holders}
+        is_outside = any(types.is_outside for types in every)
+        return Types(tuple(holders.values()), is_outside, any(types.is_unknown for types in every))
+
+
+def _scope_of(names: NamesInFile, place: int) -> int:
+    return next(names.functions_around(place), NO_SYMBOL)
