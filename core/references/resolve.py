@@ -16,7 +16,7 @@ from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.csharp_namespaces import CsharpNamespaces
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
-from keyhole.core.references.lua_tables import LuaTables, is_local
+from keyhole.core.references.lua_tables import LuaTables, fields, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
 from keyhole.core.references.packages import Packages, whole_name
@@ -231,12 +231,13 @@ class Resolver:
         return any(names.has_field(name) for path in paths if (names := self.known.names(path)))
 
     def _is_declared(self, name: str, family: str) -> bool:
-        """Return whether a class of Ruby declares an attribute of this name."""
-        if family != "ruby":
+        """Return whether a class of Ruby declares an attribute of this name, or a table of Lua gets such a field."""
+        find = {"ruby": declarations, "lua": fields}.get(family)
+        if find is None:
             return False
         declared = name.removesuffix("=")
         files = [names for path in self.known.files_with(declared) if (names := self.known.names(path))]
-        return any(declarations(names, declared) for names in files)
+        return any(find(names, declared) for names in files)
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -439,6 +440,10 @@ class _NamesOfFile:
             return NOTHING  # a variable
         if self._rules.has_aliases and receiver:
             return self._of_schema(place, receiver, candidates)
+        if self._rules.sources_scripts:
+            # A variable can have the name of a function.
+            is_call = self._names.role_at(place) is OccurrenceRole.CALL
+            candidates = [row for row in candidates if (row.kind in _CALLED) == is_call]
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
     def _names_part_of(self, place: int, types: list[DefinitionRow]) -> bool:
@@ -587,7 +592,10 @@ class _NamesOfFile:
     def _of_schema(self, place: int, schema: str, candidates: list[DefinitionRow]) -> Meaning:
         """Return what has a name in a schema of SQL; scripts may create tables without naming their schema."""
         if rows := [row for row in candidates if row.parent == schema]:
-            return certain(rows)
+            # Scripts that set up a database each, such as tests, create tables of the same name.
+            near = [row for row in rows if row.path == self._path] or rows
+            is_clear = len({row.path for row in near}) == 1
+            return certain(near) if is_clear else Meaning(Certainty.BY_NAME, tuple(near))
         is_column = self._names.role_at(place) is OccurrenceRole.ARGUMENT
         return NOTHING if is_column else _by_number([row for row in candidates if not row.parent])
 
@@ -623,12 +631,12 @@ class _NamesOfFile:
 
     def _in_scripts(self, place: int, functions: list[DefinitionRow]) -> Meaning:
         """Return a function or variable of other scripts: those that this one sources come first."""
-        near = sourced(self._names, functions)
+        near = sourced(self._path, self._names, functions)
         if len({row.path for row in near}) == 1:
             return certain(near)
         is_command = is_common_member(self._language, self._names.name_at(place))
         # Scripts that have nothing to do with each other have variables of the same name.
-        is_variable = any(row.kind not in _CALLED for row in functions)
+        is_variable = self._names.role_at(place) is not OccurrenceRole.CALL
         if is_command or is_variable:
             return Meaning(Certainty.BY_NAME, tuple(functions))
         return _by_number(near or functions)

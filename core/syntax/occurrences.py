@@ -5,6 +5,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
     @ref.text                             code that the grammar does not parse: the body of a macro in C
+    @ref.word                             a word that may be a name as a whole: `log::info` in Bash
     @ref.path                             a path whose last part is imported: `"net/http"`
     @ref.member                           a member of something that is not written before it: `new Square { Side = 1 }`
     @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
@@ -89,9 +90,10 @@ class OccurrenceRole(IntEnum):
 
 
 _ROLES = {f"ref.{role.name.lower()}": int(role) for role in OccurrenceRole if role is not OccurrenceRole.MENTION}
+_ROLES |= {"ref.word": int(OccurrenceRole.STRING)}
 _ROLES |= {"ref.setter": int(OccurrenceRole.ASSIGNMENT), "ref.plain": int(OccurrenceRole.MENTION)}
 # Of a text in these roles, the whole is the name, and not its last part: `log::info` in Bash, `"garden.log"` in Lua.
-_WHOLE = ("ref.import", "ref.call", "ref.plain")
+_WHOLE = ("ref.import", "ref.call", "ref.word")
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
@@ -123,8 +125,6 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
-    captures = list(captures)
-    marks = _collect_marks(captures)
     ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
@@ -149,9 +149,6 @@ def pack_occurrences(
         _tell_macro_functions(role_of, content, starts)
     if language == "ruby":
         _tell_calls(role_of, name_of, numbers, firsts, lasts)
-    if marks:
-        for place, start in enumerate(starts):
-            role_of[place] |= marks.get(start, 0)
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
     names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
@@ -200,7 +197,7 @@ class _Numbers(dict[bytes, int]):
 def _collect(
     content: bytes, captures: Iterable[dict[str, list[Node]]]
 ) -> tuple[dict[int, int], dict[int, int], set[int], set[int]]:
-    """Return the end and the role of each name, by its start.
+    """Return the end of each name, by its start, and the role of each that has one, with its mark.
 
     Also the starts of those between two operands, and of members of something that is not written.
     """
@@ -208,7 +205,9 @@ def _collect(
     roles: dict[int, int] = {}
     infix: set[int] = set()
     members: set[int] = set()
+    marks: dict[int, int] = {}
     for found in captures:
+        marks |= _marks_in(found)
         # Lists instead of single names: files have so many that it takes half the time.
         _add_places(ends, found.pop("ref", []))
         for node in found.pop("ref.part", ()):
@@ -220,17 +219,17 @@ def _collect(
         for capture, role in _ROLES.items():
             if nodes := found.get(capture, []):
                 roles.update(dict.fromkeys(_add_places(ends, nodes), role))
+    roles.update({start: roles.get(start, 0) | mark for start, mark in marks.items()})
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
     return ends, roles, infix, members
 
 
-def _collect_marks(captures: Iterable[dict[str, list[Node]]]) -> dict[int, int]:
-    """Remove the captures of marks, and return the mark of each name that has one, by its start."""
+def _marks_in(found: dict[str, list[Node]]) -> dict[int, int]:
+    """Return the marks of names, by their starts."""
     marks: dict[int, int] = {}
-    for found in captures:
-        for capture, mark in _MARKS.items():
-            marks.update((node.start_byte, mark) for node in found.pop(capture, ()))
+    for capture, mark in _MARKS.items():
+        marks.update(dict.fromkeys([node.start_byte for node in found.get(capture, ())], mark))
     return marks
 
 
