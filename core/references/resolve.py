@@ -22,7 +22,7 @@ from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesIn
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
 from keyhole.core.references.reachable import can_reach, is_override
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
-from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
+from keyhole.core.references.rust_paths import RustModule, RustPaths, inner_modules, is_module_called, split_imports
 from keyhole.core.references.shell_sources import sourced
 from keyhole.core.references.swift_modules import is_seen, module_name, module_of
 from keyhole.core.references.value_types import ValueTypes
@@ -113,7 +113,9 @@ class Resolver:
                 return None
             imports = self.known.imports(path)
             is_rust = self.known.language(path) == "rust"
-            self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
+            if is_rust:
+                imports = split_imports(imports, lambda: inner_modules(self.known.definitions_in(path)))
+            self._bindings[path] = FileBindings(imports, names)
         return self._bindings[path]
 
     def provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
@@ -477,7 +479,7 @@ class _NamesOfFile:
         name = self._names.name_at(place)
         found = bindings.at(self._names.line_at(place), name) if bindings else []
         if self._rules.needs_import:
-            return self._through(found, name)
+            return self._through(found, name) if found else self._in_import_path(place)
         if self._language == "csharp":
             spaces, whole = self._resolver.csharp, self._names.dotted(place)
             return self._clear([row for row in candidates if spaces.has_name(row, whole)])
@@ -502,6 +504,12 @@ class _NamesOfFile:
             if found := [row for row in rows if self._is_named(row, whole)]:
                 return certain(found)
         return None
+
+    def _in_import_path(self, place: int) -> Meaning:
+        """Return what a name in the middle of an import of Rust means: a module inside a file."""
+        receiver = self._names.receiver_at(place)
+        found = self._of_path(place, receiver) if receiver and self._language == "rust" else None
+        return found if found is not None and found.certainty is Certainty.CERTAIN else NOTHING
 
     def _through(self, bindings: list[Binding], name: str) -> Meaning:
         """Follow the imports of a name."""
@@ -739,8 +747,8 @@ class _NamesOfFile:
         return not self._names.is_inside_function(row.name, row.name_line)
 
     def _in_inner_module(self, place: int, rows: list[DefinitionRow]) -> list[DefinitionRow]:
-        """Return those of several definitions of a file that stand in the innermost module around the place."""
-        if self._language != "rust" or len({row.parent for row in rows}) <= 1:
+        """Return the definitions of a file that stand in the innermost module of Rust around the place."""
+        if self._language != "rust" or not any(row.parent for row in rows):
             return rows
         around = [row for row in rows if not row.parent or self._is_in_module(place, row.parent)]
         deepest = max((row.depth for row in around), default=0)
@@ -961,17 +969,21 @@ class _NamesOfFile:
         if not place or self._names.name_at(before) != receiver or self._since(before, receiver) > _FIRST_LINE:
             return None
         name = self._names.name_at(place)
-        files = RustPaths(resolver.known, resolver.bindings, self._path).files(self._names, before)
-        if files is not None:
-            found = [row for file in files for row in resolver.provided(file, name, self._family)]
-            return certain([row for row in found if row.parent.rpartition(".")[2] == receiver] or found)
-        modules = self._names.dotted(before).split(".")
-        if receiver[:1].isupper() or modules[0] in self._rules.self_words:
+        modules = RustPaths(resolver.known, resolver.bindings, self._path).modules(self._names, before)
+        if modules is not None:
+            return certain(row for module in modules for row in self._in_rust_module(module, name))
+        written = self._names.dotted(before).split(".")
+        if receiver[:1].isupper() or written[0] in self._rules.self_words:
             return None
         # A crate, or a module that a macro declares: all that is known is what it is called.
         top = [row for row in resolver.known.definitions(name, self._family) if not resolver.is_member(row)]
-        inside = [row for row in top if all(is_module_called(row.path, module) for module in modules)]
+        inside = [row for row in top if all(is_module_called(row.path, one) for one in written)]
         return _by_number(inside) if inside else Meaning(Certainty.BY_NAME, tuple(top)) if top else None
+
+    def _in_rust_module(self, module: RustModule, name: str) -> list[DefinitionRow]:
+        rows = [row for row in self._resolver.known.definitions(name, self._family) if row.path == module.path]
+        own = [row for row in rows if row.parent == module.inside and not self._resolver.is_member(row)]
+        return own or self._resolver.provided(module.path, name, self._family)
 
     def _of_package(self, place: int) -> Meaning | None:
         """Return what the name means if everything before it is its package or class, written out."""
@@ -1018,9 +1030,21 @@ class _NamesOfFile:
             return NOTHING  # a class outside the workspace
         if self._rules.nests_constants and _is_constant(receiver) and self._is_outside(before):
             return NOTHING
-        spaces = self._resolver.known.definitions(name, self._family)
-        spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
-        return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
+        return self._in_space(place, receiver, meaning)
+
+    def _in_space(self, place: int, receiver: str, before: Meaning) -> Meaning | None:
+        """Return what a namespace has; the meaning of its name is `before`."""
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        rows = [row for row in rows if row.parent.rpartition(".")[2] == receiver]
+        if rows and not any(map(self._resolver.is_member, rows)):
+            if not self._rules.includes:
+                return certain(rows)
+            rows = [row for row in rows if self._is_named(row, self._names.dotted(place))] or rows
+            rows = [row for row in rows if self._resolver.reaches(self._path, [row.path])] or rows
+            return certain(rows) if _count_things(rows) == 1 else Meaning(Certainty.BY_NAME, tuple(rows))
+        # What else is in a namespace are no symbols, such as the values of an enum.
+        is_space = receiver == "std" or any(row.kind == "namespace" for row in before.definitions)
+        return NOTHING if self._rules.includes and is_space else None
 
     def _is_type_from_outside(self, place: int) -> bool:
         """Return whether a name is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
