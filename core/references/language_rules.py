@@ -164,6 +164,9 @@ _RULES = {
         _words("$this self static"),
         _words("parent"),
         has_namespaces=True,
+        has_value_types=True,
+        own_type_words=_words("self static"),
+        open_types=_words("stdClass"),
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "ruby": LanguageRules(

@@ -33,8 +33,6 @@ _LONGEST_CHAIN = 10
 # In lines.
 _LONGEST_STATEMENT = 50
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
-# Languages in which the names around a class tell it from others of its name, whatever file it is in.
-_WITH_FULL_NAMES = frozenset(["csharp", "ruby"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
@@ -180,6 +178,8 @@ class Resolver:
 
     def is_from_outside(self, path: str, place: int) -> bool:
         """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        if rules_of(self.known.language(path)).has_namespaces:
+            return True  # full names tell what is inside, and this is asked for all others
         names, bindings = self.known.names(path), self.bindings(path)
         if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
             return False
@@ -301,11 +301,15 @@ class Resolver:
             family = family_of(holder.language)
             types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
             return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
+        return self._is_named(holder, row, continued)
+
+    def _is_named(self, holder: DefinitionRow, row: DefinitionRow, continued: str) -> bool:
+        """Return whether the names around a class tell that a definition of another file is part of it."""
         if holder.language == "swift":
             return continued == holder.qualified_name and self._shares_module(holder, row)
         if holder.language == "csharp":
             return self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
-        return holder.language not in _WITH_FULL_NAMES or continued.replace("::", ".") == holder.qualified_name
+        return holder.language != "ruby" or continued.replace("::", ".") == holder.qualified_name
 
     def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
         """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""

@@ -192,9 +192,17 @@ class ValueTypes:
         if names is None or symbol == NO_SYMBOL:
             return []
         inside, self_words = names.inside(symbol), rules_of(holder.language).self_words
+        if rules_of(holder.language).has_namespaces:
+            return self._properties(names, symbol, name)
         declared = [place for place in names.places_in_roles(name, _LOCAL) if names.symbol_at(place) == symbol]
         written = [place for place in names.places_in_roles(name, _WRITTEN) if place in inside]
         return declared + [place for place in written if names.receiver_at(place) in self_words]
+
+    def _properties(self, names: NamesInFile, symbol: int, name: str) -> list[int]:
+        """Return where a class of PHP declares a property: in its body, or as a parameter of its constructor."""
+        declared = [place for place in names.places_in_roles(f"${name}", _LOCAL) if place in names.inside(symbol)]
+        constructors = [names.symbol_at(place) for place in names.places_in_roles("__construct", _OWN)]
+        return [place for place in declared if names.symbol_at(place) in (symbol, *constructors)]
 
     def _around(self, path: str, line: int) -> Types:
         """Return the class around a line."""
