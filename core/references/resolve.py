@@ -1036,9 +1036,11 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
 
 
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
-    """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
-    is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
-    return ("" if is_shared else row.path), row.qualified_name
+    """Return what definitions of one thing have in common: overloads, a prototype and its function, class parts."""
+    rules = rules_of(row.language)
+    is_shared = rules.includes and "static" not in row.modifiers.split()
+    is_part = rules.nests_constants and is_holder(row) and ("." in row.qualified_name or row.kind == "module")
+    return ("" if is_shared or is_part else row.path), row.qualified_name
 
 
 def _is_constructor(row: DefinitionRow) -> bool:
