@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 import pytest
-from tests.occurrence_text import occurrences_text
-from tests.reference_samples import SAMPLES
+from occurrence_text import occurrences_text
+from reference_samples import SAMPLES
 
 # The file of each sample that shows most of what its language has.
 FILES = {
     "bash": "lib/jobs.sh",
-    "c": "src/list.c",
-    "cpp": "include/draw/shape.h",
+    "c": "src/main.c",
+    "cpp": "src/group.cpp",
     "csharp": "Store/Shelf.cs",
     "go": "pot/shelf.go",
     "java": "src/main/java/org/acme/draw/Group.java",

@@ -445,6 +445,16 @@ def test_nothing_found_says_what_to_try_and_shows_the_definition(shop: Service) 
     drive(make_app(shop), steps)
 
 
+def test_nothing_found_in_an_incomplete_index_says_yet(shop: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IndexVersion, "incomplete", "the index is being built, 3 of 9 files so far")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await show(pilot, UNUSED, "c")
+        assert said(pilot).startswith("◌ No callers yet · Nothing found yet: the index is being built, 3 of 9 files")
+
+    drive(make_app(shop), steps)
+
+
 @pytest.mark.parametrize(
     ("place", "problem"),
     [
@@ -619,9 +629,12 @@ def test_the_links_pane_shows_who_calls_the_marked_symbol(shop: Service) -> None
 def test_without_a_marked_symbol_it_shows_who_calls_those_of_the_file(shop: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await open_links(pilot, Place(CART, 1))
-        assert pane_rows(pilot)[:3] == [
-            "called: 2 of 3 symbols",
+        assert pane_rows(pilot)[:6] == [
+            "called: 5 of 6 symbols",
             "Cart called by 1: CART",
+            "Cart.__init__ called by 1: CART",
+            "Cart.total called by 1: Cart.lines",
+            "Cart.lines called by 1: checkout",
             "checkout called by 1: top level",
         ]
         await press(pilot, "home", "enter")

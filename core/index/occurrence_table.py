@@ -66,7 +66,9 @@ class OccurrenceTable(Database):
         return self.rows(
             DefinitionRow,
             f"""{_DEFINITION} WHERE file.path IN (SELECT value FROM json_each(?))
-                AND (kind IN (SELECT value FROM json_each(?)) OR symbol.depth = 0 AND symbol.parent <> '')
+                AND (kind IN (SELECT value FROM json_each(?)) OR symbol.depth = 0 AND symbol.parent <> ''
+                    OR kind = 'method' AND language = 'cpp'
+                    AND symbol.depth <= length(parent) - length(replace(parent, '.', '')))
                 ORDER BY file.path, symbol.id""",  # noqa: S608
             json.dumps(list(paths)),
             json.dumps(sorted(HOLDS_METHODS | _MAY_HOLD)),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow
-from keyhole.core.references.resolve import same_thing
+from keyhole.core.references.resolve import is_constructor, same_thing
 from keyhole.core.types import Role
 
 _SEPARATOR = re.compile(r"::|->|[.#/\\]")
@@ -40,8 +40,12 @@ def asked_symbol(store: ReferenceStore, symbol: str, path: str, line: int) -> As
 
 
 def _named(store: ReferenceStore, symbol: str, path: str) -> AskedSymbol:
-    rows = _rows_named(store, symbol.strip().removesuffix("()"))
+    parts = [part for part in _SEPARATOR.split(symbol.strip().removesuffix("()")) if part]
+    rows = _rows_named(store, symbol.strip().removesuffix("()"), parts)
     rows = [row for row in rows if row.kind not in _CONTINUED] or rows
+    # `Shop` means the class, even if its constructors have the same name; `Shop.Shop` means those.
+    is_constructor_asked = parts[-1:] == parts[-2:-1]
+    rows = [row for row in rows if is_constructor(row) == is_constructor_asked] or rows
     in_file = [row for row in rows if row.path == path or row.path.startswith(f"{path}/")] if path else rows
     if not in_file:
         where = path or "the index"
@@ -56,9 +60,8 @@ def _named(store: ReferenceStore, symbol: str, path: str) -> AskedSymbol:
     return AskedSymbol(groups[0][0], len(_groups(rows)) - 1)
 
 
-def _rows_named(store: ReferenceStore, symbol: str) -> list[DefinitionRow]:
+def _rows_named(store: ReferenceStore, symbol: str, parts: list[str]) -> list[DefinitionRow]:
     """Return the definitions with a name; the names of some contain separators, such as `log::info` in Bash."""
-    parts = [part for part in _SEPARATOR.split(symbol) if part]
     if len(parts) > 1 and (whole := store.definitions_named(symbol)):
         return whole
     rows = store.definitions_named(parts[-1]) if parts else []

@@ -9,8 +9,14 @@ from keyhole.core.types import HOLDS_METHODS
 # What C# leaves out of the name of a class where it decorates: `[Serializable]` is `SerializableAttribute`.
 ATTRIBUTE = "Attribute"
 # The languages of a family can use each other's definitions.
-_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
-_FAMILIES |= dict.fromkeys(("java", "kotlin", "scala"), "jvm")
+_FAMILIES = {
+    "typescript": "javascript",
+    "tsx": "javascript",
+    "cpp": "c",
+    "java": "jvm",
+    "kotlin": "jvm",
+    "scala": "jvm",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +165,15 @@ _RULES = {
         has_fields_as_variables=True,
         has_unlisted_fields=True,
     ),
-    "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
+    "c": LanguageRules(
+        _words("this"),
+        has_implicit_self=True,
+        includes=True,
+        has_open_classes=True,
+        has_fields_as_variables=True,
+        never_variables=_TYPES,
+        never_functions=_FIELDS,
+    ),
     "php": LanguageRules(
         _words("$this self static"),
         _words("parent"),
@@ -176,6 +190,7 @@ _RULES = {
         has_open_classes=True,
         never_variables=frozenset([OccurrenceRole.CALL]),
         nests_constants=True,
+        has_value_types=True,
         other_holders=_words("module"),
     ),
     "sql": LanguageRules(has_aliases=True),

@@ -307,20 +307,30 @@ class NamesInFile:
             known = self._known_locals[name] = self._find_local_scopes(name)
         return known
 
+    def local_places(self, name: str, scope: int) -> list[int]:
+        """Return where a name becomes a variable of a function, a class or, for NO_SYMBOL, the file."""
+        self.local_scopes(name)
+        return self._known_local_places.get((name, scope), [])
+
     def _find_local_scopes(self, name: str) -> dict[int, int]:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in self.places_in_roles(name, _LOCAL):
             symbol = self.symbol_at(place)
             scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
-            if self._roles[place] == OccurrenceRole.LOCAL:
+            if self.role_at(place) is OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
+                self._known_local_places.setdefault((name, scope), []).append(place)
             else:
                 shared.add(scope)
         return {scope: line for scope, line in scopes.items() if scope not in shared}
 
     @cached_property
     def _known_locals(self) -> dict[str, dict[int, int]]:
+        return {}
+
+    @cached_property
+    def _known_local_places(self) -> dict[tuple[str, int], list[int]]:
         return {}
 
     @cached_property

@@ -35,6 +35,7 @@ _LONGEST_STATEMENT = 50
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
+_ALIAS = role_set(OccurrenceRole.ALIAS)
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
 _NEVER = frozenset(
     [
@@ -84,6 +85,8 @@ class Resolver:
         self.tables = LuaTables(self.known)
         self.types = ValueTypes(self)
         self._bindings: dict[str, FileBindings] = {}
+        self._provided: dict[tuple[str, str, str], list[DefinitionRow]] = {}
+        self._is_member: dict[int, bool] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
@@ -110,24 +113,39 @@ class Resolver:
             self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
         return self._bindings[path]
 
-    def provided(self, path: str, name: str, family: str, steps: int = _LONGEST_CHAIN) -> list[DefinitionRow]:
+    def provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
+        key = path, name, family
+        if key not in self._provided:
+            self._provided[key] = self._find_provided(path, name, family, set())
+        return self._provided[key]
+
+    def _find_provided(self, path: str, name: str, family: str, seen: set[tuple[str, str]]) -> list[DefinitionRow]:
+        """Follow imports through other files; `seen` has those on the way, because files may import each other."""
+        if (path, name) in seen:
+            return []
+        seen.add((path, name))
         own = [row for row in self.known.definitions(name, family) if _is_in_module(row.path, path)]
         if found := [row for row in own if not self.is_member(row)]:
             return [row for row in found if not row.parent] or found
-        bindings = self.bindings(path) if steps else None
+        bindings = self.bindings(path)
         if bindings is None:
             return []
         for binding in bindings.of(name):
-            if binding.path not in ("", path) and (
-                found := self.provided(binding.path, binding.name or name, family, steps - 1)
-            ):
+            if binding.path and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
                 return found
-        stars = {star for star in bindings.stars() if star != path}
-        return [row for star in sorted(stars) for row in self.provided(star, name, family, steps - 1)]
+        return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
+        known = self._is_member.get(row.id)
+        if known is None:
+            known = self._is_member[row.id] = self._find_is_member(row)
+        return known
+
+    def _find_is_member(self, row: DefinitionRow) -> bool:
+        if row.kind == "method" and row.language == "cpp" and self._is_namespace(row.parent):
+            return False
         if row.kind in _MEMBERS or (row.parent and rules_of(row.language).has_tables and not is_local(row)):
             return True
         if row.parent and row.depth == 0 and rules_of(row.language).has_packages:
@@ -135,6 +153,11 @@ class Resolver:
         return bool(row.parent) and any(
             holder.qualified_name == row.parent and is_holder(holder) for holder in self.known.holders(row.path)
         )
+
+    def _is_namespace(self, qualified_name: str) -> bool:
+        """Return whether a name of C++ is that of a namespace: `text::quote` may be a method or not."""
+        rows = self.known.definitions(qualified_name.rpartition(".")[2], family_of("cpp"))
+        return any(row.kind == "namespace" and row.qualified_name == qualified_name for row in rows)
 
     def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
         """Return a member of a class: its own, or else the one that it inherits."""
@@ -189,13 +212,13 @@ class Resolver:
         first = names.name_numbered(before[-1]) if before else names.name_at(place)
         if bound := bindings.of(first):
             return not any(binding.path for binding in bound)
-        return not names.places_in_roles(first, _OWN) and not any(bindings.stars())
+        return not names.places_in_roles(first, _OWN) and not bindings.stars
 
     def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
         """Return the members with a name, for a receiver whose type is not known."""
         family = family_of(language)
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
-        members = [row for row in members if not _is_constructor(row)]
+        members = [row for row in members if not is_constructor(row)]
         if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
@@ -235,7 +258,7 @@ class Resolver:
         seen.add(holder.id)
         family = family_of(holder.language)
         own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
-        own = [row for row in own if not _is_constructor(row)]
+        own = [row for row in own if not is_constructor(row)]
         own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
@@ -293,23 +316,26 @@ class Resolver:
         """Return whether a definition of another file is part of a class; `continued` is the class as written there."""
         if row.path == holder.path:
             return True
-        if holder.language == "go":
-            return _folder(holder.path) == _folder(row.path)
-        if holder.language == "kotlin":
-            return row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
-        if holder.language == "rust":
-            family = family_of(holder.language)
-            types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
-            return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
-        return self._is_named(holder, row, continued)
+        match holder.language:
+            case "go":
+                is_part = _folder(holder.path) == _folder(row.path)
+            case "kotlin":
+                is_part = row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
+            case "rust":
+                is_part = self._is_type_there(holder, row.path)
+            case "swift":
+                is_part = continued == holder.qualified_name and self._shares_module(holder, row)
+            case "csharp":
+                is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
+            case _:
+                is_part = holder.language != "ruby" or continued.replace("::", ".") == holder.qualified_name
+        return is_part
 
-    def _is_named(self, holder: DefinitionRow, row: DefinitionRow, continued: str) -> bool:
-        """Return whether the names around a class tell that a definition of another file is part of it."""
-        if holder.language == "swift":
-            return continued == holder.qualified_name and self._shares_module(holder, row)
-        if holder.language == "csharp":
-            return self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
-        return holder.language != "ruby" or continued.replace("::", ".") == holder.qualified_name
+    def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
+        """Return whether a type of Rust is what its name means in another file."""
+        family = family_of(holder.language)
+        types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
+        return len(types) == 1 or holder in self.provided(path, holder.name, family)
 
     def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
         """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
@@ -365,7 +391,7 @@ class _NamesOfFile:
             row
             for one in classes
             for row in self._resolver.known.definitions(one.name, self._family)
-            if _is_constructor(row) and self._resolver.owns(one, row)
+            if is_constructor(row) and self._resolver.owns(one, row)
         ]
 
     def _is_scoped(self, number: int) -> bool:
@@ -448,7 +474,26 @@ class _NamesOfFile:
             spaces, whole = self._resolver.csharp, self._names.dotted(place)
             return self._clear([row for row in candidates if spaces.has_name(row, whole)])
         top = [row for row in candidates if not self._resolver.is_member(row)]
+        if self._rules.includes and (named := [row for row in top if self._is_named(row, self._names.dotted(place))]):
+            return certain(named)
         return _by_number(top)
+
+    def _is_named(self, row: DefinitionRow, dotted: str) -> bool:
+        """Return whether a name that starts from some namespace is that of a definition: `draw::Circle`."""
+        return f".{row.qualified_name}".endswith(f".{dotted}")
+
+    def _of_alias(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a name means after another name for its namespace: `namespace words = draw::text`."""
+        aliases = self._names.places_in_roles(receiver, _ALIAS) if self._rules.includes else []
+        for alias in aliases:
+            last = alias + 1
+            while self._names.is_continued(last):
+                last += 1
+            whole = f"{self._names.dotted(last)}.{self._names.name_at(place)}"
+            rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+            if found := [row for row in rows if self._is_named(row, whole)]:
+                return certain(found)
+        return None
 
     def _through(self, bindings: list[Binding], name: str) -> Meaning:
         """Follow the imports of a name."""
@@ -573,7 +618,7 @@ class _NamesOfFile:
             return _by_number(functions) if is_function else Meaning(Certainty.BY_NAME, tuple(candidates))
         if self._rules.sources_scripts:
             return self._in_scripts(place, functions)
-        return _by_number(functions)
+        return _by_number([row for row in functions if row.path == self._path or not _is_static(row)])
 
     def _in_scripts(self, place: int, functions: list[DefinitionRow]) -> Meaning:
         """Return a function or variable of other scripts: those that this one sources come first."""
@@ -631,7 +676,8 @@ class _NamesOfFile:
 
     def _in_class(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a member of a class around the place, in languages where that needs no `this`."""
-        if not any(map(self._resolver.is_member, candidates)):
+        is_member = any(map(self._resolver.is_member, candidates))
+        if not is_member and not (self._rules.has_open_classes and self._rules.has_fields_as_variables):
             return None
         if self._rules.has_implicit_self:
             # In Ruby, the members of outer classes are not those of `self`.
@@ -641,12 +687,23 @@ class _NamesOfFile:
             is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
             holders = self._holders(place)[:1] if is_direct else []
         for holder in holders:
+            if self._is_field_of(holder, place):
+                return NOTHING
             found = self._resolver.members(holder, self._names.name_at(place)).definitions
             if self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}:
                 found = tuple(row for row in found if row.kind not in _VALUES)
             if found:
                 return self._or_type(place, found, candidates)
         return None
+
+    def _is_field_of(self, holder: DefinitionRow, place: int) -> bool:
+        """Return whether the name is a field of a class that stands in another file."""
+        role = self._names.role_at(place)
+        if holder.path == self._path or not self._rules.has_fields_as_variables or role is OccurrenceRole.CALL:
+            return False
+        names = self._resolver.known.names(holder.path)
+        fields = names.local_scopes(self._names.name_at(place)) if names else {}
+        return bool(fields) and names is not None and names.symbol_named(holder.name, holder.name_line) in fields
 
     def _or_type(self, place: int, members: tuple[DefinitionRow, ...], candidates: list[DefinitionRow]) -> Meaning:
         """Return a member; in `Unit.Metre` and `new Unit()` of C#, the name may also be that of its type."""
@@ -810,8 +867,8 @@ class _NamesOfFile:
         bound = bindings.of(name)
         if bound and self._rules.needs_import:
             return self._through(bound, name)
-        stars = set() if self._rules.includes else set(bindings.stars())
-        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, name, self._family)]
+        stars = [] if self._rules.includes else bindings.stars
+        rows = [row for star in stars for row in self._resolver.provided(star, name, self._family)]
         return certain(rows) if rows else None
 
     def _in_folder(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
@@ -824,11 +881,9 @@ class _NamesOfFile:
     def _included(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
         if not self._rules.includes:
             return None
-        rows = [row for row in candidates if "static" not in row.modifiers.split() or row.path.endswith((".h", ".hpp"))]
+        rows = [row for row in candidates if not _is_static(row)]
         rows = [row for row in rows if not self._resolver.is_member(row)]
-        if len({row.qualified_name for row in rows}) == 1 and self._resolver.reaches(
-            self._path, [row.path for row in rows]
-        ):
+        if _count_things(rows) == 1 and self._resolver.reaches(self._path, [row.path for row in rows]):
             return certain(rows)
         return None
 
@@ -844,7 +899,8 @@ class _NamesOfFile:
             found = self._of_self(place, inherited=False)
         elif self._is_known(place, receiver):
             found = self._of_package(place) or self._of_namespace(place) or self._of_swift_module(place, receiver)
-            found = found or self._of_module(place, receiver) or self._of_named(place, receiver)
+            found = found or self._of_alias(place, receiver) or self._of_module(place, receiver)
+            found = found or self._of_named(place, receiver)
         else:
             found = None
         return found or self._of_type(place, receiver) or self._of_unknown(place, name)
@@ -918,6 +974,10 @@ class _NamesOfFile:
         if not holders:
             return None
         name = self._names.name_at(place)
+        if self._names.name_at(place - 1) in self._rules.self_words and self._names.receiver_at(place - 1):
+            # `Shape.this.area()`, where the grammar takes `this` for a name as well
+            classes = [row for row in self.meaning(place - 2).definitions if is_holder(row)]
+            return self._of_class(classes, Certainty.CERTAIN, name)
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
@@ -1016,14 +1076,15 @@ class _NamesOfFile:
         for row in reversed(around):
             if is_holder(row):
                 found += [row] if row.kind != "impl" else self._type_of(row.name)
-            elif row.depth == 0:
-                found += self._type_of(row.parent.rpartition(".")[2])
+            elif row.depth == 0 or row.kind == "method":
+                found += self._type_of(row.parent.rpartition(".")[2], row.parent)
         return found
 
-    def _type_of(self, name: str) -> list[DefinitionRow]:
-        """Return the type that methods outside its body belong to."""
+    def _type_of(self, name: str, whole: str = "") -> list[DefinitionRow]:
+        """Return the type that methods outside its body belong to; `whole` is its qualified name, if that is known."""
         rows = [row for row in self._resolver.known.definitions(name, self._family) if is_holder(row)]
         rows = [row for row in rows if row.kind != "impl"] or rows
+        rows = [row for row in rows if row.qualified_name == whole] or rows
         near = [row for row in rows if row.path == self._path] or [
             row for row in rows if _folder(row.path) == _folder(self._path)
         ]
@@ -1043,14 +1104,28 @@ def same_thing(row: DefinitionRow) -> tuple[str, str]:
     return ("" if is_shared or is_part else row.path), row.qualified_name
 
 
-def _is_constructor(row: DefinitionRow) -> bool:
+def is_constructor(row: DefinitionRow) -> bool:
     """Return whether a definition is a constructor that has the name of its class: only `new` means it."""
     return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
 
 
+def _is_static(row: DefinitionRow) -> bool:
+    """Return whether a function of C can only be used in its file; that of a header is in each that includes it."""
+    is_c = rules_of(row.language).includes and "static" in row.modifiers.split()
+    return is_c and not row.path.endswith((".h", ".hpp", ".hh", ".hxx", ".inl"))
+
+
+def _count_things(rows: Iterable[DefinitionRow]) -> int:
+    """Return how many things are defined; after `using namespace draw`, `Group::area` is `draw::Group::area`."""
+    things = {same_thing(row) for row in rows}
+    wholes = [name for path, name in things if not path]
+    short = {name for name in wholes if any(other.endswith(f".{name}") for other in wholes)}
+    return len(things) - len(short)
+
+
 def _by_number(rows: list[DefinitionRow]) -> Meaning:
     """Return the only definition as likely, or several by name."""
-    is_only = len({same_thing(row) for row in rows}) == 1
+    is_only = _count_things(rows) == 1
     return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
 
 

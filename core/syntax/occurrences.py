@@ -4,6 +4,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
+    @ref.text                             code that the grammar does not parse: the body of a macro in C
     @ref.word                             a word that may be a name as a whole: `log::info` in Bash
     @ref.path                             a path whose last part is imported: `"net/http"`
     @ref.member                           a member of something that is not written before it: `new Square { Side = 1 }`
@@ -49,6 +50,14 @@ _MOST_NAMES = 200_000
 _NAME_IN_TEXT = re.compile(rb"[\"':]?(?:[^\W\d]\w*(?:\.|::|#))*([^\W\d]\w*[?!]?)[\"']?", re.ASCII)
 # The name of a package is the last part of its path that is not a version: `gopkg.in/yaml.v3`, `example.com/log/v2`.
 _LAST_OF_PATH = re.compile(rb"(?:.*/)?([^/]+?)(?:[./]v\d+)?", re.ASCII)
+# Numbers, texts and comments are skipped.
+_WORD_IN_CODE = re.compile(
+    rb"\d\w*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|//[^\n]*|/\*.*?\*/|([^\W\d]\w*)", re.ASCII | re.DOTALL
+)
+_KEYWORDS = frozenset(
+    b"break case char const continue default do double else enum extern float for goto if inline int long register"
+    b" return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
+)
 _LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
@@ -104,7 +113,7 @@ FORMAT = 1
 COLUMN = struct.Struct("<cI")
 # What a symbol is for the names inside it: a function has its own variables, a class has members.
 OTHER, FUNCTION, HOLDER = range(3)
-_FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter", "property"])
+_FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter", "property", "macro"])
 
 
 def pack_occurrences(
@@ -116,8 +125,6 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
-    captures = list(captures)
-    marks = _collect_marks(captures)
     ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
@@ -140,9 +147,6 @@ def pack_occurrences(
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
     if language == "ruby":
         _tell_calls(role_of, name_of, numbers, firsts, lasts)
-    if marks:
-        for place, start in enumerate(starts):
-            role_of[place] |= marks.get(start, 0)
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
     names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
@@ -191,7 +195,7 @@ class _Numbers(dict[bytes, int]):
 def _collect(
     content: bytes, captures: Iterable[dict[str, list[Node]]]
 ) -> tuple[dict[int, int], dict[int, int], set[int], set[int]]:
-    """Return the end and the role of each name, by its start.
+    """Return the end of each name, by its start, and the role of each that has one, with its mark.
 
     Also the starts of those between two operands, and of members of something that is not written.
     """
@@ -199,40 +203,62 @@ def _collect(
     roles: dict[int, int] = {}
     infix: set[int] = set()
     members: set[int] = set()
+    marks: dict[int, int] = {}
     for found in captures:
+        marks |= _marks_in(found)
         # Lists instead of single names: files have so many that it takes half the time.
         _add_places(ends, found.pop("ref", []))
         for node in found.pop("ref.part", ()):
             ends.pop(node.start_byte, None)
-        whole = {node.start_byte for capture in _WHOLE for node in found.get(capture, ())}
-        for node in found.pop("ref.string", ()):
-            # A pattern may span a whole literal; only one that is nothing but a name counts.
-            text = _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte)
-            if text and node.start_byte not in whole:
-                ends[text.start(1)] = text.end(1)
-                roles.setdefault(text.start(1), OccurrenceRole.STRING)
-        for node in found.pop("ref.path", ()):
-            if path := _LAST_OF_PATH.fullmatch(content, node.start_byte, node.end_byte):
-                ends[path.start(1)] = path.end(1)
-                roles[path.start(1)] = OccurrenceRole.IMPORT
+        _add_texts(ends, roles, content, found)
         infix.update(node.start_byte for node in found.pop("ref.infix", ()))
         members.update(node.start_byte for node in found.pop("ref.member", ()))
         # In the order of the roles, so that the more telling one stays.
         for capture, role in _ROLES.items():
             if nodes := found.get(capture, []):
                 roles.update(dict.fromkeys(_add_places(ends, nodes), role))
+    roles.update({start: roles.get(start, 0) | mark for start, mark in marks.items()})
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
     return ends, roles, infix, members
 
 
-def _collect_marks(captures: Iterable[dict[str, list[Node]]]) -> dict[int, int]:
-    """Remove the captures of marks, and return the mark of each name that has one, by its start."""
+def _marks_in(found: dict[str, list[Node]]) -> dict[int, int]:
+    """Return the marks of names, by their starts."""
     marks: dict[int, int] = {}
-    for found in captures:
-        for capture, mark in _MARKS.items():
-            marks.update((node.start_byte, mark) for node in found.pop(capture, ()))
+    for capture, mark in _MARKS.items():
+        marks.update(dict.fromkeys([node.start_byte for node in found.get(capture, ())], mark))
     return marks
+
+
+def _add_texts(ends: dict[int, int], roles: dict[int, int], content: bytes, found: dict[str, list[Node]]) -> None:
+    """Add the names in what the grammar sees as one text."""
+    whole = {node.start_byte for capture in _WHOLE for node in found.get(capture, ())}
+    for node in found.pop("ref.string", ()):
+        # A pattern may span a whole literal; only one that is nothing but a name counts.
+        text = _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte)
+        if text and node.start_byte not in whole:
+            ends[text.start(1)] = text.end(1)
+            roles.setdefault(text.start(1), OccurrenceRole.STRING)
+    for node in found.pop("ref.text", ()):
+        _add_words(ends, roles, content, node)
+    for node in found.pop("ref.path", ()):
+        if path := _LAST_OF_PATH.fullmatch(content, node.start_byte, node.end_byte):
+            ends[path.start(1)] = path.end(1)
+            roles[path.start(1)] = OccurrenceRole.IMPORT
+
+
+def _add_words(ends: dict[int, int], roles: dict[int, int], content: bytes, node: Node) -> None:
+    """Add the names in code that is not parsed; brackets and dots show what they do."""
+    for word in _WORD_IN_CODE.finditer(content, node.start_byte, node.end_byte):
+        start, end = word.span(1)
+        if start < 0 or word.group(1) in _KEYWORDS:
+            continue
+        ends[start] = end
+        if content[end : end + 1] == b"(":
+            roles[start] = OccurrenceRole.CALL
+        elif content[start - 1 : start] == b"." or content[start - 2 : start] == b"->":
+            roles[start] = OccurrenceRole.ATTRIBUTE
 
 
 def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
@@ -273,6 +299,8 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
         else:
             end = _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.
+        if place and stops[place - 1] != end:
+            end = _before_self(content, end)
         is_loose = place == 0 or stops[place - 1] != end
         if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT and start not in infix):
             continue
@@ -310,6 +338,14 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
         # `x?->y`, `x&.y`, `x!.y`
         end -= 1
     return _skip_blanks(content, end)
+
+
+def _before_self(content: bytes, end: int) -> int:
+    """Return where the class before `this` ends, as in `Shape.this.area()`; the same position if there is none."""
+    for word in (b".this", b".super"):
+        if content.endswith(word, 0, end):
+            return end - len(word)
+    return end
 
 
 def _before_braces(content: bytes, start: int) -> int:
@@ -372,5 +408,7 @@ def _mark_definitions(
         same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
         same = [place for place in same if roles[place] != OccurrenceRole.CALL | HAS_RECEIVER]
         others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
+        # In `Circle::Circle(double radius)`, the first one is the class.
+        others = [one for one in others if one + 1 not in others or roles[one + 1] != HAS_RECEIVER] or others
         for place in (others or same)[:1]:
             roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
