@@ -187,6 +187,9 @@ _RULES = {
         _words("$this self static"),
         _words("parent"),
         has_namespaces=True,
+        has_value_types=True,
+        own_type_words=_words("self static"),
+        open_types=_words("stdClass"),
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "ruby": LanguageRules(
@@ -196,6 +199,7 @@ _RULES = {
         has_open_classes=True,
         never_variables=frozenset([OccurrenceRole.CALL]),
         nests_constants=True,
+        has_value_types=True,
         other_holders=_words("module"),
     ),
     "sql": LanguageRules(has_aliases=True),

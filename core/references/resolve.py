@@ -34,8 +34,6 @@ _LONGEST_CHAIN = 10
 # In lines.
 _LONGEST_STATEMENT = 50
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
-# Languages in which the names around a class tell it from others of its name, whatever file it is in.
-_WITH_FULL_NAMES = frozenset(["csharp", "ruby"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
 _ALIAS = role_set(OccurrenceRole.ALIAS)
@@ -206,6 +204,8 @@ class Resolver:
 
     def is_from_outside(self, path: str, place: int) -> bool:
         """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        if rules_of(self.known.language(path)).has_namespaces:
+            return True  # full names tell what is inside, and this is asked for all others
         names, bindings = self.known.names(path), self.bindings(path)
         if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
             return False
@@ -331,8 +331,7 @@ class Resolver:
             case "csharp":
                 is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
             case _:
-                has_full_names = holder.language in _WITH_FULL_NAMES
-                is_part = not has_full_names or continued.replace("::", ".") == holder.qualified_name
+                is_part = holder.language != "ruby" or continued.replace("::", ".") == holder.qualified_name
         return is_part
 
     def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
@@ -1137,9 +1136,11 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
 
 
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
-    """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
-    is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
-    return ("" if is_shared else row.path), row.qualified_name
+    """Return what definitions of one thing have in common: overloads, a prototype and its function, class parts."""
+    rules = rules_of(row.language)
+    is_shared = rules.includes and "static" not in row.modifiers.split()
+    is_part = rules.nests_constants and is_holder(row) and ("." in row.qualified_name or row.kind == "module")
+    return ("" if is_shared or is_part else row.path), row.qualified_name
 
 
 def is_constructor(row: DefinitionRow) -> bool:
