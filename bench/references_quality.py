@@ -4,11 +4,15 @@
     .venv/bin/python bench/references_quality.py --misses certain|likely|recall [--language python] [--most 60]
 
 Symbols are drawn from Keyhole's own index with the recorded seed, as many of each project, among those whose name
-occurs again somewhere; those that the server does not know as a definition are passed over for the next one. Both sides
+occurs again somewhere; those that the server does not know as a definition are skipped. Both sides
 are compared by path, line and column. Left out on both sides: names of definitions, whatever is in strings and comments
 (so also `__all__`), and files that the server does not read, or lines that the preprocessor leaves out.
+<<<<<<< HEAD
 Overloads are one symbol for Keyhole, so the server is asked about each of them, and its answers are put together.
 Answers of the servers are kept in bench/.data/references. Projects, pinned servers and their versions are in
+=======
+Answers of the servers are kept in bench/.data/references. Projects and pinned servers are in
+>>>>>>> references
 bench/quality/references.toml.
 """
 
@@ -91,14 +95,15 @@ def main() -> None:
     options.add_argument("--language", choices=list(NAMES), help="only the projects of this language")
     options.add_argument("--project", help="only this project")
     options.add_argument("--misses", choices=[CERTAIN, LIKELY, "name", "recall"], help="print wrong or missed places")
+    options.add_argument("--seed", type=int, default=SEED, help="draw other symbols, for a check")
     options.add_argument("--most", type=int, default=60, help="how many of these")
     options.add_argument("--record", action="store_true", help="store the figures under bench/records")
     chosen = options.parse_args()
     manifest = tomllib.loads(MANIFEST.read_text())
-    recorded: dict[str, object] = {"seed": SEED, "symbols of each project": DRAWN, "tools": manifest["tools"]}
+    recorded: dict[str, object] = {"seed": chosen.seed, "symbols of each project": DRAWN, "tools": manifest["tools"]}
     for language in [chosen.language] if chosen.language else NAMES:
         projects = [one for one in manifest["project"] if one["language"] == language]
-        found = {one["name"]: measure(one) for one in projects if chosen.project in (None, one["name"])}
+        found = {one["name"]: measure(one, chosen.seed) for one in projects if chosen.project in (None, one["name"])}
         if not found:
             continue
         print_tables(language, found)
@@ -116,7 +121,7 @@ def main() -> None:
 # Measuring
 
 
-def measure(project: dict[str, str]) -> list[Outcome]:
+def measure(project: dict[str, str], seed: int) -> list[Outcome]:
     """Draw symbols of a project, and compare their references with those of the server."""
     folder = unpack(project)
     oracle = load_oracle(project["language"])
@@ -125,7 +130,7 @@ def measure(project: dict[str, str]) -> list[Outcome]:
     with indexed(folder) as store:
         resolver = Resolver(store)
         symbols = candidates(store, resolver, NAMES[project["language"]], loaded)
-        random.Random(SEED).shuffle(symbols)
+        random.Random(seed).shuffle(symbols)
         answers = Answers(project, folder, oracle)
         outcomes = []
         for one in answers.first_known(symbols, DRAWN):
@@ -274,13 +279,14 @@ class Answers:
 
     def first_known(self, symbols: list[Drawn], number: int) -> list[Drawn]:
         """Return the first symbols that the server knows."""
-        end = number
+        # More than needed, since a server takes long to start.
+        end = 2 * number
         while True:
             self._ask([asked for one in symbols[:end] for asked in one.asked])
             known = [one for one in symbols[:end] if any(self._known[asked] is not None for asked in one.asked)]
             if len(known) >= number or end >= len(symbols):
                 return known[:number]
-            end += number - len(known)
+            end += number
 
     def of(self, drawn: Drawn) -> frozenset[Place]:
         """Return the places of a symbol."""
@@ -335,8 +341,9 @@ def summary(found: dict[str, list[Outcome]]) -> dict[str, object]:
 def print_tables(language: str, found: dict[str, list[Outcome]]) -> None:
     """Print the figures of a language with their targets."""
     together = [one for outcomes in found.values() for one in outcomes]
-    header = "rows certain likely by-name missed p-certain p-likely p-by-name recall share of-all".split()
-    print(f"\n{language:<22}" + "".join(f"{name:>10}" for name in header))
+    header = ("rows", "certain", "likely", "by name", "missed")
+    shares = ("p-certain", "p-likely", "p-by name", "recall", "share", "of all")
+    print(f"\n{language:<22}" + "".join(f"{name:>10}" for name in header + shares))
     for name, outcomes in found.items():
         print_row(name, figures(outcomes))
     print_row("together", figures(together))

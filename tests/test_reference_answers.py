@@ -87,6 +87,15 @@ def test_a_definition_by_its_place(store: Service) -> None:
     assert by_place["results"] == facts(store, REQUESTS["references"])["results"]
 
 
+def test_the_name_of_a_class_does_not_mean_its_constructor(tmp_path: Path) -> None:
+    shop = "class Shop {\n    Shop() {}\n\n    Shop copy() {\n        return new Shop();\n    }\n}\n"
+    put(tmp_path / "work", {"Shop.java": shop})
+    service = open_service(tmp_path / "work")
+    assert facts(service, ReferencesRequest(symbol="Shop"))["line"] == 1
+    assert facts(service, ReferencesRequest(symbol="Shop.Shop"))["line"] == 2
+    service.close()
+
+
 @pytest.mark.parametrize(
     ("asked", "kind"),
     [

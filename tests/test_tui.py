@@ -40,12 +40,14 @@ from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.screens.help import HelpScreen, commands, sections
 from keyhole.tui.screens.link_navigation import LinkNavigationScreen
+from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.screens.traffic import TrafficScreen
 from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
 from keyhole.tui.widgets.line_view import Document, LineView
 from keyhole.tui.widgets.query_line import QueryLine
+from keyhole.tui.widgets.reference_list import ReferenceList
 from keyhole.tui.widgets.results import ResultList
 from keyhole.tui.widgets.row_list import RowList
 
@@ -411,7 +413,19 @@ def matching_commands(pilot: Pilot[None], typed: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "owner", [KeyholeApp, ExploreScreen, FilesScreen, TrafficScreen, LinkNavigationScreen, LineView, QueryLine, RowList]
+    "owner",
+    [
+        KeyholeApp,
+        ExploreScreen,
+        FilesScreen,
+        TrafficScreen,
+        LinkNavigationScreen,
+        ReferencesScreen,
+        LineView,
+        QueryLine,
+        RowList,
+        ReferenceList,
+    ],
 )
 def test_labels_are_a_verb_and_help_is_a_sentence(owner: type[DOMNode]) -> None:
     for binding in owner.BINDINGS:

@@ -34,6 +34,7 @@ from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.screens.help import HelpScreen
 from keyhole.tui.screens.jump import JumpScreen
 from keyhole.tui.screens.pick import PickScreen
+from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.screens.why import WhyScreen
 from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.line_view import LineView
@@ -70,6 +71,8 @@ EXPLORE: dict[str, Row] = {
     "c": lambda pilot: explore(pilot).shows_left_out,
     "x": lambda pilot: isinstance(pilot.app.screen, WhyScreen),
     "o": lambda pilot: files(pilot).opened and files(pilot).query_one(LineView).has_focus,
+    "u": lambda pilot: isinstance(pilot.app.screen, ReferencesScreen),
+    "U": doing("u", "escape", then=lambda pilot: isinstance(pilot.app.screen, ReferencesScreen)),
     "right_square_bracket": lambda pilot: explore(pilot).tab == "Text",
     "left_square_bracket": lambda pilot: explore(pilot).tab == "Diff",
     "v": lambda pilot: explore(pilot).tab == "Diff",
@@ -101,6 +104,8 @@ FILES: dict[str, Row] = {
     "f": lambda pilot: isinstance(pilot.app.screen, PickScreen),
     "slash": lambda pilot: isinstance(pilot.app.screen, PickScreen),
     "s": lambda pilot: isinstance(pilot.app.screen, PickScreen),
+    "u": lambda pilot: isinstance(pilot.app.screen, ReferencesScreen),
+    "U": doing("u", "escape", then=lambda pilot: isinstance(pilot.app.screen, ReferencesScreen)),
     "right_square_bracket": lambda pilot: files(pilot).tab == "Map",
     "left_square_bracket": lambda pilot: files(pilot).tab == "Map",
     "d": lambda pilot: (files(pilot).tab, files(pilot).level) == ("Map", MapLevel.FULL),
@@ -214,8 +219,8 @@ def test_r_parses_again_what_could_not_be_parsed(tmp_path: Path, monkeypatch: py
 
 
 async def start_over(pilot: Pilot[None]) -> None:
-    """Close dialogs, and go to the first screen."""
-    while isinstance(pilot.app.screen, ModalScreen):
+    """Close dialogs and references, and go to the first screen."""
+    while isinstance(pilot.app.screen, ModalScreen | ReferencesScreen):
         pilot.app.pop_screen()
         await pilot.pause()
     pilot.app.switch_mode("explore")
@@ -237,7 +242,8 @@ def test_no_binding_is_left_out() -> None:
 
 
 def test_keys_that_terminals_confuse_are_not_bound() -> None:
-    for owner in (KeyholeApp, ExploreScreen, FilesScreen, QueryLine, ResultList, LineView, PickScreen, WhyScreen):
+    screens = (KeyholeApp, ExploreScreen, FilesScreen, ReferencesScreen, PickScreen, WhyScreen)
+    for owner in (*screens, QueryLine, ResultList, LineView):
         assert not keys_of(owner) & {"ctrl+m", "ctrl+h", "ctrl+i", "ctrl+j"}
 
 

@@ -26,7 +26,7 @@ from uses import write_uses
 from keyhole.core.errors import DeadlineError, ErrorKind, QueryError
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest, RelationRequest
 from keyhole.core.service import Service
-from keyhole.core.types import Format
+from keyhole.core.types import Format, IndexVersion
 from keyhole.tui.history import Place
 from keyhole.tui.reference_trail import TrailStep
 from keyhole.tui.screens import references_screen as screen_module
@@ -37,6 +37,7 @@ from keyhole.tui.screens.pick import PickScreen
 from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.line_view import LineView
+from keyhole.tui.widgets.links_pane import LinksPane
 from keyhole.tui.widgets.reference_list import ReferenceList
 from keyhole.tui.widgets.trail_line import TrailLine
 
@@ -390,10 +391,35 @@ def test_places_can_be_read_opened_and_edited(shop: Service, monkeypatch: pytest
     assert edited == [(CART, 14)]
 
 
+def test_no_key_is_left_out() -> None:
+    tested = {
+        "backspace",
+        "c",
+        "C",
+        "e",
+        "enter",
+        "escape",
+        "h",
+        "left",
+        "n",
+        "o",
+        "p",
+        "r",
+        "right",
+        "u",
+        "v",
+        "y",
+        "Y",
+    }
+    tested |= {"left_square_bracket", "right_square_bracket", "z"}
+    bindings = (*ReferencesScreen.BINDINGS, *ReferenceList.BINDINGS)
+    assert {key for binding in bindings for key in binding.key.split(",")} == tested  # type: ignore[union-attr]
+
+
 def test_help_and_palette_list_the_keys(shop: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await show(pilot, WITH_TAX)
-        offered = {binding.tooltip for _, binding in commands(screen_of(pilot))}
+        offered = {binding.tooltip for _, binding in commands(pilot.app.screen)}
         for binding in (*ReferencesScreen.BINDINGS, *ReferenceList.BINDINGS):
             assert binding.tooltip in offered  # type: ignore[union-attr]
         await press(pilot, "question_mark")
@@ -415,6 +441,16 @@ def test_nothing_found_says_what_to_try_and_shows_the_definition(shop: Service) 
         # Keys that need a row do nothing.
         await press(pilot, "enter", "o", "n", "p")
         assert trail(pilot) == ["unused"]
+
+    drive(make_app(shop), steps)
+
+
+def test_nothing_found_in_an_incomplete_index_says_yet(shop: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IndexVersion, "incomplete", "the index is being built, 3 of 9 files so far")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await show(pilot, UNUSED, "c")
+        assert said(pilot).startswith("◌ No callers yet · Nothing found yet: the index is being built, 3 of 9 files")
 
     drive(make_app(shop), steps)
 
@@ -537,17 +573,141 @@ def test_the_list_follows_changes_of_files(tmp_path: Path) -> None:
 
 
 def test_an_older_index_says_that_references_are_missing(shop: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    from keyhole.core.types import IndexVersion
-
-    monkeypatch.setattr(IndexVersion, "missing_names_note", "references are missing from 3 files")
+    monkeypatch.setattr(IndexVersion, "missing_names_note", "references are missing in 3 files")
 
     async def steps(pilot: Pilot[None]) -> None:
         await show(pilot, WITH_TAX)
         notes = screen_of(pilot).query_one("#notes")
         assert notes.display
-        assert "Note: references are missing from 3 files." in str(notes.render())
+        assert "Note: references are missing in 3 files." in str(notes.render())
         await press(pilot, "h")
-        assert "· references are missing from 3 files" in said(pilot)
+        assert "· references are missing in 3 files" in said(pilot)
+
+    drive(make_app(shop), steps)
+
+
+# The links pane
+
+
+def pane_of(pilot: Pilot[None]) -> LinksPane:
+    return files(pilot).query_one(LinksPane)
+
+
+def pane_rows(pilot: Pilot[None]) -> list[str]:
+    return [f"{row.text} {row.note}".strip() for row in pane_of(pilot).rows]
+
+
+async def open_links(pilot: Pilot[None], place: Place) -> None:
+    explorer(pilot).open_file(*place)
+    await settle(pilot)
+    await press(pilot, "l")
+
+
+def test_the_links_pane_shows_who_calls_the_marked_symbol(shop: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await open_links(pilot, WITH_TAX)
+        assert pane_rows(pilot)[:5] == [
+            "called by 3 with_tax",
+            f"{CART}:14 Cart.total, certain",
+            f"{PRICES}:19 Item.price, certain",
+            f"{PRICES}:43 Bundle.price, certain",
+            "incoming 1",
+        ]
+        assert "Links · called by 3 · incoming 1" in str(pane_of(pilot).border_title)
+        # The cursor starts on the first link, as without callers.
+        assert pane_of(pilot).highlighted == 5
+        await press(pilot, "home", "enter")
+        opened = files(pilot).opened
+        assert opened is not None
+        assert (opened.path, opened.marked) == (CART, range(14, 15))
+        # The place is in a method, whose callers are shown now.
+        assert pane_rows(pilot)[:2] == ["called by 1 Cart.total", f"{CART}:18 Cart.lines, certain"]
+
+    drive(make_app(shop), steps)
+
+
+def test_without_a_marked_symbol_it_shows_who_calls_those_of_the_file(shop: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await open_links(pilot, Place(CART, 1))
+        assert pane_rows(pilot)[:6] == [
+            "called: 5 of 6 symbols",
+            "Cart called by 1: CART",
+            "Cart.__init__ called by 1: CART",
+            "Cart.total called by 1: Cart.lines",
+            "Cart.lines called by 1: checkout",
+            "checkout called by 1: top level",
+        ]
+        await press(pilot, "home", "enter")
+        assert isinstance(pilot.app.screen, ReferencesScreen)
+        assert (trail(pilot), screen_of(pilot).step.relation) == (["Cart"], ReferenceRelation.CALLERS)
+
+    drive(make_app(shop), steps)
+
+
+def test_more_callers_are_one_key_away(many: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await open_links(pilot, WITH_TAX)
+        assert pane_rows(pilot)[0] == "called by 133 with_tax"
+        assert pane_rows(pilot)[6] == "▾ 128 more"
+        await press(pilot, "home", *["down"] * 5, "enter")
+        assert titles(pilot) == ["certain 100 of 133"]
+
+    drive(make_app(many), steps)
+
+
+def test_a_file_without_code_has_no_callers(shop: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await open_links(pilot, Place("README.md", 1))
+        assert not any("called" in row for row in pane_rows(pilot))
+        assert str(pane_of(pilot).border_title) == "Links"
+
+    drive(make_app(shop), steps)
+
+
+def test_callers_that_come_late_leave_the_cursor_on_its_link(shop: Service, gate: Gate) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        explorer(pilot).open_file(*TOTAL)
+        await settle(pilot)
+        await pilot.press("l")
+        await wait_for(pilot, lambda pilot: len(pane_rows(pilot)) == 4)
+        assert pane_rows(pilot)[0] == "internal 1"
+        await pilot.press("end")
+        before = pane_of(pilot).rows[pane_of(pilot).highlighted or 0]
+        gate.opened.set()
+        await settle(pilot)
+        assert pane_rows(pilot)[0] == "called by 1 Cart.total"
+        assert pane_of(pilot).rows[pane_of(pilot).highlighted or 0] is before
+
+    drive(make_app(shop), steps)
+
+
+def test_callers_of_what_is_no_longer_selected_are_not_looked_for(shop: Service, gate: Gate) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        explorer(pilot).open_file(*WITH_TAX)
+        await settle(pilot)
+        await pilot.press("l")
+        files(pilot).go_to(TOTAL)
+        await wait_for(pilot, lambda _: gate.cancelled == 1)
+        gate.opened.set()
+        await settle(pilot)
+        assert pane_rows(pilot)[0] == "called by 1 Cart.total"
+
+    drive(make_app(shop), steps)
+
+
+def test_an_error_about_callers_leaves_the_links(shop: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = shop.relation_page
+
+    def fails(request: RelationRequest) -> object:
+        if isinstance(request, ReferencesRequest):
+            raise DeadlineError("no answer within 10 seconds")
+        return answer(request)
+
+    monkeypatch.setattr(shop, "relation_page", fails)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await open_links(pilot, WITH_TAX)
+        assert pane_rows(pilot)[:2] == ["called by: ✗ no answer within 10 seconds", "incoming 1"]
 
     drive(make_app(shop), steps)
 
@@ -566,6 +726,14 @@ async def from_files(pilot: Pilot[None]) -> None:
     explorer(pilot).open_file(PRICES, 1)
     await settle(pilot)
     await press(pilot, *"jjjjjjjjjj", "u")
+
+
+async def called_by(pilot: Pilot[None]) -> None:
+    await open_links(pilot, WITH_TAX)
+
+
+async def called_by_of_file(pilot: Pilot[None]) -> None:
+    await open_links(pilot, Place(CART, 1))
 
 
 WIDE = (120, 40)
@@ -588,6 +756,9 @@ STATES: dict[str, tuple[Steps, tuple[int, int]]] = {
     "help": (shown(PRICE, "question_mark"), WIDE),
     "light": (shown(PRICE, "t"), WIDE),
     "choose-symbol": (from_files, MIDDLE),
+    "called-by": (called_by, WIDE),
+    "called-by-narrow": (called_by, MIDDLE),
+    "called-by-of-file": (called_by_of_file, WIDE),
 }
 
 

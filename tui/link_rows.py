@@ -18,7 +18,10 @@ _LONGEST_TARGET = 120
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A row: a title, a link, or "more"; `place` is the link's target, `problem` why it has none."""
+    """A row: a title, a link, or "more"; `place` is the link's target, `problem` why it has none.
+
+    `callers_of` is a symbol whose callers Enter lists.
+    """
 
     text: str
     note: str = ""
@@ -27,6 +30,7 @@ class LinkRow:
     address: str = ""
     more: tuple[Category, int] | None = None
     is_title: bool = False
+    callers_of: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

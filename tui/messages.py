@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from keyhole.core.view.lists.listing import ListView
     from keyhole.core.view.lists.relation_results import RelationResults
     from keyhole.tui.answer import Answer
+    from keyhole.tui.history import Place
+    from keyhole.tui.link_rows import LinkRow
 
 
 @dataclass
@@ -118,6 +120,14 @@ class RelationAnswered(Message):
 
     request: "RelationRequest"
     answer: "tuple[RelationResults, ListView] | KeyholeError"
+
+
+@dataclass
+class CallersFound(Message):
+    """The callers of a place in a file are ready, as rows; `place` is the request itself."""
+
+    place: "Place"
+    rows: "list[LinkRow]"
 
 
 @dataclass

@@ -26,7 +26,7 @@ _TOP_LEVEL = "top level"
 _LONGEST_NAME = 80
 # What each title means.
 _MEANINGS = {
-    str(Certainty.CERTAIN): "Same scope, resolved import, or self",
+    str(Certainty.CERTAIN): "Same scope, resolved import or class, or self",
     str(Certainty.LIKELY): "The only definition this file can reach",
     str(Certainty.BY_NAME): "Several definitions have this name",
     str(Kinship.BASE): "Classes it inherits from",

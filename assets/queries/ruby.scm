@@ -1,5 +1,5 @@
-(module name: (_) @name body: (_)? @body "end"? @body) @module
-(class name: (_) @name body: (_)? @body "end"? @body) @class
+(module name: [(constant) @name (scope_resolution) @qualified] body: (_)? @body "end"? @body) @module
+(class name: [(constant) @name (scope_resolution) @qualified] body: (_)? @body "end"? @body) @class
 (assignment
   left: (constant) @name
   right: (call receiver: (constant) @_base method: (identifier) @_make block: (_)? @body)

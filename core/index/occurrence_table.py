@@ -9,6 +9,8 @@ from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
 from keyhole.core.syntax.occurrences import names_in
 from keyhole.core.types import HOLDS_METHODS
 
+# Modules have members in some languages, and namespaces make full names.
+_MAY_HOLD = frozenset(["module", "namespace"])
 _COLUMNS = "file.id, file.path, language, role, file_occurrences.names"
 _DEFINITION = """SELECT symbol.id, file.path, language, name, kind, symbol.parent, signature, start_line, end_line,
     name_line, symbol.depth, modifiers FROM symbol JOIN file ON file.id = file_id"""
@@ -60,14 +62,16 @@ class OccurrenceTable(Database):
         )
 
     def holders_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
-        """Return what has members in these files: classes and the like, and methods that stand outside theirs."""
+        """Return what may have members in these files: classes and the like, and methods that stand outside theirs."""
         return self.rows(
             DefinitionRow,
             f"""{_DEFINITION} WHERE file.path IN (SELECT value FROM json_each(?))
-                AND (kind IN (SELECT value FROM json_each(?)) OR symbol.depth = 0 AND symbol.parent <> '')
+                AND (kind IN (SELECT value FROM json_each(?)) OR symbol.depth = 0 AND symbol.parent <> ''
+                    OR kind = 'method' AND language = 'cpp'
+                    AND symbol.depth <= length(parent) - length(replace(parent, '.', '')))
                 ORDER BY file.path, symbol.id""",  # noqa: S608
             json.dumps(list(paths)),
-            json.dumps(sorted(HOLDS_METHODS)),
+            json.dumps(sorted(HOLDS_METHODS | _MAY_HOLD)),
         )
 
     def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow
-from keyhole.core.references.resolve import same_thing
+from keyhole.core.references.resolve import is_constructor, same_thing
 from keyhole.core.types import Role
 
 _SEPARATOR = re.compile(r"::|->|[.#/\\]")
@@ -44,6 +44,9 @@ def _named(store: ReferenceStore, symbol: str, path: str) -> AskedSymbol:
     rows = store.definitions_named(parts[-1]) if parts else []
     rows = [row for row in rows if _has_owners(row, parts[:-1])]
     rows = [row for row in rows if row.kind not in _CONTINUED] or rows
+    # `Shop` means the class, even if its constructors have the same name; `Shop.Shop` means those.
+    is_constructor_asked = parts[-1:] == parts[-2:-1]
+    rows = [row for row in rows if is_constructor(row) == is_constructor_asked] or rows
     in_file = [row for row in rows if row.path == path or row.path.startswith(f"{path}/")] if path else rows
     if not in_file:
         where = path or "the index"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from keyhole.core.index.rows import ImportRow
@@ -50,8 +51,12 @@ class FileBindings:
         """Return the imported paths whose last part is this name, as in `import "example.org/name"`."""
         return [row.path for row in self._imports if not row.part and last_part(row.target) == name]
 
-    def stars(self) -> Iterator[str]:
-        """Yield the paths from which everything is imported or exported again."""
+    @cached_property
+    def stars(self) -> list[str]:
+        """The paths from which everything is imported or exported again, in order."""
+        return sorted(set(self._find_stars()))
+
+    def _find_stars(self) -> Iterator[str]:
         for number, row in enumerate(self._imports):
             if row.path and (row.part == STAR or row.target.endswith(STAR) or self._names_nothing(number)):
                 yield row.path

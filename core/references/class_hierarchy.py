@@ -7,9 +7,9 @@ from typing import NamedTuple
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.find import references_to
+from keyhole.core.references.language_rules import is_holder
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.syntax.occurrences import OccurrenceRole
-from keyhole.core.types import HOLDS_METHODS
 
 MOST_RELATIVES = 2_000
 _CONTRACTS = frozenset(["interface", "trait", "protocol"])
@@ -44,7 +44,7 @@ class ClassHierarchy:
 
     def relatives(self, target: DefinitionRow, depth: int) -> list[Relative]:
         """Return the relatives of a class, or of a method through its class; those above come first."""
-        if target.kind in HOLDS_METHODS:
+        if is_holder(target):
             found = [*self._above(target, depth), *self._below(target, depth)]
         else:
             holder = self._holder(target)
@@ -60,7 +60,7 @@ class ClassHierarchy:
 
     def _holder(self, member: DefinitionRow) -> DefinitionRow | None:
         name = member.parent.rpartition(".")[2]
-        rows = [row for row in self._resolver.known.definitions_of(name, member) if row.kind in HOLDS_METHODS]
+        rows = [row for row in self._resolver.known.definitions_of(name, member) if is_holder(row)]
         rows = [row for row in rows if self._resolver.owns(row, member)]
         return next((row for row in rows if row.kind != "impl"), rows[0] if rows else None)
 
@@ -106,7 +106,7 @@ class ClassHierarchy:
     def _class_at(self, path: str, line: int) -> DefinitionRow | None:
         """Return the class whose definition names a base on this line."""
         rows = [row for row in self._resolver.known.holders(path) if row.start_line <= line <= row.end_line]
-        rows = [row for row in rows if row.kind in HOLDS_METHODS]
+        rows = [row for row in rows if is_holder(row)]
         return self._resolver.whole_type(rows[-1]) if rows else None
 
     def _members(self, target: DefinitionRow, classes: list[Relative], kinship: Kinship) -> list[Relative]:

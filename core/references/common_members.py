@@ -6,10 +6,13 @@ So `value.items()` is not taken for the only `items` that the workspace defines.
 from functools import cache
 from importlib.resources import files
 
+from keyhole.core.references.language_rules import family_of
 
-def is_common_member(family: str, name: str) -> bool:
-    """Return whether the standard types of a language have a member of this name."""
-    return name in _common_members().get(family, frozenset())
+
+def is_common_member(language: str, name: str) -> bool:
+    """Return whether the standard types of a language, or of its family, have a member of this name."""
+    members = _common_members()
+    return name in members.get(language, members.get(family_of(language), frozenset()))
 
 
 @cache

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
-from keyhole.core.references.language_rules import family_of, rules_of
+from keyhole.core.references.language_rules import ATTRIBUTE, family_of, rules_of
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.types import HOLDS_METHODS
 
 # The roles as people read them; an outer name is the same as any other mention.
 ROLE_WORDS = {
@@ -74,20 +75,31 @@ def _of_name(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
     known = resolver.known
     thing = same_thing(target)
     wanted = {row.id for row in known.definitions_of(target.name, target) if same_thing(row) == thing}
-    paths = [path for path in known.files_with(target.name) if family_of(known.language(path)) == family]
+    written = _written(target)
+    paths = sorted({path for name in written for path in known.files_with(name)})
+    paths = [path for path in paths if family_of(known.language(path)) == family]
     known.read_imports(paths)
     known.read_holders(paths)
     for path in paths:
         names = known.names(path)
         if names is None:
             continue
-        places = names.places(target.name)
+        places = [place for name in written for place in names.places(name)]
         new_names = {names.name_at(place + 1) for place in places if names.is_renamed(place)} - {target.name}
+        if target.language == "csharp":
+            new_names |= resolver.csharp.usings(path, names).new_names(target.name)
         for place in sorted([*places, *(place for name in new_names for place in names.places(name))]):
             meaning = resolver.meaning(path, place)
             if any(row.id in wanted for row in meaning.definitions):
                 where = names.line_at(place), names.column_at(place)
                 yield Reference(path, *where, names.role_at(place), meaning.certainty)
+
+
+def _written(target: DefinitionRow) -> list[str]:
+    """Return how a definition is called where it is used."""
+    short = target.name.removesuffix(ATTRIBUTE)
+    is_short = target.language == "csharp" and target.kind in HOLDS_METHODS and short not in ("", target.name)
+    return [target.name, short] if is_short else [target.name]
 
 
 def reference_lines(

@@ -2,10 +2,21 @@
 
 from dataclasses import dataclass
 
+from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.types import HOLDS_METHODS
 
+# What C# leaves out of the name of a class where it decorates: `[Serializable]` is `SerializableAttribute`.
+ATTRIBUTE = "Attribute"
 # The languages of a family can use each other's definitions.
-_FAMILIES = {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}
+_FAMILIES = {
+    "typescript": "javascript",
+    "tsx": "javascript",
+    "cpp": "c",
+    "java": "jvm",
+    "kotlin": "jvm",
+    "scala": "jvm",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +26,8 @@ class LanguageRules:
     # Words for the object or class around them, and for what it inherits from.
     self_words: frozenset[str] = frozenset()
     super_words: frozenset[str] = frozenset()
+    # Words for the class of an object, after one for the object: `self.class.build`.
+    class_words: frozenset[str] = frozenset()
     # A method can use the other members of its class without `this`.
     has_implicit_self: bool = False
     # A name of another file must be imported, and the imports of this language are resolved.
@@ -33,6 +46,8 @@ class LanguageRules:
     has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
     has_late_variables: bool = False
+    # Fields are no symbols, so the only symbol of a name may not be the only member.
+    has_unlisted_fields: bool = False
     # In its class, a field hides other names as a variable does.
     has_fields_as_variables: bool = False
     # Names in these roles are never variables.
@@ -41,6 +56,18 @@ class LanguageRules:
     never_functions: frozenset[OccurrenceRole] = frozenset()
     # The method that runs when a class is called.
     constructor: str = ""
+    # Names have full names, made of namespaces that files declare and `use` brings.
+    has_namespaces: bool = False
+    # Constants are looked for in the modules around them, from the inside out; all others on their own are calls.
+    nests_constants: bool = False
+    # Functions belong to tables, and files are modules.
+    has_tables: bool = False
+    # Scripts source others; what they call may also be a command.
+    sources_scripts: bool = False
+    # A statement can give names to tables and parts of itself.
+    has_aliases: bool = False
+    # What has members, beside classes and the like.
+    other_holders: frozenset[str] = frozenset()
     # Types are known from names, and these words mean the type around them; those of `open_types` may be anything.
     has_value_types: bool = False
     own_type_words: frozenset[str] = frozenset()
@@ -72,6 +99,7 @@ _RULES = {
         shares_folder=True,
         has_open_classes=True,
         has_late_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
     ),
     "rust": LanguageRules(
@@ -91,6 +119,7 @@ _RULES = {
         has_packages=True,
         has_late_variables=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES | {OccurrenceRole.CALL},
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -103,6 +132,7 @@ _RULES = {
         has_companions=True,
         has_late_variables=True,
         has_fields_as_variables=True,
+        has_unlisted_fields=True,
         never_variables=_TYPES,
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
@@ -112,16 +142,56 @@ _RULES = {
         has_implicit_self=True,
         has_packages=True,
         has_relative_imports=True,
+        has_fields_as_variables=True,
+        has_unlisted_fields=True,
+        never_variables=_TYPES,
+    ),
+    "csharp": LanguageRules(
+        _words("this"),
+        _words("base"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        never_variables=_TYPES,
+        has_fields_as_variables=True,
+        has_unlisted_fields=True,
+    ),
+    "swift": LanguageRules(
+        _words("self Self"),
+        _words("super"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        has_late_variables=True,
+        never_variables=_TYPES,
+        has_fields_as_variables=True,
+        has_unlisted_fields=True,
+    ),
+    "c": LanguageRules(
+        _words("this"),
+        has_implicit_self=True,
+        includes=True,
         has_open_classes=True,
         has_fields_as_variables=True,
         never_variables=_TYPES,
+        never_functions=_FIELDS,
     ),
-    "csharp": LanguageRules(_words("this"), _words("base"), has_implicit_self=True, has_open_classes=True),
-    "swift": LanguageRules(_words("self Self"), _words("super"), has_implicit_self=True, has_open_classes=True),
-    "c": LanguageRules(_words("this"), has_implicit_self=True, includes=True, has_open_classes=True),
-    "php": LanguageRules(_words("$this self static"), _words("parent")),
-    "ruby": LanguageRules(_words("self"), _words("super"), has_implicit_self=True, has_open_classes=True),
-    "lua": LanguageRules(_words("self")),
+    "php": LanguageRules(
+        _words("$this self static"),
+        _words("parent"),
+        has_namespaces=True,
+        never_functions=_FIELDS | {OccurrenceRole.MENTION},
+    ),
+    "ruby": LanguageRules(
+        _words("self"),
+        class_words=_words("class"),
+        has_implicit_self=True,
+        has_open_classes=True,
+        never_variables=frozenset([OccurrenceRole.CALL]),
+        nests_constants=True,
+        other_holders=_words("module"),
+    ),
+    "sql": LanguageRules(has_aliases=True),
+    "bash": LanguageRules(sources_scripts=True),
+    "lua": LanguageRules(_words("self"), has_tables=True),
 }
 _NO_RULES = LanguageRules()
 
@@ -133,4 +203,9 @@ def family_of(language: str) -> str:
 
 def rules_of(language: str) -> LanguageRules:
     """Return the rules of a language."""
-    return _RULES.get(family_of(language), _NO_RULES)
+    return _RULES.get(language) or _RULES.get(family_of(language), _NO_RULES)
+
+
+def is_holder(row: DefinitionRow) -> bool:
+    """Return whether a definition has members."""
+    return row.kind in HOLDS_METHODS or row.kind in rules_of(row.language).other_holders

@@ -17,6 +17,7 @@ from keyhole.core.syntax.occurrences import (
     IS_RETURNED,
     IS_VALUE,
     MARK_BITS,
+    OTHER,
     ROLE_BITS,
     UNNAMED,
     OccurrenceRole,
@@ -49,6 +50,7 @@ def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
 
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
+_FIELD = role_set(OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
@@ -214,6 +216,10 @@ class NamesInFile:
         """Yield the functions around a place, the innermost first."""
         return (symbol for symbol in self.around(place) if self._scopes[symbol] == FUNCTION)
 
+    def scopes_around(self, place: int) -> Iterator[int]:
+        """Yield the functions and classes around a place, the innermost first."""
+        return (symbol for symbol in self.around(place) if self._scopes[symbol] != OTHER)
+
     def inside(self, symbol: int) -> range:
         """Return the places inside a symbol."""
         return range(self._firsts[symbol], self._lasts[symbol])
@@ -247,7 +253,7 @@ class NamesInFile:
 
     def has_field(self, name: str) -> bool:
         """Return whether a class of the file has a field of this name."""
-        return any(map(self.is_holder, self.local_scopes(name)))
+        return any(self.is_holder(self.symbol_at(place)) for place in self.places_in_roles(name, _FIELD))
 
     def is_type_parameter(self, name: str, place: int) -> bool:
         """Return whether a function or class around a place has a type parameter of this name."""
@@ -262,11 +268,13 @@ class NamesInFile:
         inside = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
         return any(place in inside for place in self.places_in_roles(name, _ARGUMENT))
 
-    def first_local(self, symbol: int) -> str:
-        """Return the first parameter or variable of a function; empty if it has none."""
+    def local_before_name(self, symbol: int) -> str:
+        """Return the variable that stands before the name of a function, as in `func (s *Server) Run()`, or nothing."""
         for place in self.inside(symbol):
             if self.role_at(place) is OccurrenceRole.LOCAL:
                 return self.name_at(place)
+            if self.role_at(place) is OccurrenceRole.DEFINITION:
+                break
         return ""
 
     # Columns of the record
@@ -298,20 +306,30 @@ class NamesInFile:
             known = self._known_locals[name] = self._find_local_scopes(name)
         return known
 
+    def local_places(self, name: str, scope: int) -> list[int]:
+        """Return where a name becomes a variable of a function, a class or, for NO_SYMBOL, the file."""
+        self.local_scopes(name)
+        return self._known_local_places.get((name, scope), [])
+
     def _find_local_scopes(self, name: str) -> dict[int, int]:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in self.places_in_roles(name, _LOCAL):
             symbol = self.symbol_at(place)
             scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
-            if self._roles[place] == OccurrenceRole.LOCAL:
+            if self.role_at(place) is OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
+                self._known_local_places.setdefault((name, scope), []).append(place)
             else:
                 shared.add(scope)
         return {scope: line for scope, line in scopes.items() if scope not in shared}
 
     @cached_property
     def _known_locals(self) -> dict[str, dict[int, int]]:
+        return {}
+
+    @cached_property
+    def _known_local_places(self) -> dict[tuple[str, int], list[int]]:
         return {}
 
     @cached_property

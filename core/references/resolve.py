@@ -13,20 +13,31 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
+from keyhole.core.references.csharp_namespaces import CsharpNamespaces
 from keyhole.core.references.known_names import KnownNames
-from keyhole.core.references.language_rules import LanguageRules, family_of, rules_of
+from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
+from keyhole.core.references.lua_tables import LuaTables, fields, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
+from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
 from keyhole.core.references.packages import Packages, whole_name
+from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
+from keyhole.core.references.shell_sources import sourced
+from keyhole.core.references.swift_modules import is_seen, module_name, module_of
 from keyhole.core.references.value_types import ValueTypes
-from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
+from keyhole.core.syntax.occurrences import OUTERMOST, UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
 # How many files an import may lead through, and how many classes up a member is looked for.
 _LONGEST_CHAIN = 10
+# In lines.
+_LONGEST_STATEMENT = 50
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
+# Languages in which the names around a class tell it from others of its name, whatever file it is in.
+_WITH_FULL_NAMES = frozenset(["csharp", "ruby"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
+_ALIAS = role_set(OccurrenceRole.ALIAS)
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
 _NEVER = frozenset(
     [
@@ -41,7 +52,7 @@ _NEVER = frozenset(
 _FIRST_LINE = 1
 _CALLED = frozenset(["function", "method", "constructor"])
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE])
-_VALUES = _CALLED | {"constant", "variable", "property"}
+_VALUES = _CALLED | {"constant", "event", "getter", "property", "setter", "variable"}
 
 
 class Meaning(NamedTuple):
@@ -71,12 +82,18 @@ class Resolver:
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
         self.packages = Packages(self.known)
+        self.csharp = CsharpNamespaces(self.known)
+        self.namespaces = Namespaces(self.known)
+        self.tables = LuaTables(self.known)
         self.types = ValueTypes(self)
         self._bindings: dict[str, FileBindings] = {}
+        self._provided: dict[tuple[str, str, str], list[DefinitionRow]] = {}
+        self._is_member: dict[int, bool] = {}
         self._bases: dict[int, Members] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
         self.by_members = cache(self._by_members)
+        self.is_field = cache(self._is_field)
 
     def meaning(self, path: str, place: int) -> Meaning:
         """Return what the name at a place of a file may mean."""
@@ -98,30 +115,51 @@ class Resolver:
             self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
         return self._bindings[path]
 
-    def provided(self, path: str, name: str, family: str, steps: int = _LONGEST_CHAIN) -> list[DefinitionRow]:
+    def provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
+        key = path, name, family
+        if key not in self._provided:
+            self._provided[key] = self._find_provided(path, name, family, set())
+        return self._provided[key]
+
+    def _find_provided(self, path: str, name: str, family: str, seen: set[tuple[str, str]]) -> list[DefinitionRow]:
+        """Follow imports through other files; `seen` has those on the way, because files may import each other."""
+        if (path, name) in seen:
+            return []
+        seen.add((path, name))
         own = [row for row in self.known.definitions(name, family) if _is_in_module(row.path, path)]
         if found := [row for row in own if not self.is_member(row)]:
             return [row for row in found if not row.parent] or found
-        bindings = self.bindings(path) if steps else None
+        bindings = self.bindings(path)
         if bindings is None:
             return []
         for binding in bindings.of(name):
-            if binding.path not in ("", path) and (
-                found := self.provided(binding.path, binding.name or name, family, steps - 1)
-            ):
+            if binding.path and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
                 return found
-        stars = {star for star in bindings.stars() if star != path}
-        return [row for star in sorted(stars) for row in self.provided(star, name, family, steps - 1)]
+        return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
-        if row.kind in _MEMBERS:
+        known = self._is_member.get(row.id)
+        if known is None:
+            known = self._is_member[row.id] = self._find_is_member(row)
+        return known
+
+    def _find_is_member(self, row: DefinitionRow) -> bool:
+        if row.kind == "method" and row.language == "cpp" and self._is_namespace(row.parent):
+            return False
+        if row.kind in _MEMBERS or (row.parent and rules_of(row.language).has_tables and not is_local(row)):
             return True
+        if row.parent and row.depth == 0 and rules_of(row.language).has_packages:
+            return True  # a function that extends a class, which may be outside the workspace
         return bool(row.parent) and any(
-            holder.qualified_name == row.parent and holder.kind in HOLDS_METHODS
-            for holder in self.known.holders(row.path)
+            holder.qualified_name == row.parent and is_holder(holder) for holder in self.known.holders(row.path)
         )
+
+    def _is_namespace(self, qualified_name: str) -> bool:
+        """Return whether a name of C++ is that of a namespace: `text::quote` may be a method or not."""
+        rows = self.known.definitions(qualified_name.rpartition(".")[2], family_of("cpp"))
+        return any(row.kind == "namespace" and row.qualified_name == qualified_name for row in rows)
 
     def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
         """Return a member of a class: its own, or else the one that it inherits."""
@@ -150,7 +188,7 @@ class Resolver:
             for place in names.bases_of(names.symbol_named(part.name, part.name_line)) if names else ():
                 meaning = self.meaning(part.path, place)
                 for row in meaning.definitions:
-                    if row.kind in HOLDS_METHODS:
+                    if is_holder(row):
                         whole = self.whole_type(row)
                         found.setdefault(whole.id, (whole, meaning.certainty))
         return list(found.values())
@@ -174,26 +212,30 @@ class Resolver:
         first = names.name_numbered(before[-1]) if before else names.name_at(place)
         if bound := bindings.of(first):
             return not any(binding.path for binding in bound)
-        return not names.places_in_roles(first, _OWN) and not any(bindings.stars())
+        return not names.places_in_roles(first, _OWN) and not bindings.stars
 
-    def _by_members(self, name: str, family: str, *, is_of_several: bool = False) -> Meaning:
+    def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
         """Return the members with a name, for a receiver whose type is not known."""
+        family = family_of(language)
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
-        if is_of_several or is_common_member(family, name):
+        members = [row for row in members if not is_constructor(row)]
+        if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
-        found = _by_number(members)
-        if found.certainty is Certainty.LIKELY and self._may_be_field(members[0]):
-            return Meaning(Certainty.BY_NAME, found.definitions)
-        return found
+        return _by_number(members)
 
-    def _may_be_field(self, row: DefinitionRow) -> bool:
-        """Return whether a class has a field with the name of a member: fields are no symbols, so it is not counted."""
-        rules = rules_of(row.language)
-        if not rules.has_fields_as_variables or (rules.never_functions and row.kind in _CALLED):
+    def _is_field(self, name: str, family: str) -> bool:
+        """Return whether a class has a field of this name."""
+        paths = [path for path in self.known.files_with(name) if family_of(self.known.language(path)) == family]
+        return any(names.has_field(name) for path in paths if (names := self.known.names(path)))
+
+    def _is_declared(self, name: str, family: str) -> bool:
+        """Return whether a class of Ruby declares an attribute of this name, or a table of Lua gets such a field."""
+        find = {"ruby": declarations, "lua": fields}.get(family)
+        if find is None:
             return False
-        family = family_of(row.language)
-        paths = [path for path in self.known.files_with(row.name) if family_of(self.known.language(path)) == family]
-        return any(names.has_field(row.name) for path in paths if (names := self.known.names(path)))
+        declared = name.removesuffix("=")
+        files = [names for path in self.known.files_with(declared) if (names := self.known.names(path))]
+        return any(find(names, declared) for names in files)
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -216,10 +258,12 @@ class Resolver:
         seen.add(holder.id)
         family = family_of(holder.language)
         own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
-        own = [row for row in own if not _is_constructor(row)]
+        own = [row for row in own if not is_constructor(row)]
         own = own or self._in_companion(holder, name)
         if own:
             return Members(tuple(own), is_complete=True)
+        if family == "ruby" and self._declares(holder, name):
+            return Members((), is_complete=True)
         bases = self.bases(holder)
         is_complete = bases.is_complete
         for base in bases.definitions:
@@ -228,6 +272,14 @@ class Resolver:
                 return found
             is_complete = is_complete and found.is_complete
         return Members((), is_complete)
+
+    def _declares(self, holder: DefinitionRow, name: str) -> bool:
+        """Return whether a class of Ruby declares an attribute of this name, which hides one of a base."""
+        names = self.known.names(holder.path)
+        places = declarations(names, name.removesuffix("=")) if names else []
+        return any(
+            names.symbol_at(place) == names.symbol_named(holder.name, holder.name_line) for place in places if names
+        )
 
     def _in_companion(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
         if not rules_of(holder.language).has_companions:
@@ -246,7 +298,7 @@ class Resolver:
                 return Members((), is_complete=False)
             for place in names.bases_of(names.symbol_named(part.name, part.name_line)):
                 meaning = self.meaning(part.path, place)
-                found = [row for row in meaning.definitions if row.kind in HOLDS_METHODS and row.kind != "impl"]
+                found = [row for row in meaning.definitions if is_holder(row) and row.kind != "impl"]
                 is_sure = bool(found) and meaning.certainty is not Certainty.BY_NAME
                 is_complete = is_complete and (is_sure or self.is_from_outside(part.path, place))
                 bases.update((row.id, row) for row in found if is_sure)
@@ -257,20 +309,42 @@ class Resolver:
         if not rules_of(holder.language).has_open_classes:
             return [holder]
         rows = self.known.definitions(holder.name, family_of(holder.language))
-        same = [row for row in rows if row.kind in HOLDS_METHODS and row.parent == holder.parent]
+        same = [row for row in rows if is_holder(row) and row.parent == holder.parent]
         return [row for row in same if self._may_continue(holder, row, row.qualified_name)] or [holder]
 
     def _may_continue(self, holder: DefinitionRow, row: DefinitionRow, continued: str) -> bool:
         """Return whether a definition of another file is part of a class; `continued` is the class as written there."""
         if row.path == holder.path:
             return True
-        if holder.language == "go":
-            return _folder(holder.path) == _folder(row.path)
-        if holder.language == "rust":
-            family = family_of(holder.language)
-            types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
-            return len(types) == 1 or holder in self.provided(row.path, holder.name, family)
-        return holder.language != "csharp" or continued == holder.qualified_name
+        match holder.language:
+            case "go":
+                is_part = _folder(holder.path) == _folder(row.path)
+            case "kotlin":
+                is_part = row.depth == 0 and row.kind not in HOLDS_METHODS  # a function that extends the class
+            case "rust":
+                is_part = self._is_type_there(holder, row.path)
+            case "swift":
+                is_part = continued == holder.qualified_name and self._shares_module(holder, row)
+            case "csharp":
+                is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
+            case _:
+                has_full_names = holder.language in _WITH_FULL_NAMES
+                is_part = not has_full_names or continued.replace("::", ".") == holder.qualified_name
+        return is_part
+
+    def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
+        """Return whether a type of Rust is what its name means in another file."""
+        family = family_of(holder.language)
+        types = [one for one in self.known.definitions(holder.name, family) if one.kind in HOLDS_METHODS - _PARTS]
+        return len(types) == 1 or holder in self.provided(path, holder.name, family)
+
+    def _shares_module(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
+        """Return whether a definition of Swift is in the module of a type, or no other module has such a type."""
+        if module_of(holder.path) == module_of(row.path):
+            return True
+        types = self.known.definitions(holder.name, family_of(holder.language))
+        types = [one for one in types if one.kind in HOLDS_METHODS - _PARTS]
+        return len({module_of(one.path) for one in types if one.qualified_name == holder.qualified_name}) <= 1
 
 
 class _NamesOfFile:
@@ -313,12 +387,12 @@ class _NamesOfFile:
         return Meaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
 
     def _constructors(self, rows: Iterable[DefinitionRow]) -> list[DefinitionRow]:
-        classes = [row for row in rows if row.kind in HOLDS_METHODS]
+        classes = [row for row in rows if is_holder(row)]
         return [
             row
             for one in classes
             for row in self._resolver.known.definitions(one.name, self._family)
-            if _is_constructor(row) and self._resolver.owns(one, row)
+            if is_constructor(row) and self._resolver.owns(one, row)
         ]
 
     def _is_scoped(self, number: int) -> bool:
@@ -338,17 +412,36 @@ class _NamesOfFile:
         name, role = self._names.name_at(place), self._names.role_at(place)
         receiver = self._names.receiver_at(place)
         candidates = self._resolver.known.definitions(name, self._family)
+        if self._language == "csharp" and role is OccurrenceRole.DECORATOR:
+            candidates = [*candidates, *self._resolver.known.definitions(f"{name}{ATTRIBUTE}", self._family)]
         # The type itself instead of its parts, if the workspace has it.
         candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
         is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
         if is_own_name and not (role is OccurrenceRole.DEFINITION and self._names_part_of(place, candidates)):
             return NOTHING
+        if self._rules.has_namespaces and (meaning := self._by_full_name(place)) is not None:
+            return meaning
         if not candidates and (receiver or not self._has_new_name(name)):
             return NOTHING
         if role is OccurrenceRole.STRING:
             return Meaning(Certainty.BY_NAME, tuple(candidates))
         if role is OccurrenceRole.IMPORT:
             return self._imported(place, candidates)
+        return self._in_code(place, receiver, candidates)
+
+    def _in_code(self, place: int, receiver: str, candidates: list[DefinitionRow]) -> Meaning:
+        if self._rules.has_tables and receiver:
+            return self._of_table(place, receiver, candidates)
+        if self._rules.nests_constants and _is_constant(self._names.name_at(place)):
+            return self._constant(place, candidates)
+        if self._rules.nests_constants and self._names.role_at(place) is OccurrenceRole.MENTION:
+            return NOTHING  # a variable
+        if self._rules.has_aliases and receiver:
+            return self._of_schema(place, receiver, candidates)
+        if self._rules.sources_scripts:
+            # A variable can have the name of a function.
+            is_call = self._names.role_at(place) is OccurrenceRole.CALL
+            candidates = [row for row in candidates if (row.kind in _CALLED) == is_call]
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
     def _names_part_of(self, place: int, types: list[DefinitionRow]) -> bool:
@@ -363,6 +456,8 @@ class _NamesOfFile:
         """Return whether the name is the one that an import of this file gives to something."""
         if self._rules.has_packages:
             return name in self._resolver.packages.imports(self._path, self._names).by_name
+        if self._language == "csharp":
+            return name in self._resolver.csharp.usings(self._path, self._names).aliases
         bindings = self._resolver.bindings(self._path)
         return bindings is not None and bool(bindings.of(name))
 
@@ -376,8 +471,30 @@ class _NamesOfFile:
         found = bindings.at(self._names.line_at(place), name) if bindings else []
         if self._rules.needs_import:
             return self._through(found, name)
+        if self._language == "csharp":
+            spaces, whole = self._resolver.csharp, self._names.dotted(place)
+            return self._clear([row for row in candidates if spaces.has_name(row, whole)])
         top = [row for row in candidates if not self._resolver.is_member(row)]
+        if self._rules.includes and (named := [row for row in top if self._is_named(row, self._names.dotted(place))]):
+            return certain(named)
         return _by_number(top)
+
+    def _is_named(self, row: DefinitionRow, dotted: str) -> bool:
+        """Return whether a name that starts from some namespace is that of a definition: `draw::Circle`."""
+        return f".{row.qualified_name}".endswith(f".{dotted}")
+
+    def _of_alias(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a name means after another name for its namespace: `namespace words = draw::text`."""
+        aliases = self._names.places_in_roles(receiver, _ALIAS) if self._rules.includes else []
+        for alias in aliases:
+            last = alias + 1
+            while self._names.is_continued(last):
+                last += 1
+            whole = f"{self._names.dotted(last)}.{self._names.name_at(place)}"
+            rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+            if found := [row for row in rows if self._is_named(row, whole)]:
+                return certain(found)
+        return None
 
     def _through(self, bindings: list[Binding], name: str) -> Meaning:
         """Follow the imports of a name."""
@@ -387,10 +504,64 @@ class _NamesOfFile:
                 rows += self._resolver.provided(binding.path, binding.name or name, self._family)
         return certain(rows)
 
+    def _by_full_name(self, place: int) -> Meaning | None:
+        """Return what has the full name of this one; None if the name may be that of a member or in a text."""
+        role, receiver = self._names.role_at(place), self._names.receiver_at(place)
+        if role is OccurrenceRole.STRING:
+            return None
+        if role is OccurrenceRole.ARGUMENT or (role is OccurrenceRole.IMPORT and is_prefix(self._names, place)):
+            return NOTHING  # a namespace
+        spaces = self._resolver.namespaces
+        for full_name in spaces.full_names(self._path, self._names, place):
+            rows = self._resolver.known.definitions(full_name.rpartition(SEPARATOR)[2], self._family)
+            rows = [row for row in rows if spaces.full_name(row) == full_name and not self._resolver.is_member(row)]
+            if rows:
+                # Outside namespaces, other programs in the workspace may define the same name.
+                is_sure = SEPARATOR in full_name or all(row.path == self._path for row in rows)
+                found = _by_number(rows)
+                return certain(rows) if is_sure and found.certainty is Certainty.LIKELY else found
+        is_member = receiver not in OUTERMOST | {""} and role is not OccurrenceRole.IMPORT
+        return None if is_member else NOTHING
+
+    def _constant(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what a constant of Ruby means: it is looked for in the modules around it, then in the base classes."""
+        rows = [row for row in candidates if row.kind not in _CALLED]
+        if self._names.role_at(place) is OccurrenceRole.BASE:
+            line = self._names.line_at(place)
+            rows = [row for row in rows if row.path != self._path or row.name_line != line]
+        holders = self._holders(place)
+        for full_name in full_names(self._names, place, holders):
+            if found := [row for row in rows if row.qualified_name == full_name]:
+                return _of_one_name(found, self._path)
+        if not self._names.receiver_at(place) and holders:
+            found = list(self._resolver.members(holders[0], self._names.name_at(place)).definitions)
+            return certain(found) if found else Meaning(Certainty.BY_NAME, tuple(rows))
+        is_outside = self._is_outside(place)
+        return NOTHING if is_outside else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _is_outside(self, place: int) -> bool:
+        """Return whether a constant is taken from one that the workspace does not define."""
+        first = full_name_as_written(self._names, place)[0]
+        return _is_constant(first) and not self._resolver.known.definitions(first, self._family)
+
+    def _of_table(self, place: int, table: str, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what a name after a table of Lua means."""
+        tables = self._resolver.tables
+        if self._is_known(place, table):
+            if rows := tables.surely(self._path, self._names, place):
+                return certain(rows)
+            if tables.is_standard(self._path, self._names, table):
+                return NOTHING
+            # A table is often called the same in the file that uses it.
+            if same := [row for row in candidates if row.parent == table]:
+                return _by_number(same)
+        return self._resolver.by_members(self._names.name_at(place), self._language)
+
     # Names on their own
 
     def _bare(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
-        if self._names.is_type_parameter(self._names.name_at(place), place) or self._is_variant(place):
+        is_parameter = self._names.is_type_parameter(self._names.name_at(place), place)
+        if is_parameter or self._is_variant(place) or self._is_alias(place):
             return NOTHING
         nested = self._nested(place, candidates)
         if nested is not None:
@@ -399,6 +570,8 @@ class _NamesOfFile:
             self._in_class,
             self._in_file,
             self._in_packages,
+            self._in_namespaces,
+            self._in_swift_module,
             self._by_import,
             self._in_folder,
             self._included,
@@ -406,6 +579,30 @@ class _NamesOfFile:
         for step in steps:
             if (meaning := step(place, candidates)) is not None:
                 return meaning
+        return self._unreached(place, candidates)
+
+    def _of_schema(self, place: int, schema: str, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what has a name in a schema of SQL; scripts may create tables without naming their schema."""
+        if rows := [row for row in candidates if row.parent == schema]:
+            # Scripts that set up a database each, such as tests, create tables of the same name.
+            near = [row for row in rows if row.path == self._path] or rows
+            is_clear = len({row.path for row in near}) == 1
+            return certain(near) if is_clear else Meaning(Certainty.BY_NAME, tuple(near))
+        is_column = self._names.role_at(place) is OccurrenceRole.ARGUMENT
+        return NOTHING if is_column else _by_number([row for row in candidates if not row.parent])
+
+    def _is_alias(self, place: int) -> bool:
+        """Return whether a statement of SQL gives this name to something: `WITH name AS …`."""
+        if not self._rules.has_aliases:
+            return False
+        names, symbol, line = self._names, self._names.symbol_at(place), self._names.line_at(place)
+        starts = [one for one in names.places(names.name_at(place)) if names.role_at(one) is OccurrenceRole.LOCAL]
+        starts = [one for one in starts if names.symbol_at(one) == symbol]
+        # Outside views and functions, it is not known where a statement ends.
+        return any(symbol != NO_SYMBOL or 0 <= line - names.line_at(one) <= _LONGEST_STATEMENT for one in starts)
+
+    def _unreached(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
+        """Return what a name may mean that neither the scope nor an import tells."""
         if self._rules.needs_import:
             # Macros of Rust are exported to the whole crate.
             macros = [row for row in candidates if row.kind == "macro"]
@@ -413,7 +610,28 @@ class _NamesOfFile:
         if self._rules.has_packages:
             # A member of what a block of code is run for, as in `with(plant) { grow() }`, or of an imported value.
             return Meaning(Certainty.BY_NAME, tuple(candidates))
-        return _by_number([row for row in candidates if not self._resolver.is_member(row)])
+        functions = [row for row in candidates if not self._resolver.is_member(row)]
+        if self._rules.has_tables:
+            functions = [row for row in functions if not is_local(row)]
+        if self._rules.nests_constants:
+            # Blocks may change `self`, so a call without a receiver can mean any method.
+            is_function = functions and not self._holders(place)
+            return _by_number(functions) if is_function else Meaning(Certainty.BY_NAME, tuple(candidates))
+        if self._rules.sources_scripts:
+            return self._in_scripts(place, functions)
+        return _by_number([row for row in functions if row.path == self._path or not _is_static(row)])
+
+    def _in_scripts(self, place: int, functions: list[DefinitionRow]) -> Meaning:
+        """Return a function or variable of other scripts: those that this one sources come first."""
+        near = sourced(self._path, self._names, functions)
+        if len({row.path for row in near}) == 1:
+            return certain(near)
+        is_command = is_common_member(self._language, self._names.name_at(place))
+        # Scripts that have nothing to do with each other have variables of the same name.
+        is_variable = self._names.role_at(place) is not OccurrenceRole.CALL
+        if is_command or is_variable:
+            return Meaning(Certainty.BY_NAME, tuple(functions))
+        return _by_number(near or functions)
 
     def _nested(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a function inside a function around the place, or nothing if the name is a variable there."""
@@ -436,7 +654,7 @@ class _NamesOfFile:
     def _scopes_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, and the classes where their fields count as variables."""
         has_fields = self._rules.has_fields_as_variables
-        return self._names.around(place) if has_fields else self._names.functions_around(place)
+        return self._names.scopes_around(place) if has_fields else self._names.functions_around(place)
 
     def _is_called_first(self, place: int, symbol: int, first_line: int) -> bool:
         """Return whether a variable gets its name from a function that it is made with: `let area = area(x)`."""
@@ -459,19 +677,47 @@ class _NamesOfFile:
 
     def _in_class(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         """Return a member of a class around the place, in languages where that needs no `this`."""
-        if not any(map(self._resolver.is_member, candidates)):
+        is_member = any(map(self._resolver.is_member, candidates))
+        if not is_member and not (self._rules.has_open_classes and self._rules.has_fields_as_variables):
             return None
         if self._rules.has_implicit_self:
-            holders = self._holders(place)
+            # In Ruby, the members of outer classes are not those of `self`.
+            holders = self._holders(place)[: 1 if self._rules.nests_constants else None]
         else:
             # In the body of a class itself, its members so far are ordinary names.
             is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
             holders = self._holders(place)[:1] if is_direct else []
         for holder in holders:
-            found = self._resolver.members(holder, self._names.name_at(place))
-            if found.definitions:
-                return certain(found.definitions)
+            if self._is_field_of(holder, place):
+                return NOTHING
+            found = self._resolver.members(holder, self._names.name_at(place)).definitions
+            if self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}:
+                found = tuple(row for row in found if row.kind not in _VALUES)
+            if found:
+                return self._or_type(place, found, candidates)
         return None
+
+    def _is_field_of(self, holder: DefinitionRow, place: int) -> bool:
+        """Return whether the name is a field of a class that stands in another file."""
+        role = self._names.role_at(place)
+        if holder.path == self._path or not self._rules.has_fields_as_variables or role is OccurrenceRole.CALL:
+            return False
+        names = self._resolver.known.names(holder.path)
+        fields = names.local_scopes(self._names.name_at(place)) if names else {}
+        return bool(fields) and names is not None and names.symbol_named(holder.name, holder.name_line) in fields
+
+    def _or_type(self, place: int, members: tuple[DefinitionRow, ...], candidates: list[DefinitionRow]) -> Meaning:
+        """Return a member; in `Unit.Metre` and `new Unit()` of C#, the name may also be that of its type."""
+        is_call = self._names.role_at(place) is OccurrenceRole.CALL
+        if self._language != "csharp" or not (is_call or self._names.is_continued(place)):
+            return certain(members)
+        types = [row for row in candidates if row.kind in HOLDS_METHODS and row not in members]
+        meaning = self._in_namespaces(place, types)
+        if meaning is None or not meaning.definitions:
+            return certain(members)
+        if is_call and all(row.kind not in _CALLED for row in members):
+            return meaning
+        return Meaning(Certainty.BY_NAME, (*members, *meaning.definitions))
 
     def _in_file(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
         own = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
@@ -512,22 +758,31 @@ class _NamesOfFile:
         for package in reversed(packages.seen_from(self._path)):
             if own := [row for row in candidates if packages.owner(row) == package]:
                 return self._nearest(own)
-        starred = [row for row in candidates if self._is_starred(packages.owner(row), imports.stars)]
-        return self._nearest(starred) if starred else None
+        stars = {name for star in imports.stars for name in self._whole_names(star)}
+        if starred := [row for row in candidates if packages.owner(row) in stars]:
+            return self._nearest(starred)
+        if self._rules.has_relative_imports:
+            ends = tuple(f".{star}" for star in imports.stars)
+            starred = [row for row in candidates if packages.owner(row).endswith(ends)]
+        return _by_number(starred) if starred else None
 
-    def _is_starred(self, owner: str, imported: set[str]) -> bool:
-        if owner in imported:
-            return True
-        return self._rules.has_relative_imports and any(owner.endswith(f".{name}") for name in imported)
-
-    def _with_whole_name(self, whole: str) -> Meaning:
+    def _with_whole_name(self, given: str) -> Meaning:
+        """Return what has a name that an import gives."""
         packages = self._resolver.packages
-        rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+        rows = self._resolver.known.definitions(given.rpartition(".")[2], self._family)
         rows = [row for row in rows if row.kind not in _PARTS]
-        exact = [row for row in rows if packages.has_name(row, whole)]
-        if exact or not self._rules.has_relative_imports:
-            return self._nearest(exact)
-        return _by_number([row for row in rows if packages.ends_with(row, whole)])
+        for whole in self._whole_names(given):
+            if exact := [row for row in rows if packages.has_name(row, whole)]:
+                return self._nearest(exact)
+        if not self._rules.has_relative_imports:
+            return NOTHING
+        return _by_number([row for row in rows if packages.ends_with(row, given)])
+
+    def _whole_names(self, given: str) -> list[str]:
+        """Return the whole names that a name in an import may stand for."""
+        if not self._rules.has_relative_imports:
+            return [given]
+        return [*(f"{package}.{given}" for package in reversed(self._resolver.packages.seen_from(self._path))), given]
 
     def _nearest(self, rows: list[DefinitionRow]) -> Meaning:
         """Return definitions with one whole name; if several projects have one, that of the same project."""
@@ -535,6 +790,75 @@ class _NamesOfFile:
         near = [row for row in rows if row.path.rpartition("/src/")[0] == project]
         is_clear = bool(near) or len({same_thing(row) for row in rows}) <= 1
         return certain(near or rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _in_namespaces(self, place: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the namespaces around the place have, then what `using` brings."""
+        if self._language != "csharp":
+            return None
+        spaces = self._resolver.csharp
+        usings = spaces.usings(self._path, self._names)
+        if whole := usings.aliases.get(self._names.name_at(place)):
+            rows = self._resolver.known.definitions(whole.rpartition(".")[2], self._family)
+            return self._clear([row for row in rows if spaces.has_name(row, whole)])
+        for space in spaces.around(self._path, self._names.line_at(place)):
+            if rows := [row for row in candidates if spaces.owner(row) == space]:
+                return self._clear(rows)
+        if rows := [row for row in candidates if spaces.owner(row) in usings.spaces]:
+            return self._clear(rows)
+        rows = [row for row in candidates if not spaces.owner(row)]
+        return self._clear(rows) if rows else None
+
+    def _of_namespace(self, place: int) -> Meaning | None:
+        """Return what a name means if everything before it is its namespace or class, from one that is seen here."""
+        if self._language != "csharp":
+            return None
+        names, spaces = self._names, self._resolver.csharp
+        whole = names.dotted(place).removeprefix("global.")
+        first, _, rest = whole.partition(".")
+        start = place - names.dotted(place).count(".")
+        usings = spaces.usings(self._path, names)
+        candidates = self._resolver.known.definitions(first, self._family)
+        if names.receiver_at(start) or self._since(start, first) or self._in_class(start, candidates):
+            return None
+        seen = ["", *spaces.around(self._path, names.line_at(place)), *usings.spaces]
+        wanted = {f"{space}.{whole}".lstrip(".") for space in seen}
+        if first in usings.aliases:
+            wanted = {f"{usings.aliases[first]}.{rest}"}
+        rows = self._resolver.known.definitions(names.name_at(place), self._family)
+        found = [row for row in rows if spaces.whole_name(row.path, row.qualified_name) in wanted]
+        return self._clear(found) if found else None
+
+    def _clear(self, rows: list[DefinitionRow]) -> Meaning:
+        """Return definitions with one whole name as certain; several files can only define parts of one class."""
+        namespaces = self._resolver.csharp
+        wholes = {namespaces.whole_name(row.path, row.qualified_name) for row in rows}
+        files = {row.path for row in rows if "partial" not in row.modifiers.split()}
+        is_clear = len(wholes) <= 1 and (len(files) <= 1 or all(map(self._resolver.is_member, rows)))
+        return certain(rows) if is_clear else Meaning(Certainty.BY_NAME, tuple(rows))
+
+    def _in_swift_module(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
+        """Return what the other files of the module have, then what an imported module has."""
+        if self._language != "swift":
+            return None
+        rows = [row for row in candidates if not self._resolver.is_member(row) and is_seen(row, self._path)]
+        module, imported = module_of(self._path), self._imported_modules()
+        own = [row for row in rows if module_of(row.path) == module]
+        found = own or [row for row in rows if module_name(row.path) in imported]
+        if not found:
+            return None
+        is_clear = len({same_thing(row) for row in found}) == 1
+        return certain(found) if is_clear else Meaning(Certainty.BY_NAME, tuple(found))
+
+    def _of_swift_module(self, place: int, receiver: str) -> Meaning | None:
+        """Return what a name means after the name of its module: `Shapes.total`."""
+        if self._language != "swift" or receiver not in self._imported_modules():
+            return None
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        rows = [row for row in rows if module_name(row.path) == receiver and not self._resolver.is_member(row)]
+        return certain(rows) if rows else None
+
+    def _imported_modules(self) -> set[str]:
+        return {self._names.name_at(place) for place in self._names.places_in_role(OccurrenceRole.IMPORT)}
 
     def _by_import(self, place: int, _: list[DefinitionRow]) -> Meaning | None:
         bindings = self._resolver.bindings(self._path)
@@ -544,8 +868,8 @@ class _NamesOfFile:
         bound = bindings.of(name)
         if bound and self._rules.needs_import:
             return self._through(bound, name)
-        stars = set() if self._rules.includes else set(bindings.stars())
-        rows = [row for star in sorted(stars) for row in self._resolver.provided(star, name, self._family)]
+        stars = [] if self._rules.includes else bindings.stars
+        rows = [row for star in stars for row in self._resolver.provided(star, name, self._family)]
         return certain(rows) if rows else None
 
     def _in_folder(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
@@ -558,11 +882,9 @@ class _NamesOfFile:
     def _included(self, _: int, candidates: list[DefinitionRow]) -> Meaning | None:
         if not self._rules.includes:
             return None
-        rows = [row for row in candidates if "static" not in row.modifiers.split() or row.path.endswith((".h", ".hpp"))]
+        rows = [row for row in candidates if not _is_static(row)]
         rows = [row for row in rows if not self._resolver.is_member(row)]
-        if len({row.qualified_name for row in rows}) == 1 and self._resolver.reaches(
-            self._path, [row.path for row in rows]
-        ):
+        if _count_things(rows) == 1 and self._resolver.reaches(self._path, [row.path for row in rows]):
             return certain(rows)
         return None
 
@@ -574,11 +896,23 @@ class _NamesOfFile:
             return path
         if receiver in self._rules.self_words or receiver in self._rules.super_words or self._is_go_receiver(place):
             found = self._of_self(place, inherited=receiver in self._rules.super_words)
+        elif receiver in self._rules.class_words and self._names.receiver_at(place - 1) in self._rules.self_words:
+            found = self._of_self(place, inherited=False)
         elif self._is_known(place, receiver):
-            found = self._of_package(place) or self._of_module(place, receiver) or self._of_named(place, receiver)
+            found = self._of_package(place) or self._of_namespace(place) or self._of_swift_module(place, receiver)
+            found = found or self._of_alias(place, receiver) or self._of_module(place, receiver)
+            found = found or self._of_named(place, receiver)
         else:
             found = None
-        return found or self._of_type(place, receiver) or self._resolver.by_members(name, self._family)
+        return found or self._of_type(place, receiver) or self._of_unknown(place, name)
+
+    def _of_unknown(self, place: int, name: str) -> Meaning:
+        """Return the members that a name may mean, if what it is taken from is not known."""
+        found = self._resolver.by_members(name, self._language)
+        may_be_field = self._rules.has_unlisted_fields and self._names.role_at(place) is not OccurrenceRole.CALL
+        if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
+            return Meaning(Certainty.BY_NAME, found.definitions)
+        return found
 
     def _of_type(self, place: int, receiver: str) -> Meaning | None:
         """Return a member of what the receiver holds; None if that is not known."""
@@ -590,7 +924,7 @@ class _NamesOfFile:
         if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
             return NOTHING
         if types.holders:
-            return self._resolver.by_members(name, self._family, is_of_several=True)
+            return self._resolver.by_members(name, self._language, is_of_several=True)
         return NOTHING if types.is_outside and not types.is_unknown else None
 
     def _is_known(self, place: int, receiver: str) -> bool:
@@ -641,14 +975,18 @@ class _NamesOfFile:
         if not holders:
             return None
         name = self._names.name_at(place)
+        if self._names.name_at(place - 1) in self._rules.self_words and self._names.receiver_at(place - 1):
+            # `Shape.this.area()`, where the grammar takes `this` for a name as well
+            classes = [row for row in self.meaning(place - 2).definitions if is_holder(row)]
+            return self._of_class(classes, Certainty.CERTAIN, name)
         found = self._resolver.members(holders[0], name, inherited=inherited)
         if found.definitions:
             return certain(found.definitions)
-        if inherited and found.is_complete:
-            return NOTHING
+        if inherited and (found.is_complete or self._rules.has_namespaces):
+            return NOTHING  # the base class is outside the workspace
         if self._rules.has_value_types and self._resolver.types.has_attribute(holders[0], name):
             return NOTHING
-        return self._resolver.by_members(name, self._family, is_of_several=True)
+        return self._resolver.by_members(name, self._language, is_of_several=True)
 
     def _of_named(self, place: int, receiver: str) -> Meaning | None:
         """Return the member of a class or namespace that is named before it; None if the name means something else."""
@@ -658,17 +996,22 @@ class _NamesOfFile:
         meaning = self.meaning(before)
         if not meaning.definitions and self._is_type_from_outside(before):
             return NOTHING
-        holders = [row for row in meaning.definitions if row.kind in HOLDS_METHODS]
+        holders = [row for row in meaning.definitions if is_holder(row)]
         if holders:
             return self._of_class(holders, meaning.certainty, name)
+        if self._rules.has_namespaces and self._names.role_at(before) is OccurrenceRole.MENTION and receiver[0] != "$":
+            return NOTHING  # a class outside the workspace
+        if self._rules.nests_constants and _is_constant(receiver) and self._is_outside(before):
+            return NOTHING
         spaces = self._resolver.known.definitions(name, self._family)
         spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
         return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
 
     def _is_type_from_outside(self, place: int) -> bool:
-        """Return whether a name of Rust is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
+        """Return whether a name is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
         name = self._names.name_at(place)
-        if self._language != "rust" or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
+        has_capital_types = self._language == "rust" or self._rules.has_packages
+        if not has_capital_types or self._names.receiver_at(place) or not name[:1].isupper() or name.isupper():
             return False
         return not self._names.is_type_parameter(name, place)
 
@@ -678,7 +1021,7 @@ class _NamesOfFile:
             return Meaning(certainty, tuple(rows))
         if all(one.is_complete for one in found):
             return NOTHING
-        return self._resolver.by_members(name, self._family, is_of_several=True)
+        return self._resolver.by_members(name, self._language, is_of_several=True)
 
     def _of_module(self, place: int, receiver: str) -> Meaning | None:
         """Return a definition of the module before the name; None if there is no module before it."""
@@ -691,10 +1034,17 @@ class _NamesOfFile:
             paths = [binding.path for binding in bindings.of(receiver) if not binding.name]
             if not paths and self._rules.shares_folder:
                 paths = bindings.packages(receiver)
+            if not paths and self._family == "javascript":
+                paths = self._whole_modules(bindings.of(receiver), receiver)
         if not paths:
             return None
         name = self._names.name_at(place)
         return certain(row for path in paths if path for row in self._resolver.provided(path, name, self._family))
+
+    def _whole_modules(self, bindings: list[Binding], name: str) -> list[str]:
+        """Return the modules that a name stands for as a whole: `const shapes = require("./lib/shapes.js")`."""
+        paths = [one.path for one in bindings]
+        return [path for path in paths if not path or not self._resolver.provided(path, name, self._family)]
 
     def _since(self, place: int, name: str) -> int:
         """Return 0 where a name is no variable, _FIRST_LINE where one starts to exist, and more below that."""
@@ -717,7 +1067,7 @@ class _NamesOfFile:
         if self._language != "go":
             return False
         around = list(self._names.functions_around(place))
-        return bool(around) and self._names.first_local(around[-1]) == self._names.receiver_at(place)
+        return bool(around) and self._names.local_before_name(around[-1]) == self._names.receiver_at(place)
 
     def _holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""
@@ -725,16 +1075,17 @@ class _NamesOfFile:
         around = [row for row in self._resolver.known.holders(self._path) if row.start_line <= line <= row.end_line]
         found = []
         for row in reversed(around):
-            if row.kind in HOLDS_METHODS:
+            if is_holder(row):
                 found += [row] if row.kind != "impl" else self._type_of(row.name)
-            else:
-                found += self._type_of(row.parent.rpartition(".")[2])
+            elif row.depth == 0 or row.kind == "method":
+                found += self._type_of(row.parent.rpartition(".")[2], row.parent)
         return found
 
-    def _type_of(self, name: str) -> list[DefinitionRow]:
-        """Return the type that methods outside its body belong to."""
-        rows = [row for row in self._resolver.known.definitions(name, self._family) if row.kind in HOLDS_METHODS]
+    def _type_of(self, name: str, whole: str = "") -> list[DefinitionRow]:
+        """Return the type that methods outside its body belong to; `whole` is its qualified name, if that is known."""
+        rows = [row for row in self._resolver.known.definitions(name, self._family) if is_holder(row)]
         rows = [row for row in rows if row.kind != "impl"] or rows
+        rows = [row for row in rows if row.qualified_name == whole] or rows
         near = [row for row in rows if row.path == self._path] or [
             row for row in rows if _folder(row.path) == _folder(self._path)
         ]
@@ -752,15 +1103,42 @@ def same_thing(row: DefinitionRow) -> tuple[str, str]:
     return ("" if is_shared else row.path), row.qualified_name
 
 
-def _is_constructor(row: DefinitionRow) -> bool:
+def is_constructor(row: DefinitionRow) -> bool:
     """Return whether a definition is a constructor that has the name of its class: only `new` means it."""
     return row.kind in _CALLED and row.parent.rpartition(".")[2] == row.name
 
 
+def _is_static(row: DefinitionRow) -> bool:
+    """Return whether a function of C can only be used in its file; that of a header is in each that includes it."""
+    is_c = rules_of(row.language).includes and "static" in row.modifiers.split()
+    return is_c and not row.path.endswith((".h", ".hpp", ".hh", ".hxx", ".inl"))
+
+
+def _count_things(rows: Iterable[DefinitionRow]) -> int:
+    """Return how many things are defined; after `using namespace draw`, `Group::area` is `draw::Group::area`."""
+    things = {same_thing(row) for row in rows}
+    wholes = [name for path, name in things if not path]
+    short = {name for name in wholes if any(other.endswith(f".{name}") for other in wholes)}
+    return len(things) - len(short)
+
+
 def _by_number(rows: list[DefinitionRow]) -> Meaning:
     """Return the only definition as likely, or several by name."""
-    is_only = len({same_thing(row) for row in rows}) == 1
+    is_only = _count_things(rows) == 1
     return Meaning(Certainty.LIKELY if is_only else Certainty.BY_NAME, tuple(rows))
+
+
+def _of_one_name(rows: list[DefinitionRow], path: str) -> Meaning:
+    """Return definitions of one full name: parts of one class, or outside modules, maybe those of several programs."""
+    is_one = "." in rows[0].qualified_name or all(row.kind == "module" for row in rows)
+    if is_one or len({row.path for row in rows}) == 1:
+        return certain(rows)
+    own = [row for row in rows if row.path == path]
+    return certain(own) if own else Meaning(Certainty.BY_NAME, tuple(rows))
+
+
+def _is_constant(name: str) -> bool:
+    return name[:1].isupper()
 
 
 def _is_in_module(path: str, module: str) -> bool:

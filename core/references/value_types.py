@@ -18,7 +18,6 @@ from keyhole.core.types import HOLDS_METHODS
 # How many names are followed: from a variable to the one that it is set to, to the function that returned it, …
 _MOST_STEPS = 8
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL)
-_LOCAL = role_set(OccurrenceRole.LOCAL)
 _WRITTEN = role_set(OccurrenceRole.ASSIGNMENT, is_taken=True)
 _CALLED = frozenset(["function", "method", "property", "getter"])
 
@@ -150,11 +149,8 @@ class ValueTypes:
         key = path, scope, name
         if key not in self._variables:
             self._variables[key] = UNKNOWN  # in case it is set to itself
-            own = [one for one in names.places_in_roles(name, _OWN) if _scope_of(names, one) == scope]
-            if own and all(names.role_at(one) is OccurrenceRole.LOCAL for one in own):
-                self._variables[key] = self._held(path, names, own)
-            else:
-                self._variables[key] = self._named(path, names, place)
+            own = names.local_places(name, scope)
+            self._variables[key] = self._held(path, names, own) if own else self._named(path, names, place)
         return self._variables[key]
 
     def _held(self, path: str, names: NamesInFile, places: Iterable[int]) -> Types:
@@ -192,7 +188,7 @@ class ValueTypes:
         if names is None or symbol == NO_SYMBOL:
             return []
         inside, self_words = names.inside(symbol), rules_of(holder.language).self_words
-        declared = [place for place in names.places_in_roles(name, _LOCAL) if names.symbol_at(place) == symbol]
+        declared = names.local_places(name, symbol)
         written = [place for place in names.places_in_roles(name, _WRITTEN) if place in inside]
         return declared + [place for place in written if names.receiver_at(place) in self_words]
 
@@ -210,7 +206,3 @@ class ValueTypes:
         holders = {row.id: row for types in every for row in types.holders}
         is_outside = any(types.is_outside for types in every)
         return Types(tuple(holders.values()), is_outside, any(types.is_unknown for types in every))
-
-
-def _scope_of(names: NamesInFile, place: int) -> int:
-    return next(names.functions_around(place), NO_SYMBOL)

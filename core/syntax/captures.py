@@ -171,10 +171,18 @@ def _bare_name(text: str) -> str:
 
 def _split_qualified(node: Node) -> tuple[list[Node], list[Node]]:
     """Split `a::B<T>::name` into the name and the bare names of its owners."""
-    owners = []
-    while (scope := node.child_by_field_name("scope")) and (name := node.child_by_field_name("name")):
-        owners.append(scope.child_by_field_name("name") or scope)
+    owners: list[Node] = []
+    while (name := node.child_by_field_name("name")) and (
+        (scope := node.child_by_field_name("scope")) or node.type == "scope_resolution"
+    ):
+        owners += _scope_names(scope) if scope else ()
         node = name
     # The name of `operator bool() const` ends with the type.
     kind = node.child_by_field_name("type")
     return ([node.children[0], kind] if kind else [node]), owners
+
+
+def _scope_names(scope: Node) -> list[Node]:
+    """Return the bare names of a scope, which contains the outer ones in Ruby: `A::B` of `A::B::C`."""
+    outer = scope.child_by_field_name("scope")
+    return [*(_scope_names(outer) if outer else ()), scope.child_by_field_name("name") or scope]

@@ -4,7 +4,10 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
+    @ref.text                             code that the grammar does not parse: the body of a macro in C
+    @ref.word                             a word that may be a name as a whole: `log::info` in Bash
     @ref.path                             a path whose last part is imported: `"net/http"`
+    @ref.member                           a member of something that is not written before it: `new Square { Side = 1 }`
     @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
                                           or an import in braces, whose receiver is before them: `a.{b, c}`
     @ref.attribute @ref.assignment        a member that is read; a variable or member that is written
@@ -32,7 +35,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from itertools import pairwise
+from itertools import accumulate, chain, repeat
+from operator import sub
 
 from tree_sitter import Node
 
@@ -46,11 +50,23 @@ _MOST_NAMES = 200_000
 _NAME_IN_TEXT = re.compile(rb"[\"':]?(?:[^\W\d]\w*(?:\.|::|#))*([^\W\d]\w*[?!]?)[\"']?", re.ASCII)
 # The name of a package is the last part of its path that is not a version: `gopkg.in/yaml.v3`, `example.com/log/v2`.
 _LAST_OF_PATH = re.compile(rb"(?:.*/)?([^/]+?)(?:[./]v\d+)?", re.ASCII)
+# Numbers, texts and comments are skipped.
+_WORD_IN_CODE = re.compile(
+    rb"\d\w*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|//[^\n]*|/\*.*?\*/|([^\W\d]\w*)", re.ASCII | re.DOTALL
+)
+_KEYWORDS = frozenset(
+    b"break case char const continue default do double else enum extern float for goto if inline int long register"
+    b" return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
+)
 _LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
 _DOT = ord(".")
 _ONE_COLON = frozenset(["lua"])
+# Around names in SQL that are not plain words.
+_QUOTES_OF_NAMES = b'"`'
+# The receiver of `\Item` in PHP and `::Item` in Ruby, which is the outermost `Item`.
+OUTERMOST = frozenset(["\\", "::"])
 
 
 class OccurrenceRole(IntEnum):
@@ -74,7 +90,10 @@ class OccurrenceRole(IntEnum):
 
 
 _ROLES = {f"ref.{role.name.lower()}": int(role) for role in OccurrenceRole if role is not OccurrenceRole.MENTION}
+_ROLES |= {"ref.word": int(OccurrenceRole.STRING)}
 _ROLES |= {"ref.setter": int(OccurrenceRole.ASSIGNMENT), "ref.plain": int(OccurrenceRole.MENTION)}
+# Of a text in these roles, the whole is the name, and not its last part: `log::info` in Bash, `"garden.log"` in Lua.
+_WHOLE = ("ref.import", "ref.call", "ref.word")
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
@@ -94,7 +113,7 @@ FORMAT = 1
 COLUMN = struct.Struct("<cI")
 # What a symbol is for the names inside it: a function has its own variables, a class has members.
 OTHER, FUNCTION, HOLDER = range(3)
-_FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter", "property"])
+_FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter", "property", "macro"])
 
 
 def pack_occurrences(
@@ -106,26 +125,28 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
-    captures = list(captures)
-    marks = _collect_marks(captures)
-    ends, roles, infix = _collect(content, captures)
+    ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
         return b""
     stops = list(map(ends.__getitem__, starts))
     numbers = _Numbers()
-    name_of = [numbers[content[start:stop]] for start, stop in zip(starts, stops, strict=True)]
-    rows = source.rows(starts)
-    role_of = bytearray([roles.get(start, 0) for start in starts])
-    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix)
-    columns = [min(start - first, LAST_COLUMN) for start, first in zip(starts, source.row_starts(rows), strict=True)]
+    texts = [content[start:stop] for start, stop in zip(starts, stops, strict=True)]
+    if language == "sql":
+        texts = [text.strip(_QUOTES_OF_NAMES) for text in texts]
+    name_of = list(map(numbers.__getitem__, texts))
+    steps = list(map(content.count, repeat(b"\n"), chain((0,), starts), starts))
+    rows = list(accumulate(steps))
+    role_of = bytearray(map(roles.get, starts, repeat(0)))
+    receivers = _mark_receivers(language, content, starts, stops, name_of, numbers, role_of, infix, members)
+    columns = list(map(sub, starts, source.row_starts(rows)))
+    if max(columns) > LAST_COLUMN:
+        columns = [min(column, LAST_COLUMN) for column in columns]
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
-    if marks:
-        for place, start in enumerate(starts):
-            role_of[place] |= marks.get(start, 0)
-    steps = [rows[0], *(row - before for before, row in pairwise(rows))]
+    if language == "ruby":
+        _tell_calls(role_of, name_of, numbers, firsts, lasts)
     scopes = [scope_of(symbol.kind) for symbol in symbols]
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
     names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
@@ -173,42 +194,71 @@ class _Numbers(dict[bytes, int]):
 
 def _collect(
     content: bytes, captures: Iterable[dict[str, list[Node]]]
-) -> tuple[dict[int, int], dict[int, int], set[int]]:
-    """Return the end and the role of each name, by its start, and the starts of those between two operands."""
+) -> tuple[dict[int, int], dict[int, int], set[int], set[int]]:
+    """Return the end of each name, by its start, and the role of each that has one, with its mark.
+
+    Also the starts of those between two operands, and of members of something that is not written.
+    """
     ends: dict[int, int] = {}
     roles: dict[int, int] = {}
     infix: set[int] = set()
+    members: set[int] = set()
+    marks: dict[int, int] = {}
     for found in captures:
+        marks |= _marks_in(found)
         # Lists instead of single names: files have so many that it takes half the time.
         _add_places(ends, found.pop("ref", []))
         for node in found.pop("ref.part", ()):
             ends.pop(node.start_byte, None)
-        for node in found.pop("ref.string", ()):
-            # A pattern may span a whole literal; only one that is nothing but a name counts.
-            if text := _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte):
-                ends[text.start(1)] = text.end(1)
-                roles.setdefault(text.start(1), OccurrenceRole.STRING)
-        for node in found.pop("ref.path", ()):
-            if path := _LAST_OF_PATH.fullmatch(content, node.start_byte, node.end_byte):
-                ends[path.start(1)] = path.end(1)
-                roles[path.start(1)] = OccurrenceRole.IMPORT
+        _add_texts(ends, roles, content, found)
         infix.update(node.start_byte for node in found.pop("ref.infix", ()))
+        members.update(node.start_byte for node in found.pop("ref.member", ()))
         # In the order of the roles, so that the more telling one stays.
         for capture, role in _ROLES.items():
             if nodes := found.get(capture, []):
                 roles.update(dict.fromkeys(_add_places(ends, nodes), role))
+    roles.update({start: roles.get(start, 0) | mark for start, mark in marks.items()})
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
-    return ends, roles, infix
+    return ends, roles, infix, members
 
 
-def _collect_marks(captures: Iterable[dict[str, list[Node]]]) -> dict[int, int]:
-    """Remove the captures of marks, and return the mark of each name that has one, by its start."""
+def _marks_in(found: dict[str, list[Node]]) -> dict[int, int]:
+    """Return the marks of names, by their starts."""
     marks: dict[int, int] = {}
-    for found in captures:
-        for capture, mark in _MARKS.items():
-            marks.update((node.start_byte, mark) for node in found.pop(capture, ()))
+    for capture, mark in _MARKS.items():
+        marks.update(dict.fromkeys([node.start_byte for node in found.get(capture, ())], mark))
     return marks
+
+
+def _add_texts(ends: dict[int, int], roles: dict[int, int], content: bytes, found: dict[str, list[Node]]) -> None:
+    """Add the names in what the grammar sees as one text."""
+    whole = {node.start_byte for capture in _WHOLE for node in found.get(capture, ())}
+    for node in found.pop("ref.string", ()):
+        # A pattern may span a whole literal; only one that is nothing but a name counts.
+        text = _NAME_IN_TEXT.fullmatch(content, node.start_byte, node.end_byte)
+        if text and node.start_byte not in whole:
+            ends[text.start(1)] = text.end(1)
+            roles.setdefault(text.start(1), OccurrenceRole.STRING)
+    for node in found.pop("ref.text", ()):
+        _add_words(ends, roles, content, node)
+    for node in found.pop("ref.path", ()):
+        if path := _LAST_OF_PATH.fullmatch(content, node.start_byte, node.end_byte):
+            ends[path.start(1)] = path.end(1)
+            roles[path.start(1)] = OccurrenceRole.IMPORT
+
+
+def _add_words(ends: dict[int, int], roles: dict[int, int], content: bytes, node: Node) -> None:
+    """Add the names in code that is not parsed; brackets and dots show what they do."""
+    for word in _WORD_IN_CODE.finditer(content, node.start_byte, node.end_byte):
+        start, end = word.span(1)
+        if start < 0 or word.group(1) in _KEYWORDS:
+            continue
+        ends[start] = end
+        if content[end : end + 1] == b"(":
+            roles[start] = OccurrenceRole.CALL
+        elif content[start - 1 : start] == b"." or content[start - 2 : start] == b"->":
+            roles[start] = OccurrenceRole.ATTRIBUTE
 
 
 def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
@@ -227,18 +277,30 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
     numbers: _Numbers,
     roles: bytearray,
     infix: set[int],
+    members: set[int],
 ) -> list[int]:
     """Mark each name that is taken from something, and return the numbers of what they are taken from."""
     receivers = []
-    after_mark = [place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in infix]
+    marked = infix | members
+    after_mark = [
+        place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in marked
+    ]
     for place in after_mark:
         start = starts[place]
+        if start in members or (language == "swift" and _starts_member(content, start)):
+            roles[place] |= HAS_RECEIVER
+            receivers.append(UNNAMED)
+            continue
         if start in infix:
             is_import = roles[place] == OccurrenceRole.IMPORT
             end = _before_braces(content, start) if is_import else _skip_blanks(content, start)
+        elif place and stops[place - 1] == start - 1 and content[start - 1] == _DOT:
+            end = start - 1  # as in nearly all cases: `name.name`
         else:
             end = _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.
+        if place and stops[place - 1] != end:
+            end = _before_self(content, end)
         is_loose = place == 0 or stops[place - 1] != end
         if not end or (is_loose and roles[place] == OccurrenceRole.IMPORT and start not in infix):
             continue
@@ -258,13 +320,14 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
     """Return where the receiver of the name at `start` ends; 0 if the name is not taken from anything."""
     separator = content[max(0, start - 2) : start]
     if separator.endswith(b"\\"):
-        # `Shop\Item` in PHP; in `\Item` and in escapes such as `\n`, nothing comes before.
-        return start - 1 if language == "php" and separator[:1].isalnum() else 0
+        # `Shop\Item` or `\Item` in PHP; in escapes such as `\n` of other languages, nothing comes before.
+        is_inner = separator[:1].isalnum() or separator[:1] == b"_"
+        return 0 if language != "php" else start - 1 if is_inner else start
     if separator[:1].isalnum() and separator.endswith(b"."):
         return start - 1
     if separator == b"::" and (language == "sql" or not _ENDS_OPERAND.match(content, max(0, start - 3))):
         # `::Item` is the outermost `Item`, or a reference to a function; in SQL, `price::integer` is a cast.
-        return 0
+        return start if language == "ruby" else 0
     if separator in (b"::", b"->", b"?."):
         end = start - 2
     elif (separator.endswith(b".") and separator != b"..") or (separator.endswith(b":") and language in _ONE_COLON):
@@ -277,9 +340,23 @@ def _receiver_end(language: str, content: bytes, start: int) -> int:
     return _skip_blanks(content, end)
 
 
+def _before_self(content: bytes, end: int) -> int:
+    """Return where the class before `this` ends, as in `Shape.this.area()`; the same position if there is none."""
+    for word in (b".this", b".super"):
+        if content.endswith(word, 0, end):
+            return end - len(word)
+    return end
+
+
 def _before_braces(content: bytes, start: int) -> int:
     """Return where the name before the braces around an import ends: `a.b.{C, D}`."""
     return max(0, content.rfind(b"{", 0, start) - 1)
+
+
+def _starts_member(content: bytes, start: int) -> bool:
+    """Return whether nothing comes before the dot of a name of Swift: `return .metre`, but not on a line of its own."""
+    line = content[content.rfind(b"\n", 0, start) + 1 : start - 1]
+    return content[start - 1] == _DOT and line.endswith((b" ", b"\t")) and not line.isspace()
 
 
 def _skip_blanks(content: bytes, end: int) -> int:
@@ -294,18 +371,44 @@ def _word_before(content: bytes, end: int) -> bytes:
     before = content[max(0, end - _LONGEST_NAME) : end]
     if before.endswith(b"super()"):
         return b"super"
+    if before.endswith((b"\\", b"::")):
+        return b"\\" if before.endswith(b"\\") else b"::"
     word = _LAST_WORD.search(before)
     return word.group() if word else b""
+
+
+def _tell_calls(roles: bytearray, name_of: list[int], numbers: _Numbers, firsts: list[int], lasts: list[int]) -> None:
+    """Tell calls without brackets from variables, and setters from getters: `x.cost = 1` calls `cost=`."""
+    names = list(numbers)
+    owners = [-1] * len(roles)
+    for symbol, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
+        owners[first:last] = [symbol] * (last - first)
+    variables = {
+        (owner, name) for owner, name, role in zip(owners, name_of, roles, strict=True) if role == OccurrenceRole.LOCAL
+    }
+    for place, name in enumerate(name_of):
+        text = names[name]
+        if roles[place] == OccurrenceRole.ASSIGNMENT | HAS_RECEIVER:
+            name_of[place] = numbers[text + b"="]
+        elif roles[place] == OccurrenceRole.MENTION and (owners[place], name) not in variables:
+            roles[place] = OccurrenceRole.CALL if text[:1].islower() or text[:1] == b"_" else OccurrenceRole.MENTION
 
 
 def _mark_definitions(
     roles: bytearray, rows: list[int], name_of: list[int], numbers: _Numbers, symbols: Sequence[Symbol]
 ) -> None:
-    """Mark the names of the symbols themselves: the first such name on the line where the symbol is named."""
+    """Mark the names of the symbols themselves: the first such name on the line where the symbol is named.
+
+    In `public Unit Unit { get; }`, the first one is the type.
+    """
     for symbol in symbols:
         number = numbers.get(symbol.name.encode())
         row = symbol.name_line - 1
-        for place in range(bisect_left(rows, row), bisect_right(rows, row)):
-            if name_of[place] == number and roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT:
-                roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
-                break
+        same = [place for place in range(bisect_left(rows, row), bisect_right(rows, row)) if name_of[place] == number]
+        same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
+        same = [place for place in same if roles[place] != OccurrenceRole.CALL | HAS_RECEIVER]
+        others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
+        # In `Circle::Circle(double radius)`, the first one is the class.
+        others = [one for one in others if one + 1 not in others or roles[one + 1] != HAS_RECEIVER] or others
+        for place in (others or same)[:1]:
+            roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION

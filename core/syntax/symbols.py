@@ -204,7 +204,8 @@ class _Builder:
             start_line=self._source.row(definition.start) + 1,
             end_line=self._source.last_row(definition.start, definition.end) + 1,
             name_line=self._source.row(definition.name_start) + 1,
-            parent=".".join([*[d.name for d in enclosing], *definition.owners]) or definition.parent,
+            parent=".".join([*[part for d in enclosing for part in (*d.owners, d.name)], *definition.owners])
+            or definition.parent,
             exported=self._visibility.is_exported(definition.name, modifiers, holder),
             modifiers=modifiers,
             children=tuple(definition.children),

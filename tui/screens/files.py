@@ -289,6 +289,11 @@ class FilesScreen(LinkNavigationScreen):
         is_in_view = opened.marked.start < top + view.scrollable_content_region.height and opened.marked.stop > top
         return Place(opened.path, opened.marked.start) if is_in_view else None
 
+    @property
+    def marked_line(self) -> int | None:
+        """The first marked line, whether it is in view or not."""
+        return self.opened.marked.start if self.opened and self.opened.marked else None
+
     def _choose_symbol(self, use_symbol: Callable[[str, Symbol], None]) -> None:
         service = self.explorer.service
         if self.opened and service:

@@ -4,9 +4,10 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from keyhole.core.links.requests import LinksRequest
+from keyhole.core.links.requests import LinksRequest, ReferenceRelation
 from keyhole.core.view.budget.limits import LIMITS
 from keyhole.tui.history import History, Place
+from keyhole.tui.reference_trail import TrailStep
 from keyhole.tui.screens.panes import PanesScreen
 from keyhole.tui.widgets.links_pane import LinksPane
 
@@ -40,15 +41,30 @@ class LinkNavigationScreen(PanesScreen):
         """Open a file at a line."""
         raise NotImplementedError
 
-    def arrived(self, place: Place) -> None:
-        """Add the file to the history, and show its links if the pane is open."""
-        self._history.visit(place)
-        if self.links.display and self.links.path != place.path:
-            self._load_links(LinksRequest(place.path, most_incoming=LIMITS["get_links"].default))
+    @property
+    def marked_line(self) -> int | None:
+        """The first marked line of the file, if there is one."""
+        raise NotImplementedError
 
-    def _load_links(self, request: LinksRequest) -> None:
+    def arrived(self, place: Place) -> None:
+        """Add the file to the history, and show its links and callers if the pane is open."""
+        self._history.visit(place)
+        if not self.links.display:
+            return
+        if self.links.path != place.path:
+            self._load_links(place.path)
+        else:
+            self._load_callers(place.path)
+
+    def _load_links(self, path: str) -> None:
+        """Load the links of a file, and who calls what is selected in it."""
         if self.explorer.service is not None:
-            self.links.load(self.explorer.service, request)
+            self.links.load(self.explorer.service, LinksRequest(path, most_incoming=LIMITS["get_links"].default))
+            self._load_callers(path)
+
+    def _load_callers(self, path: str) -> None:
+        if self.explorer.service is not None:
+            self.links.load_callers(self.explorer.service, path, self.marked_line)
 
     @property
     def is_reading(self) -> bool:
@@ -65,7 +81,7 @@ class LinkNavigationScreen(PanesScreen):
                 self.notify("Open a file first to see its links.", timeout=3)
             return
         self.links.display = True
-        self._load_links(LinksRequest(place.path, most_incoming=LIMITS["get_links"].default))
+        self._load_links(place.path)
         self.links.focus()
 
     def action_history(self, step: int) -> None:
@@ -81,7 +97,12 @@ class LinkNavigationScreen(PanesScreen):
 
     def on_links_pane_more_wanted(self, message: LinksPane.MoreWanted) -> None:
         """Show the next page of a category."""
-        self._load_links(message.request)
+        if self.explorer.service is not None:
+            self.links.load(self.explorer.service, message.request)
+
+    def on_links_pane_callers_wanted(self, message: LinksPane.CallersWanted) -> None:
+        """List all callers of a symbol."""
+        self.explorer.show_references(TrailStep(message.place, ReferenceRelation.CALLERS))
 
     def on_links_pane_not_followed(self, message: LinksPane.NotFollowed) -> None:
         """Show why a link has no target here; copy the address of an external link."""

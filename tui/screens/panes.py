@@ -32,7 +32,7 @@ PANE_KEYS: list[BindingType] = [
 ]
 REFERENCE_KEYS: list[BindingType] = [
     Binding("u", "references", "References", tooltip="Find references: what uses, calls or inherits the symbol"),
-    Binding("U", "reopen_references", "Reopen references", show=False, tooltip="Reopen the last references"),
+    Binding("U", "reopen_references", "Reopen references", show=False, tooltip="Show the last references again"),
 ]
 BUDGET_KEYS: list[BindingType] = [
     Binding("minus", "budget(-1)", "Set budget", key_display="-", tooltip="Lower the token budget"),

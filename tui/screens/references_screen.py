@@ -53,10 +53,10 @@ class ReferencesScreen(PanesScreen):
         Binding("e", "edit", "Edit", tooltip="Open the selected place in $EDITOR"),
         Binding("n", "next_page", "Page", tooltip="Go to the next page"),
         Binding("p", "previous_page", "Page", tooltip="Go to the previous page"),
-        Binding("u", "relation('references')", "References", show=False, tooltip="List the references"),
-        Binding("c", "relation('callers')", "Callers", tooltip="List what calls the symbol"),
-        Binding("C", "relation('callees')", "Callees", tooltip="List what the symbol calls"),
-        Binding("h", "relation('hierarchy')", "Hierarchy", tooltip="List base classes, subclasses and overrides"),
+        Binding("u", "relation('references')", "References", show=False, tooltip="Show the references"),
+        Binding("c", "relation('callers')", "Callers", tooltip="Show what calls the symbol"),
+        Binding("C", "relation('callees')", "Callees", tooltip="Show what the symbol calls"),
+        Binding("h", "relation('hierarchy')", "Hierarchy", tooltip="Show base classes, subclasses and overrides"),
         *TAB_KEYS,
         Binding("y", "copy", "Copy", tooltip="Copy the answer, or the JSON tab"),
         Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
@@ -135,6 +135,7 @@ class ReferencesScreen(PanesScreen):
     def _say_searching(self, request: ReferencesRequest) -> None:
         if request is self._wanted:
             self._show_nothing(["Searching…"])
+            self._show_controls()
 
     def on_relation_answered(self, message: RelationAnswered) -> None:
         """Show the answer, unless there is a newer request."""
@@ -161,7 +162,7 @@ class ReferencesScreen(PanesScreen):
         if rows:
             self._list.show(rows, step.cursor)
         else:
-            self._list.say(_nothing_lines(step.relation, view))
+            self._list.say(_nothing_lines(step.relation, view, is_complete=results.nothing is not None))
         self._show_head(view if rows else None)
         self.query_one(TrailLine).show(self.trail)
         self._show_view()
@@ -279,7 +280,7 @@ class ReferencesScreen(PanesScreen):
         self._load()
 
     def action_read(self) -> None:
-        """Move the focus to the preview."""
+        """Move the focus to the preview; on a narrow terminal, that shows it."""
         self._preview.focus()
 
     def action_open(self) -> None:
@@ -312,7 +313,8 @@ class ReferencesScreen(PanesScreen):
         self.dismiss()
 
 
-def _nothing_lines(relation: ReferenceRelation, view: "ListView") -> list[str]:
+def _nothing_lines(relation: ReferenceRelation, view: "ListView", *, is_complete: bool) -> list[str]:
     """Return what is shown instead of an empty list: what was looked for, and what to try."""
+    title = f"○ No {relation}" if is_complete else f"◌ No {relation} yet"
     notes = [f"· {Content(text).markup}" for text in (view.banner, *view.notes)]
-    return [f"[bold]○ No {relation}[/]", "", *notes, "", "Press ← or → for another relation."]
+    return [f"[bold]{title}[/]", "", *notes, "", "Press ← or → for another relation."]

@@ -16,11 +16,11 @@ _INDENT = "  "
 class ReferenceList(RowList):
     """Shows one page, grouped by certainty; Enter follows a row."""
 
-    HELP_TITLE = "References"
+    HELP_TITLE = "List of references"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", "Follow", tooltip="Open the reference, or list the same for the selected symbol"),
-        Binding("right", "screen.next_relation(1)", "Switch relation", tooltip="Go to the next relation"),
-        Binding("left", "screen.next_relation(-1)", "Switch relation", tooltip="Go to the previous relation"),
+        Binding("right", "screen.next_relation(1)", "Relation", tooltip="Go to the next relation"),
+        Binding("left", "screen.next_relation(-1)", "Relation", tooltip="Go to the previous relation"),
     ]
     lines_each: ClassVar[int] = 2
 

@@ -3,10 +3,20 @@
 (raw_string) @ref.string
 (string . (string_content) @ref.string .)
 (command_name (word) @ref.call)
+; `log::info` is one name.
+(command argument: (word) @ref.word (#match? @ref.word "^[A-Za-z_][A-Za-z0-9_]*::[A-Za-z0-9_:]+$"))
 ; `trap cleanup EXIT` calls a function later.
 (command
   name: (command_name (word) @_trap) . argument: (word) @ref.call
   (#eq? @_trap "trap"))
+; The name of a file that is sourced, without its folder.
+(command
+  name: (command_name (word) @_source) . argument: [
+    (word) @ref.path
+    (raw_string) @ref.path
+    (string (string_content) @ref.path .)
+    (concatenation (word) @ref.path .)]
+  (#any-of? @_source "source" "." "load"))
 ; `export -f name` is about a function, not a variable.
 (declaration_command
   (word) @_flag (variable_name) @ref.string

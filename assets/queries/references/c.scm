@@ -11,7 +11,12 @@
 (pointer_declarator declarator: (field_identifier) @ref.local)
 (array_declarator declarator: (field_identifier) @ref.local)
 (preproc_params (identifier) @ref.local)
+(preproc_arg) @ref.text
 
+; The own name of a type that a typedef names too.
+(type_definition type: (struct_specifier name: (type_identifier) @ref.argument body: (_)))
+(type_definition type: (enum_specifier name: (type_identifier) @ref.argument body: (_)))
+(type_definition type: (union_specifier name: (type_identifier) @ref.argument body: (_)))
 (enumerator name: (identifier) @ref.argument)
 (field_designator (field_identifier) @ref.argument)
 (statement_identifier) @ref.argument

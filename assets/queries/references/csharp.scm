@@ -12,7 +12,7 @@
 
 (member_access_expression name: (identifier) @ref.attribute)
 (member_binding_expression name: (identifier) @ref.attribute)
-(subpattern . (identifier) @ref.attribute)
+(subpattern . (identifier) @ref.attribute @ref.member)
 
 (using_directive (identifier) @ref.import)
 (using_directive (qualified_name name: (identifier) @ref.import))
@@ -23,6 +23,9 @@
 (base_list (identifier) @ref.base)
 (base_list (generic_name (identifier) @ref.base))
 (base_list (qualified_name name: (identifier) @ref.base))
+(base_list (qualified_name name: (generic_name (identifier) @ref.base)))
+(base_list (primary_constructor_base_type type: (identifier) @ref.base))
+(base_list (primary_constructor_base_type type: (generic_name (identifier) @ref.base)))
 
 (_ type: (identifier) @ref.type)
 (_ type: (qualified_name name: (identifier) @ref.type))
@@ -35,7 +38,7 @@
 (attribute name: (identifier) @ref.decorator)
 (attribute name: (qualified_name name: (identifier) @ref.decorator))
 
-(type_parameter name: (identifier) @ref.local)
+(type_parameter name: (identifier) @ref.type_parameter)
 (parameter name: (identifier) @ref.local)
 (parameter_list name: (identifier) @ref.local)
 (implicit_parameter) @ref.local
@@ -51,11 +54,13 @@
 (let_clause . (identifier) @ref.local)
 
 (argument name: (identifier) @ref.argument)
-(attribute_argument name: (identifier) @ref.argument)
+(attribute_argument name: (identifier) @ref.assignment @ref.member)
 (tuple_element name: (identifier) @ref.argument)
 (enum_member_declaration name: (identifier) @ref.argument)
-(initializer_expression (assignment_expression left: (identifier) @ref.argument))
-(with_initializer . (identifier) @ref.argument)
+; Members of a type that is named before, or not at all: `new Square { Side = 3 }`.
+(initializer_expression (assignment_expression left: (identifier) @ref.assignment @ref.member))
+(with_initializer . (identifier) @ref.assignment @ref.member)
+(anonymous_object_creation_expression (identifier) @ref.argument . "=")
 (labeled_statement . (identifier) @ref.argument)
 (goto_statement (identifier) @ref.argument)
 (preproc_pragma (identifier) @ref.argument)

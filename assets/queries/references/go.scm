@@ -21,9 +21,13 @@
 (parameter_declaration name: (identifier) @ref.local)
 (variadic_parameter_declaration name: (identifier) @ref.local)
 (type_parameter_declaration name: (identifier) @ref.type_parameter)
+; `func (s *Stack[T]) Push(item T)`
+(method_declaration receiver: (parameter_list (parameter_declaration type: [
+  (generic_type type_arguments: (type_arguments (type_elem (type_identifier) @ref.type_parameter)))
+  (pointer_type (generic_type type_arguments: (type_arguments (type_elem (type_identifier) @ref.type_parameter))))])))
 (short_var_declaration left: (expression_list (identifier) @ref.local))
 (var_spec name: (identifier) @ref.local)
-(const_spec name: (identifier) @ref.local)
+(const_spec (identifier) @ref.local)
 (range_clause left: (expression_list (identifier) @ref.local) ":=")
 (receive_statement left: (expression_list (identifier) @ref.local) ":=")
 (type_switch_statement alias: (expression_list (identifier) @ref.local))

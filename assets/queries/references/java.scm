@@ -17,6 +17,7 @@
 (scoped_identifier scope: (scoped_identifier scope: (identifier) @ref.argument))
 (scoped_identifier scope: (scoped_identifier name: (identifier) @ref.argument))
 (package_declaration (scoped_identifier name: (identifier) @ref.argument))
+(package_declaration (scoped_identifier scope: (identifier) @ref.argument))
 (package_declaration (identifier) @ref.argument)
 
 (superclass [(type_identifier) @ref.base
@@ -62,5 +63,6 @@
 (continue_statement (identifier) @ref.argument)
 
 (string_literal . (string_fragment) @ref.string .)
+(record_pattern . (identifier) @ref.type)
 (type_identifier) @ref.type
 (identifier) @ref

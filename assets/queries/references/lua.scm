@@ -18,5 +18,8 @@
 (label_statement (identifier) @ref.argument)
 (attribute (identifier) @ref.argument)
 
+; The name of a module as a whole.
+((function_call name: (identifier) @_require arguments: (arguments . (string content: (string_content) @ref.import) .))
+  (#eq? @_require "require"))
 (string content: (string_content) @ref.string)
 (identifier) @ref

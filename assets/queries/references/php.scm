@@ -1,4 +1,4 @@
-(function_call_expression function: (name) @ref.call)
+(function_call_expression function: [(name) (variable_name)] @ref.call)
 (function_call_expression function: (qualified_name (name) @ref.call))
 (function_call_expression function: (relative_name (name) @ref.call))
 (member_call_expression name: (name) @ref.call)
@@ -16,6 +16,8 @@
 (namespace_use_clause (qualified_name (name) @ref.import))
 (namespace_use_clause (qualified_name (namespace_name (name) @ref.import)))
 (namespace_use_declaration (namespace_name (name) @ref.import))
+(namespace_use_group (namespace_use_clause . (name) @ref.infix))
+(namespace_use_group (namespace_use_clause (qualified_name (namespace_name . (name) @ref.infix))))
 (namespace_use_clause alias: (name) @ref.alias)
 
 ; A trait gives its methods to a class, as a base class does.
@@ -40,7 +42,9 @@
 (assignment_expression left: (variable_name) @ref.local)
 (list_literal (variable_name) @ref.local)
 (foreach_statement . (_) . (variable_name) @ref.local)
+(foreach_statement (by_ref (variable_name) @ref.local))
 (foreach_statement (pair (variable_name) @ref.local))
+(foreach_statement (pair (by_ref (variable_name) @ref.local)))
 (catch_clause name: (variable_name) @ref.local)
 (static_variable_declaration name: (variable_name) @ref.local)
 (global_declaration (variable_name) @ref.outer)
@@ -49,11 +53,17 @@
 (assignment_expression left: (scoped_property_access_expression name: (variable_name) @ref.assignment))
 (augmented_assignment_expression left: (variable_name) @ref.assignment)
 (augmented_assignment_expression left: (member_access_expression name: (name) @ref.assignment))
+(augmented_assignment_expression left: (scoped_property_access_expression name: (variable_name) @ref.assignment))
+(update_expression argument: (variable_name) @ref.assignment)
+(update_expression argument: (member_access_expression name: (name) @ref.assignment))
+(update_expression argument: (scoped_property_access_expression name: (variable_name) @ref.assignment))
 
 (argument name: (name) @ref.argument)
 (enum_case name: (name) @ref.argument)
 (namespace_definition name: (namespace_name (name) @ref.argument))
+(qualified_name prefix: (namespace_name (name) @ref.argument))
 (use_as_clause (name) @ref.argument)
+(property_hook . (name) @ref.argument)
 (goto_statement (name) @ref.argument)
 (named_label_statement (name) @ref.argument)
 

@@ -47,6 +47,7 @@
 
 (hash_key_symbol) @ref.argument
 (alias name: (identifier) @ref.argument)
+(alias alias: (identifier) @ref.attribute)
 ; The names of files are no names of methods.
 (call
   !receiver method: (identifier) @_require

@@ -51,17 +51,17 @@
 (simple_enum_case name: (identifier) @ref.local)
 (full_enum_case name: (identifier) @ref.local)
 ; In a pattern, a name in capitals is compared with; any other one is a new variable.
-([(case_clause pattern: (identifier) @ref.local)
-  (case_class_pattern pattern: (identifier) @ref.local)
-  (tuple_pattern (identifier) @ref.local)
-  (infix_pattern (identifier) @ref.local)]
-  (#match? @ref.local "^[a-z_]"))
+((case_clause pattern: (identifier) @ref.local) (#match? @ref.local "^[a-z_]"))
+((case_class_pattern (identifier) @ref.local) (#match? @ref.local "^[a-z_]"))
+((tuple_pattern (identifier) @ref.local) (#match? @ref.local "^[a-z_]"))
+((infix_pattern (identifier) @ref.local) (#match? @ref.local "^[a-z_]"))
 
 (assignment_expression left: (identifier) @ref.assignment)
 (assignment_expression left: (field_expression field: (_) @ref.assignment))
 
 (arguments (assignment_expression left: (identifier) @ref.argument))
 (interpolated_string_expression interpolator: (identifier) @ref.argument)
+(access_qualifier (identifier) @ref.argument)
 (package_clause name: (package_identifier (identifier) @ref.argument))
 
 (string) @ref.string

@@ -20,7 +20,7 @@
 (inheritance_specifier inherits_from: (user_type (type_identifier) @ref.base . (type_arguments)))
 (attribute (user_type (type_identifier) @ref.decorator))
 
-(type_parameter . (type_identifier) @ref.local)
+(type_parameter . (type_identifier) @ref.type_parameter)
 (parameter name: (simple_identifier) @ref.local)
 (lambda_parameter name: (simple_identifier) @ref.local)
 (capture_list_item name: (simple_identifier) @ref.local value: (_))

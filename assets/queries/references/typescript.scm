@@ -51,7 +51,7 @@
 (shorthand_property_identifier_pattern) @ref.local
 (function_expression name: (identifier) @ref.local)
 (class name: (type_identifier) @ref.local)
-(type_parameter name: (type_identifier) @ref.local)
+(type_parameter name: (type_identifier) @ref.type_parameter)
 (mapped_type_clause name: (type_identifier) @ref.local)
 (infer_type . (type_identifier) @ref.local)
 
