@@ -7,12 +7,8 @@ Symbols are drawn from Keyhole's own index with the recorded seed, as many of ea
 occurs again somewhere; those that the server does not know as a definition are skipped. Both sides
 are compared by path, line and column. Left out on both sides: names of definitions, whatever is in strings and comments
 (so also `__all__`), and files that the server does not read, or lines that the preprocessor leaves out.
-<<<<<<< HEAD
 Overloads are one symbol for Keyhole, so the server is asked about each of them, and its answers are put together.
-Answers of the servers are kept in bench/.data/references. Projects, pinned servers and their versions are in
-=======
 Answers of the servers are kept in bench/.data/references. Projects and pinned servers are in
->>>>>>> references
 bench/quality/references.toml.
 """
 
