@@ -56,6 +56,8 @@ class LanguageRules:
     never_variables: frozenset[OccurrenceRole] = frozenset()
     # Names in these roles are never functions.
     never_functions: frozenset[OccurrenceRole] = frozenset()
+    # Functions without a name are recorded, so what they define is known to be theirs.
+    has_unnamed_functions: bool = False
     # The method that runs when a class is called.
     constructor: str = ""
     # Names have full names, made of namespaces that files declare and `use` brings.
@@ -95,7 +97,9 @@ _RULES = {
         own_type_words=_words("Self"),
         open_types=_words("Any object Mock MagicMock AsyncMock NonCallableMock SimpleNamespace"),
     ),
-    "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
+    "javascript": LanguageRules(
+        _words("this"), _words("super"), needs_import=True, has_unnamed_functions=True, constructor="constructor"
+    ),
     "go": LanguageRules(
         needs_import=True,
         shares_folder=True,

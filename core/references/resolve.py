@@ -139,6 +139,19 @@ class Resolver:
                 return found
         return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
 
+    def same_definitions(self, target: DefinitionRow) -> set[int]:
+        """Return the ids of all definitions of one thing, such as overloads."""
+        thing = same_thing(target)
+        rows = [row for row in self.known.definitions_of(target.name, target) if same_thing(row) == thing]
+        if len(rows) > 1 and rules_of(target.language).has_unnamed_functions:
+            # Functions without a name may define the same name, each for itself.
+            rows = [row for row in rows if self._scope_of(row) == self._scope_of(target)]
+        return {row.id for row in rows}
+
+    def _scope_of(self, row: DefinitionRow) -> int:
+        names = self.known.names(row.path)
+        return names.scope_of(row.name, row.name_line) if names else NO_SYMBOL
+
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
         known = self._is_member.get(row.id)
@@ -656,14 +669,21 @@ class _NamesOfFile:
         in_file = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
         for symbol in self._scopes_around(place):
             is_class = names.is_holder(symbol)
-            lines = names.lines_of(symbol) if in_file and not is_class else range(0)
-            if own := [row for row in in_file if row.start_line in lines[1:]]:
+            if in_file and not is_class and (own := self._defined_in(symbol, in_file)):
                 return certain(own)
             # A class may have a method with the name of a field.
             is_method = is_class and role is OccurrenceRole.CALL
             if symbol in first_lines and not is_method and self._has_started(place, symbol, first_lines[symbol]):
                 return None if self._is_called_first(place, symbol, first_lines[symbol]) else NOTHING
         return None
+
+    def _defined_in(self, symbol: int, in_file: list[DefinitionRow]) -> list[DefinitionRow]:
+        """Return those of the definitions of a file that are inside a function."""
+        names = self._names
+        if self._rules.has_unnamed_functions:
+            return [row for row in in_file if names.scope_of(row.name, row.name_line) == symbol]
+        lines = names.lines_of(symbol)
+        return [row for row in in_file if row.start_line in lines[1:]]
 
     def _scopes_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, and the classes where their fields count as variables."""
