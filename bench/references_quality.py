@@ -4,10 +4,12 @@
     .venv/bin/python bench/references_quality.py --misses certain|likely|recall [--language python] [--most 60]
 
 Symbols are drawn from Keyhole's own index with the recorded seed, as many of each project, among those whose name
-occurs again somewhere; those that the server does not know as a definition are passed over for the next one. Both sides
+occurs again somewhere; those that the server does not know as a definition are skipped. Both sides
 are compared by path, line and column. Left out on both sides: names of definitions, whatever is in strings and comments
 (so also `__all__`), and files that the server does not read, or lines that the preprocessor leaves out.
-Answers of the servers are kept in bench/.data/references. Projects, pinned servers and their versions are in bench/quality/references.toml.
+Overloads are one symbol for Keyhole, so the server is asked about each of them, and its answers are put together.
+Answers of the servers are kept in bench/.data/references. Projects and pinned servers are in
+bench/quality/references.toml.
 """
 
 import argparse
@@ -44,7 +46,7 @@ from keyhole.core.config import load_settings
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.find import ROLE_WORDS, references_to
-from keyhole.core.references.language_rules import family_of
+from keyhole.core.references.language_rules import family_of, rules_of
 from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.service import Service
@@ -77,10 +79,10 @@ class Oracle(Protocol):
 
 
 class Drawn(NamedTuple):
-    """A symbol that was drawn, and where its name stands."""
+    """A symbol that was drawn, and where its name stands; in C++ an overloaded function has several places."""
 
     definition: DefinitionRow
-    asked: Asked
+    asked: tuple[Asked, ...]
 
 
 def main() -> None:
@@ -89,14 +91,15 @@ def main() -> None:
     options.add_argument("--language", choices=list(NAMES), help="only the projects of this language")
     options.add_argument("--project", help="only this project")
     options.add_argument("--misses", choices=[CERTAIN, LIKELY, "name", "recall"], help="print wrong or missed places")
+    options.add_argument("--seed", type=int, default=SEED, help="draw other symbols, for a check")
     options.add_argument("--most", type=int, default=60, help="how many of these")
     options.add_argument("--record", action="store_true", help="store the figures under bench/records")
     chosen = options.parse_args()
     manifest = tomllib.loads(MANIFEST.read_text())
-    recorded: dict[str, object] = {"seed": SEED, "symbols of each project": DRAWN, "tools": manifest["tools"]}
+    recorded: dict[str, object] = {"seed": chosen.seed, "symbols of each project": DRAWN, "tools": manifest["tools"]}
     for language in [chosen.language] if chosen.language else NAMES:
         projects = [one for one in manifest["project"] if one["language"] == language]
-        found = {one["name"]: measure(one) for one in projects if chosen.project in (None, one["name"])}
+        found = {one["name"]: measure(one, chosen.seed) for one in projects if chosen.project in (None, one["name"])}
         if not found:
             continue
         print_tables(language, found)
@@ -114,7 +117,7 @@ def main() -> None:
 # Measuring
 
 
-def measure(project: dict[str, str]) -> list[Outcome]:
+def measure(project: dict[str, str], seed: int) -> list[Outcome]:
     """Draw symbols of a project, and compare their references with those of the server."""
     folder = unpack(project)
     oracle = load_oracle(project["language"])
@@ -123,11 +126,11 @@ def measure(project: dict[str, str]) -> list[Outcome]:
     with indexed(folder) as store:
         resolver = Resolver(store)
         symbols = candidates(store, resolver, NAMES[project["language"]], loaded)
-        random.Random(SEED).shuffle(symbols)
+        random.Random(seed).shuffle(symbols)
         answers = Answers(project, folder, oracle)
         outcomes = []
         for one in answers.first_known(symbols, DRAWN):
-            outcomes += judge(resolver, folder, one, answers.of(one.asked), loaded, unread)
+            outcomes += judge(resolver, folder, one, answers.of(one), loaded, unread)
     return outcomes
 
 
@@ -142,7 +145,9 @@ def candidates(store: IndexStore, resolver: Resolver, family: str, loaded: froze
         for place in names.places(row.name):
             if names.line_at(place) == row.name_line and names.role_at(place) is OccurrenceRole.DEFINITION:
                 asked = Asked(row.path, row.name_line, names.column_at(place), row.name)
-                found.setdefault(same_thing(row), Drawn(row, asked))
+                known = found.setdefault(same_thing(row), Drawn(row, (asked,)))
+                if rules_of(row.language).includes and asked not in known.asked:
+                    found[same_thing(row)] = Drawn(known.definition, (*known.asked, asked))
                 break
     return list(found.values())
 
@@ -173,10 +178,10 @@ def judge(  # noqa: PLR0913, PLR0917  # what both sides said, and where they can
         is_read = one.path in loaded and (one.path, one.line) not in unread
         if is_read and one.role is not OccurrenceRole.STRING:
             given[place] = str(one.certainty), shapes(resolver, place.path)[place]
-    wanted = {}
+    wanted, own = {}, {Place(*asked[:3]) for asked in drawn.asked}
     for place in answer:
         shape = shapes(resolver, place.path).get(place, NOT_RECORDED)
-        is_own = place == drawn.asked[:3] or shape.role == DEFINITION
+        is_own = place in own or shape.role == DEFINITION
         if not is_own and place.path in loaded and not is_text(folder, place):
             wanted[place] = shape
     row = drawn.definition
@@ -270,17 +275,18 @@ class Answers:
 
     def first_known(self, symbols: list[Drawn], number: int) -> list[Drawn]:
         """Return the first symbols that the server knows."""
-        end = number
+        # More than needed, since a server takes long to start.
+        end = 2 * number
         while True:
-            self._ask([one.asked for one in symbols[:end]])
-            known = [one for one in symbols[:end] if self._known[one.asked] is not None]
+            self._ask([asked for one in symbols[:end] for asked in one.asked])
+            known = [one for one in symbols[:end] if any(self._known[asked] is not None for asked in one.asked)]
             if len(known) >= number or end >= len(symbols):
                 return known[:number]
-            end += number - len(known)
+            end += number
 
-    def of(self, asked: Asked) -> frozenset[Place]:
-        """Return the places of a definition."""
-        return self._known[asked] or frozenset()
+    def of(self, drawn: Drawn) -> frozenset[Place]:
+        """Return the places of a symbol."""
+        return frozenset().union(*(self._known[asked] or () for asked in drawn.asked))
 
     def _ask(self, asked: list[Asked]) -> None:
         new = [one for one in asked if one not in self._known]
@@ -331,8 +337,9 @@ def summary(found: dict[str, list[Outcome]]) -> dict[str, object]:
 def print_tables(language: str, found: dict[str, list[Outcome]]) -> None:
     """Print the figures of a language with their targets."""
     together = [one for outcomes in found.values() for one in outcomes]
-    header = "rows certain likely by-name missed p-certain p-likely p-by-name recall share of-all".split()
-    print(f"\n{language:<22}" + "".join(f"{name:>10}" for name in header))
+    header = ("rows", "certain", "likely", "by name", "missed")
+    shares = ("p-certain", "p-likely", "p-by name", "recall", "share", "of all")
+    print(f"\n{language:<22}" + "".join(f"{name:>10}" for name in header + shares))
     for name, outcomes in found.items():
         print_row(name, figures(outcomes))
     print_row("together", figures(together))

@@ -391,6 +391,25 @@ def test_places_can_be_read_opened_and_edited(shop: Service, monkeypatch: pytest
     assert edited == [(CART, 14)]
 
 
+def test_a_preview_that_was_hidden_shows_its_line_below_the_top_until_the_user_scrolls(shop: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await show(pilot, PRICE)
+        view = preview_of(pilot)
+        assert not view.display
+        await press(pilot, "v")
+        assert view.scroll_offset.y == 22 - int(view.size.height * 0.2) < 22
+        await pilot.resize_terminal(80, 16)
+        await settle(pilot)
+        assert view.scroll_offset.y == 22 - int(view.size.height * 0.2)
+        await press(pilot, "k")
+        before = view.scroll_offset.y
+        await pilot.resize_terminal(80, 20)
+        await settle(pilot)
+        assert view.scroll_offset.y == before
+
+    drive(make_app(shop), steps, MIDDLE)
+
+
 def test_no_key_is_left_out() -> None:
     tested = {
         "backspace",
@@ -441,6 +460,16 @@ def test_nothing_found_says_what_to_try_and_shows_the_definition(shop: Service) 
         # Keys that need a row do nothing.
         await press(pilot, "enter", "o", "n", "p")
         assert trail(pilot) == ["unused"]
+
+    drive(make_app(shop), steps)
+
+
+def test_nothing_found_in_an_incomplete_index_says_yet(shop: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IndexVersion, "incomplete", "the index is being built, 3 of 9 files so far")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await show(pilot, UNUSED, "c")
+        assert said(pilot).startswith("◌ No callers yet · Nothing found yet: the index is being built, 3 of 9 files")
 
     drive(make_app(shop), steps)
 
@@ -619,9 +648,12 @@ def test_the_links_pane_shows_who_calls_the_marked_symbol(shop: Service) -> None
 def test_without_a_marked_symbol_it_shows_who_calls_those_of_the_file(shop: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await open_links(pilot, Place(CART, 1))
-        assert pane_rows(pilot)[:3] == [
-            "called: 2 of 3 symbols",
+        assert pane_rows(pilot)[:6] == [
+            "called: 5 of 6 symbols",
             "Cart called by 1: CART",
+            "Cart.__init__ called by 1: CART",
+            "Cart.total called by 1: Cart.lines",
+            "Cart.lines called by 1: checkout",
             "checkout called by 1: top level",
         ]
         await press(pilot, "home", "enter")

@@ -52,8 +52,9 @@ def _callers_of_symbol(service: "Service", place: Place) -> list[LinkRow]:
 
 
 def _callers_of_file(service: "Service", path: str) -> list[LinkRow]:
-    """Return the symbols at the top of a file that have callers, each with the first of them."""
-    symbols = [symbol for symbol in read_outline(service, path).symbols if symbol.kind in _CALLED]
+    """Return the functions, classes and methods of a file that have callers, each with the first of them."""
+    outline = read_outline(service, path)
+    symbols = [one for top in outline.symbols for one in (top, *top.children) if one.kind in _CALLED]
     rows = []
     for symbol in symbols[:_MOST_SYMBOLS]:
         # Each takes a moment, and the user may have gone on to another file.
@@ -62,9 +63,8 @@ def _callers_of_file(service: "Service", path: str) -> list[LinkRow]:
         page, total = _callers(service, place, _MOST_NAMES)
         if page and total:
             names = ", ".join([caller_row(node).first for node in page.calls] + ["…"] * (total > len(page.calls)))
-            rows.append(
-                LinkRow(name_text(symbol.name, _LONGEST_NAME), f"called by {total:,}: {names}", callers_of=place)
-            )
+            name = name_text(page.definition.qualified_name, _LONGEST_NAME)
+            rows.append(LinkRow(name, f"called by {total:,}: {names}", callers_of=place))
     if not symbols:
         return []
     checked = f"{len(symbols):,}" if len(symbols) <= _MOST_SYMBOLS else f"the first {_MOST_SYMBOLS}"

@@ -56,6 +56,8 @@ class LanguageRules:
     never_variables: frozenset[OccurrenceRole] = frozenset()
     # Names in these roles are never functions.
     never_functions: frozenset[OccurrenceRole] = frozenset()
+    # Functions without a name are recorded, so what they define is known to be theirs.
+    has_unnamed_functions: bool = False
     # The method that runs when a class is called.
     constructor: str = ""
     # Names have full names, made of namespaces that files declare and `use` brings.
@@ -95,7 +97,9 @@ _RULES = {
         own_type_words=_words("Self"),
         open_types=_words("Any object Mock MagicMock AsyncMock NonCallableMock SimpleNamespace"),
     ),
-    "javascript": LanguageRules(_words("this"), _words("super"), needs_import=True),
+    "javascript": LanguageRules(
+        _words("this"), _words("super"), needs_import=True, has_unnamed_functions=True, constructor="constructor"
+    ),
     "go": LanguageRules(
         needs_import=True,
         shares_folder=True,
@@ -187,6 +191,9 @@ _RULES = {
         _words("$this self static"),
         _words("parent"),
         has_namespaces=True,
+        has_value_types=True,
+        own_type_words=_words("self static"),
+        open_types=_words("stdClass"),
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "ruby": LanguageRules(
@@ -196,6 +203,7 @@ _RULES = {
         has_open_classes=True,
         never_variables=frozenset([OccurrenceRole.CALL]),
         nests_constants=True,
+        has_value_types=True,
         other_holders=_words("module"),
     ),
     "sql": LanguageRules(has_aliases=True),

@@ -64,6 +64,16 @@ class LuaTables:
         return names.name_at(names.count - 1)
 
 
+def fields(names: NamesInFile, name: str) -> list[int]:
+    """Return the places that give a table a field of this name: `{ name = 1 }`, `table.name = 1`."""
+    return [
+        place
+        for place in names.places(name)
+        if names.role_at(place) is OccurrenceRole.ARGUMENT
+        or (names.role_at(place) is OccurrenceRole.ASSIGNMENT and names.receiver_at(place))
+    ]
+
+
 def is_local(row: DefinitionRow) -> bool:
     """Return whether only its own file can use a definition."""
     return "local" in row.modifiers.split()

@@ -17,12 +17,12 @@ from keyhole.core.references.csharp_namespaces import CsharpNamespaces
 from keyhole.core.references.jvm_packages import JvmPackages, whole_name
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
-from keyhole.core.references.lua_tables import LuaTables, is_local
+from keyhole.core.references.lua_tables import LuaTables, fields, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
 from keyhole.core.references.reachable import can_reach, is_override
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
-from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
+from keyhole.core.references.rust_paths import RustModule, RustPaths, inner_modules, is_module_called, split_imports
 from keyhole.core.references.shell_sources import sourced
 from keyhole.core.references.swift_modules import is_seen, module_name, module_of
 from keyhole.core.references.value_types import ValueTypes
@@ -34,8 +34,6 @@ _LONGEST_CHAIN = 10
 # In lines.
 _LONGEST_STATEMENT = 50
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
-# Languages in which the names around a class tell it from others of its name, whatever file it is in.
-_WITH_FULL_NAMES = frozenset(["csharp", "ruby"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
 _ALIAS = role_set(OccurrenceRole.ALIAS)
@@ -113,7 +111,9 @@ class Resolver:
                 return None
             imports = self.known.imports(path)
             is_rust = self.known.language(path) == "rust"
-            self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
+            if is_rust:
+                imports = split_imports(imports, lambda: inner_modules(self.known.definitions_in(path)))
+            self._bindings[path] = FileBindings(imports, names)
         return self._bindings[path]
 
     def provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
@@ -138,6 +138,19 @@ class Resolver:
             if binding.path and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
                 return found
         return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
+
+    def same_definitions(self, target: DefinitionRow) -> set[int]:
+        """Return the ids of all definitions of one thing, such as overloads."""
+        thing = same_thing(target)
+        rows = [row for row in self.known.definitions_of(target.name, target) if same_thing(row) == thing]
+        if len(rows) > 1 and rules_of(target.language).has_unnamed_functions:
+            # Functions without a name may define the same name, each for itself.
+            rows = [row for row in rows if self._scope_of(row) == self._scope_of(target)]
+        return {row.id for row in rows}
+
+    def _scope_of(self, row: DefinitionRow) -> int:
+        names = self.known.names(row.path)
+        return names.scope_of(row.name, row.name_line) if names else NO_SYMBOL
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
@@ -204,6 +217,8 @@ class Resolver:
 
     def is_from_outside(self, path: str, place: int) -> bool:
         """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        if rules_of(self.known.language(path)).has_namespaces:
+            return True  # full names tell what is inside, and this is asked for all others
         names, bindings = self.known.names(path), self.bindings(path)
         if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
             return False
@@ -230,12 +245,13 @@ class Resolver:
         return any(names.has_field(name) for path in paths if (names := self.known.names(path)))
 
     def _is_declared(self, name: str, family: str) -> bool:
-        """Return whether a class of Ruby declares an attribute of this name."""
-        if family != "ruby":
+        """Return whether a class of Ruby declares an attribute of this name, or a table of Lua gets such a field."""
+        find = {"ruby": declarations, "lua": fields}.get(family)
+        if find is None:
             return False
         declared = name.removesuffix("=")
         files = [names for path in self.known.files_with(declared) if (names := self.known.names(path))]
-        return any(declarations(names, declared) for names in files)
+        return any(find(names, declared) for names in files)
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:
         """Return whether a file includes one of the targets, directly or through others."""
@@ -328,8 +344,7 @@ class Resolver:
             case "csharp":
                 is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
             case _:
-                has_full_names = holder.language in _WITH_FULL_NAMES
-                is_part = not has_full_names or continued.replace("::", ".") == holder.qualified_name
+                is_part = holder.language != "ruby" or continued.replace("::", ".") == holder.qualified_name
         return is_part
 
     def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
@@ -441,6 +456,10 @@ class _NamesOfFile:
             return NOTHING  # a variable
         if self._rules.has_aliases and receiver:
             return self._of_schema(place, receiver, candidates)
+        if self._rules.sources_scripts:
+            # A variable can have the name of a function.
+            is_call = self._names.role_at(place) is OccurrenceRole.CALL
+            candidates = [row for row in candidates if (row.kind in _CALLED) == is_call]
         return self._of_receiver(place, receiver) if receiver else self._bare(place, candidates)
 
     def _names_part_of(self, place: int, types: list[DefinitionRow]) -> bool:
@@ -472,7 +491,7 @@ class _NamesOfFile:
         name = self._names.name_at(place)
         found = bindings.at(self._names.line_at(place), name) if bindings else []
         if self._rules.needs_import:
-            return self._through(found, name)
+            return self._through(found, name) if found else self._in_import_path(place)
         if self._language == "csharp":
             spaces, whole = self._resolver.csharp, self._names.dotted(place)
             return self._clear([row for row in candidates if spaces.has_name(row, whole)])
@@ -497,6 +516,12 @@ class _NamesOfFile:
             if found := [row for row in rows if self._is_named(row, whole)]:
                 return certain(found)
         return None
+
+    def _in_import_path(self, place: int) -> Meaning:
+        """Return what a name in the middle of an import of Rust means: a module inside a file."""
+        receiver = self._names.receiver_at(place)
+        found = self._of_path(place, receiver) if receiver and self._language == "rust" else None
+        return found if found is not None and found.certainty is Certainty.CERTAIN else NOTHING
 
     def _through(self, bindings: list[Binding], name: str) -> Meaning:
         """Follow the imports of a name."""
@@ -586,7 +611,10 @@ class _NamesOfFile:
     def _of_schema(self, place: int, schema: str, candidates: list[DefinitionRow]) -> Meaning:
         """Return what has a name in a schema of SQL; scripts may create tables without naming their schema."""
         if rows := [row for row in candidates if row.parent == schema]:
-            return certain(rows)
+            # Scripts that set up a database each, such as tests, create tables of the same name.
+            near = [row for row in rows if row.path == self._path] or rows
+            is_clear = len({row.path for row in near}) == 1
+            return certain(near) if is_clear else Meaning(Certainty.BY_NAME, tuple(near))
         is_column = self._names.role_at(place) is OccurrenceRole.ARGUMENT
         return NOTHING if is_column else _by_number([row for row in candidates if not row.parent])
 
@@ -622,12 +650,12 @@ class _NamesOfFile:
 
     def _in_scripts(self, place: int, functions: list[DefinitionRow]) -> Meaning:
         """Return a function or variable of other scripts: those that this one sources come first."""
-        near = sourced(self._names, functions)
+        near = sourced(self._path, self._names, functions)
         if len({row.path for row in near}) == 1:
             return certain(near)
         is_command = is_common_member(self._language, self._names.name_at(place))
         # Scripts that have nothing to do with each other have variables of the same name.
-        is_variable = any(row.kind not in _CALLED for row in functions)
+        is_variable = self._names.role_at(place) is not OccurrenceRole.CALL
         if is_command or is_variable:
             return Meaning(Certainty.BY_NAME, tuple(functions))
         return _by_number(near or functions)
@@ -641,14 +669,21 @@ class _NamesOfFile:
         in_file = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
         for symbol in self._scopes_around(place):
             is_class = names.is_holder(symbol)
-            lines = names.lines_of(symbol) if in_file and not is_class else range(0)
-            if own := [row for row in in_file if row.start_line in lines[1:]]:
+            if in_file and not is_class and (own := self._defined_in(symbol, in_file)):
                 return certain(own)
             # A class may have a method with the name of a field.
             is_method = is_class and role is OccurrenceRole.CALL
             if symbol in first_lines and not is_method and self._has_started(place, symbol, first_lines[symbol]):
                 return None if self._is_called_first(place, symbol, first_lines[symbol]) else NOTHING
         return None
+
+    def _defined_in(self, symbol: int, in_file: list[DefinitionRow]) -> list[DefinitionRow]:
+        """Return those of the definitions of a file that are inside a function."""
+        names = self._names
+        if self._rules.has_unnamed_functions:
+            return [row for row in in_file if names.scope_of(row.name, row.name_line) == symbol]
+        lines = names.lines_of(symbol)
+        return [row for row in in_file if row.start_line in lines[1:]]
 
     def _scopes_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, and the classes where their fields count as variables."""
@@ -731,8 +766,8 @@ class _NamesOfFile:
         return not self._names.is_inside_function(row.name, row.name_line)
 
     def _in_inner_module(self, place: int, rows: list[DefinitionRow]) -> list[DefinitionRow]:
-        """Return those of several definitions of a file that stand in the innermost module around the place."""
-        if self._language != "rust" or len({row.parent for row in rows}) <= 1:
+        """Return the definitions of a file that stand in the innermost module of Rust around the place."""
+        if self._language != "rust" or not any(row.parent for row in rows):
             return rows
         around = [row for row in rows if not row.parent or self._is_in_module(place, row.parent)]
         deepest = max((row.depth for row in around), default=0)
@@ -953,17 +988,21 @@ class _NamesOfFile:
         if not place or self._names.name_at(before) != receiver or self._since(before, receiver) > _FIRST_LINE:
             return None
         name = self._names.name_at(place)
-        files = RustPaths(resolver.known, resolver.bindings, self._path).files(self._names, before)
-        if files is not None:
-            found = [row for file in files for row in resolver.provided(file, name, self._family)]
-            return certain([row for row in found if row.parent.rpartition(".")[2] == receiver] or found)
-        modules = self._names.dotted(before).split(".")
-        if receiver[:1].isupper() or modules[0] in self._rules.self_words:
+        modules = RustPaths(resolver.known, resolver.bindings, self._path).modules(self._names, before)
+        if modules is not None:
+            return certain(row for module in modules for row in self._in_rust_module(module, name))
+        written = self._names.dotted(before).split(".")
+        if receiver[:1].isupper() or written[0] in self._rules.self_words:
             return None
         # A crate, or a module that a macro declares: all that is known is what it is called.
         top = [row for row in resolver.known.definitions(name, self._family) if not resolver.is_member(row)]
-        inside = [row for row in top if all(is_module_called(row.path, module) for module in modules)]
+        inside = [row for row in top if all(is_module_called(row.path, one) for one in written)]
         return _by_number(inside) if inside else Meaning(Certainty.BY_NAME, tuple(top)) if top else None
+
+    def _in_rust_module(self, module: RustModule, name: str) -> list[DefinitionRow]:
+        rows = [row for row in self._resolver.known.definitions(name, self._family) if row.path == module.path]
+        own = [row for row in rows if row.parent == module.inside and not self._resolver.is_member(row)]
+        return own or self._resolver.provided(module.path, name, self._family)
 
     def _of_package(self, place: int) -> Meaning | None:
         """Return what the name means if everything before it is its package or class, written out."""
@@ -1010,9 +1049,21 @@ class _NamesOfFile:
             return NOTHING  # a class outside the workspace
         if self._rules.nests_constants and _is_constant(receiver) and self._is_outside(before):
             return NOTHING
-        spaces = self._resolver.known.definitions(name, self._family)
-        spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
-        return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
+        return self._in_space(place, receiver, meaning)
+
+    def _in_space(self, place: int, receiver: str, before: Meaning) -> Meaning | None:
+        """Return what a namespace has; the meaning of its name is `before`."""
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        rows = [row for row in rows if row.parent.rpartition(".")[2] == receiver]
+        if rows and not any(map(self._resolver.is_member, rows)):
+            if not self._rules.includes:
+                return certain(rows)
+            rows = [row for row in rows if self._is_named(row, self._names.dotted(place))] or rows
+            rows = [row for row in rows if self._resolver.reaches(self._path, [row.path])] or rows
+            return certain(rows) if _count_things(rows) == 1 else Meaning(Certainty.BY_NAME, tuple(rows))
+        # What else is in a namespace are no symbols, such as the values of an enum.
+        is_space = receiver == "std" or any(row.kind == "namespace" for row in before.definitions)
+        return NOTHING if self._rules.includes and is_space else None
 
     def _is_type_from_outside(self, place: int) -> bool:
         """Return whether a name is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
@@ -1105,9 +1156,11 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
 
 
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
-    """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
-    is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
-    return ("" if is_shared else row.path), row.qualified_name
+    """Return what definitions of one thing have in common: overloads, a prototype and its function, class parts."""
+    rules = rules_of(row.language)
+    is_shared = rules.includes and "static" not in row.modifiers.split()
+    is_part = rules.nests_constants and is_holder(row) and ("." in row.qualified_name or row.kind == "module")
+    return ("" if is_shared or is_part else row.path), row.qualified_name
 
 
 def is_constructor(row: DefinitionRow) -> bool:

@@ -19,6 +19,7 @@ from keyhole.core.types import HOLDS_METHODS
 _MOST_STEPS = 8
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL)
 _LOCAL = role_set(OccurrenceRole.LOCAL)
+_SET = role_set(OccurrenceRole.ASSIGNMENT)
 _WRITTEN = role_set(OccurrenceRole.ASSIGNMENT, is_taken=True)
 _CALLED = frozenset(["function", "method", "property", "getter"])
 
@@ -102,7 +103,8 @@ class ValueTypes:
         if role in (OccurrenceRole.CALL, OccurrenceRole.TYPE) or (role is OccurrenceRole.BASE):
             return self._named(path, names, place)
         if not receiver:
-            return self._variable(path, names, place, name)
+            find = self._instance_variable if name.startswith("@") else self._variable
+            return find(path, names, place, name)
         if receiver == NOT_A_NAME or not place or names.name_at(place - 1) != receiver:
             return UNKNOWN
         meaning = self._resolver.meaning(path, place)
@@ -150,11 +152,19 @@ class ValueTypes:
         key = path, scope, name
         if key not in self._variables:
             self._variables[key] = UNKNOWN  # in case it is set to itself
-            own = [one for one in names.places_in_roles(name, _OWN) if _scope_of(names, one) == scope]
-            if own and all(names.role_at(one) is OccurrenceRole.LOCAL for one in own):
-                self._variables[key] = self._held(path, names, own)
-            else:
-                self._variables[key] = self._named(path, names, place)
+            own = names.local_places(name, scope)
+            self._variables[key] = self._held(path, names, own) if own else self._named(path, names, place)
+        return self._variables[key]
+
+    def _instance_variable(self, path: str, names: NamesInFile, place: int, name: str) -> Types:
+        """Return what the class around a place in Ruby sets a variable such as `@item` to."""
+        holder = next((symbol for symbol in names.around(place) if names.is_holder(symbol)), NO_SYMBOL)
+        key = path, holder, name
+        if key not in self._variables:
+            self._variables[key] = UNKNOWN  # in case it is set to itself
+            inside = names.inside(holder) if holder != NO_SYMBOL else range(0)
+            written = [one for one in names.places_in_roles(name, _SET) if one in inside]
+            self._variables[key] = self._held(path, names, written)
         return self._variables[key]
 
     def _held(self, path: str, names: NamesInFile, places: Iterable[int]) -> Types:
@@ -192,9 +202,17 @@ class ValueTypes:
         if names is None or symbol == NO_SYMBOL:
             return []
         inside, self_words = names.inside(symbol), rules_of(holder.language).self_words
-        declared = [place for place in names.places_in_roles(name, _LOCAL) if names.symbol_at(place) == symbol]
+        if rules_of(holder.language).has_namespaces:
+            return self._properties(names, symbol, name)
+        declared = names.local_places(name, symbol)
         written = [place for place in names.places_in_roles(name, _WRITTEN) if place in inside]
         return declared + [place for place in written if names.receiver_at(place) in self_words]
+
+    def _properties(self, names: NamesInFile, symbol: int, name: str) -> list[int]:
+        """Return where a class of PHP declares a property: in its body, or as a parameter of its constructor."""
+        declared = [place for place in names.places_in_roles(f"${name}", _LOCAL) if place in names.inside(symbol)]
+        constructors = [names.symbol_at(place) for place in names.places_in_roles("__construct", _OWN)]
+        return [place for place in declared if names.symbol_at(place) in (symbol, *constructors)]
 
     def _around(self, path: str, line: int) -> Types:
         """Return the class around a line."""
@@ -210,7 +228,3 @@ class ValueTypes:
         holders = {row.id: row for types in every for row in types.holders}
         is_outside = any(types.is_outside for types in every)
         return Types(tuple(holders.values()), is_outside, any(types.is_unknown for types in every))
-
-
-def _scope_of(names: NamesInFile, place: int) -> int:
-    return next(names.functions_around(place), NO_SYMBOL)

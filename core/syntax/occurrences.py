@@ -5,6 +5,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref                                  every name, whatever it does
     @ref.string                           a text that may be a name, alone or after others: `"models.Author"`
     @ref.text                             code that the grammar does not parse: the body of a macro in C
+    @ref.word                             a word that may be a name as a whole: `log::info` in Bash
     @ref.path                             a path whose last part is imported: `"net/http"`
     @ref.member                           a member of something that is not written before it: `new Square { Side = 1 }`
     @ref.infix                            a method between its operands, so the left one is its receiver: `xs map f`;
@@ -20,6 +21,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref.setter                           a member that is written, where the grammar sees a call: `x.cost = 1` in Ruby
     @ref.plain                            a name that only mentions, where another pattern sees more: `x` in `{[x] = 1}`
     @ref.part                             a part of a name that is recorded as a whole: `x` in `$x`
+    @scope                                a function without a name, which has its own variables
 
 These say where a type comes from, besides what the name does; the last one counts:
 
@@ -89,9 +91,10 @@ class OccurrenceRole(IntEnum):
 
 
 _ROLES = {f"ref.{role.name.lower()}": int(role) for role in OccurrenceRole if role is not OccurrenceRole.MENTION}
+_ROLES |= {"ref.word": int(OccurrenceRole.STRING)}
 _ROLES |= {"ref.setter": int(OccurrenceRole.ASSIGNMENT), "ref.plain": int(OccurrenceRole.MENTION)}
 # Of a text in these roles, the whole is the name, and not its last part: `log::info` in Bash, `"garden.log"` in Lua.
-_WHOLE = ("ref.import", "ref.call", "ref.plain")
+_WHOLE = ("ref.import", "ref.call", "ref.word")
 
 # Added to the role of a name that is taken from something: `receiver.name`.
 HAS_RECEIVER = 0x80
@@ -110,7 +113,8 @@ FORMAT = 1
 # Before each column: the type of its numbers, as the letter that `array` has for it, and how many there are.
 COLUMN = struct.Struct("<cI")
 # What a symbol is for the names inside it: a function has its own variables, a class has members.
-OTHER, FUNCTION, HOLDER = range(3)
+# The last one is a function without a name, which is no symbol.
+OTHER, FUNCTION, HOLDER, UNNAMED_FUNCTION = range(4)
 _FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter", "property", "macro"])
 
 
@@ -124,7 +128,7 @@ def pack_occurrences(
     """
     content = source.content
     captures = list(captures)
-    marks = _collect_marks(captures)
+    unnamed = [node for found in captures for node in found.pop("scope", ())]
     ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
@@ -145,17 +149,40 @@ def pack_occurrences(
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
+    if language == "rust":
+        _tell_macro_functions(role_of, content, starts)
     if language == "ruby":
         _tell_calls(role_of, name_of, numbers, firsts, lasts)
-    if marks:
-        for place, start in enumerate(starts):
-            role_of[place] |= marks.get(start, 0)
     scopes = [scope_of(symbol.kind) for symbol in symbols]
+    if unnamed:
+        firsts, lasts, scopes = _with_unnamed(unnamed, starts, rows, firsts, lasts, scopes)
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
     names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
     outward = _outward(firsts, lasts)
     packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes, outward))
     return b"".join((HEADER.pack(FORMAT, len(names)), names, *packed))
+
+
+def _with_unnamed(  # noqa: PLR0913, PLR0917  # columns of one table
+    unnamed: list[Node], starts: list[int], rows: list[int], firsts: list[int], lasts: list[int], scopes: list[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """Add functions without a name to the symbols, each after what is around it."""
+    spans = list(zip(firsts, lasts, scopes, strict=True))
+    # In `const area = () => …`, the symbol is the function.
+    symbols = {(rows[first], last) for first, last, scope in spans if scope == FUNCTION and first < last}
+    added = set()
+    for node in unnamed:
+        first, last = bisect_left(starts, node.start_byte), bisect_left(starts, node.end_byte)
+        if first < last and (node.start_point[0], last) not in symbols:
+            added.add((first, -last))
+    pending, merged = sorted(added, reverse=True), list[tuple[int, int, int]]()
+    for span in spans:
+        while pending and pending[-1] < (span[0], -span[1]):
+            first, end = pending.pop()
+            merged.append((first, -end, UNNAMED_FUNCTION))
+        merged.append(span)
+    merged += ((first, -end, UNNAMED_FUNCTION) for first, end in reversed(pending))
+    return [one[0] for one in merged], [one[1] for one in merged], [one[2] for one in merged]
 
 
 def _outward(firsts: list[int], lasts: list[int]) -> list[int]:
@@ -198,7 +225,7 @@ class _Numbers(dict[bytes, int]):
 def _collect(
     content: bytes, captures: Iterable[dict[str, list[Node]]]
 ) -> tuple[dict[int, int], dict[int, int], set[int], set[int]]:
-    """Return the end and the role of each name, by its start.
+    """Return the end of each name, by its start, and the role of each that has one, with its mark.
 
     Also the starts of those between two operands, and of members of something that is not written.
     """
@@ -206,7 +233,9 @@ def _collect(
     roles: dict[int, int] = {}
     infix: set[int] = set()
     members: set[int] = set()
+    marks: dict[int, int] = {}
     for found in captures:
+        marks |= _marks_in(found)
         # Lists instead of single names: files have so many that it takes half the time.
         _add_places(ends, found.pop("ref", []))
         for node in found.pop("ref.part", ()):
@@ -218,17 +247,17 @@ def _collect(
         for capture, role in _ROLES.items():
             if nodes := found.get(capture, []):
                 roles.update(dict.fromkeys(_add_places(ends, nodes), role))
+    roles.update({start: roles.get(start, 0) | mark for start, mark in marks.items()})
     for start in [start for start, end in ends.items() if not 0 < end - start <= _LONGEST_NAME]:
         del ends[start]
     return ends, roles, infix, members
 
 
-def _collect_marks(captures: Iterable[dict[str, list[Node]]]) -> dict[int, int]:
-    """Remove the captures of marks, and return the mark of each name that has one, by its start."""
+def _marks_in(found: dict[str, list[Node]]) -> dict[int, int]:
+    """Return the marks of names, by their starts."""
     marks: dict[int, int] = {}
-    for found in captures:
-        for capture, mark in _MARKS.items():
-            marks.update((node.start_byte, mark) for node in found.pop(capture, ()))
+    for capture, mark in _MARKS.items():
+        marks.update(dict.fromkeys([node.start_byte for node in found.get(capture, ())], mark))
     return marks
 
 
@@ -393,6 +422,13 @@ def _tell_calls(roles: bytearray, name_of: list[int], numbers: _Numbers, firsts:
             name_of[place] = numbers[text + b"="]
         elif roles[place] == OccurrenceRole.MENTION and (owners[place], name) not in variables:
             roles[place] = OccurrenceRole.CALL if text[:1].islower() or text[:1] == b"_" else OccurrenceRole.MENTION
+
+
+def _tell_macro_functions(roles: bytearray, content: bytes, starts: list[int]) -> None:
+    """Tell the functions that a macro of Rust defines from calls: the grammar only sees a name with brackets."""
+    for place, start in enumerate(starts):
+        if roles[place] == OccurrenceRole.CALL and content[start - 3 : start] == b"fn ":
+            roles[place] = OccurrenceRole.ARGUMENT
 
 
 def _mark_definitions(

@@ -162,7 +162,7 @@ class ReferencesScreen(PanesScreen):
         if rows:
             self._list.show(rows, step.cursor)
         else:
-            self._list.say(_nothing_lines(step.relation, view))
+            self._list.say(_nothing_lines(step.relation, view, is_complete=results.nothing is not None))
         self._show_head(view if rows else None)
         self.query_one(TrailLine).show(self.trail)
         self._show_view()
@@ -313,7 +313,8 @@ class ReferencesScreen(PanesScreen):
         self.dismiss()
 
 
-def _nothing_lines(relation: ReferenceRelation, view: "ListView") -> list[str]:
+def _nothing_lines(relation: ReferenceRelation, view: "ListView", *, is_complete: bool) -> list[str]:
     """Return what is shown instead of an empty list: what was looked for, and what to try."""
+    title = f"○ No {relation}" if is_complete else f"◌ No {relation} yet"
     notes = [f"· {Content(text).markup}" for text in (view.banner, *view.notes)]
-    return [f"[bold]○ No {relation}[/]", "", *notes, "", "Press ← or → for another relation."]
+    return [f"[bold]{title}[/]", "", *notes, "", "Press ← or → for another relation."]

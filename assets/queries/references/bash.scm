@@ -4,7 +4,7 @@
 (string . (string_content) @ref.string .)
 (command_name (word) @ref.call)
 ; `log::info` is one name.
-(command argument: (word) @ref.plain (#match? @ref.plain "^[A-Za-z_][A-Za-z0-9_]*::[A-Za-z0-9_:]+$"))
+(command argument: (word) @ref.word (#match? @ref.word "^[A-Za-z_][A-Za-z0-9_]*::[A-Za-z0-9_:]+$"))
 ; `trap cleanup EXIT` calls a function later.
 (command
   name: (command_name (word) @_trap) . argument: (word) @ref.call
@@ -16,7 +16,7 @@
     (raw_string) @ref.path
     (string (string_content) @ref.path .)
     (concatenation (word) @ref.path .)]
-  (#any-of? @_source "source" "."))
+  (#any-of? @_source "source" "." "load"))
 ; `export -f name` is about a function, not a variable.
 (declaration_command
   (word) @_flag (variable_name) @ref.string
