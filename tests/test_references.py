@@ -55,3 +55,23 @@ def test_a_list_of_callers_leads_to_all_of_them(tmp_path: Path) -> None:
     assert "Results 1-50 of 50 callers of target" in tree
     assert tree.endswith("\n… 10 more on this level\n")
     service.close()
+
+
+@pytest.mark.parametrize(
+    ("language", "symbol", "definition"),
+    [
+        ("php", r"Acme\Shop\Item::price", "Item.price (src/Shop/Items.php:55)"),
+        ("php", r"Report\Exception", "Exception (src/Report/Printer.php:9)"),
+        ("bash", "log::write", "log::write (lib/log.sh:5)"),
+        ("ruby", "Shop::Item", "Shop.Item (lib/shop/items.rb:22)"),
+    ],
+)
+def test_symbols_are_asked_for_as_their_language_writes_them(
+    language: str, symbol: str, definition: str, tmp_path: Path
+) -> None:
+    root = tmp_path / language
+    shutil.copytree(SAMPLES / language, root)
+    service = Service.open(root, flags={"index.model": "none", "cache_dir": tmp_path / "cache"})
+    service.index()
+    assert f"references to {definition}" in service.relation_view(ReferencesRequest(symbol)).banner
+    service.close()

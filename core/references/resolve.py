@@ -14,12 +14,13 @@ from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.csharp_namespaces import CsharpNamespaces
+from keyhole.core.references.jvm_packages import JvmPackages, whole_name
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
 from keyhole.core.references.lua_tables import LuaTables, fields, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
-from keyhole.core.references.packages import Packages, whole_name
+from keyhole.core.references.reachable import can_reach, is_override
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
 from keyhole.core.references.rust_paths import RustModule, RustPaths, inner_modules, is_module_called, split_imports
 from keyhole.core.references.shell_sources import sourced
@@ -33,8 +34,6 @@ _LONGEST_CHAIN = 10
 # In lines.
 _LONGEST_STATEMENT = 50
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
-# Languages in which the names around a class tell it from others of its name, whatever file it is in.
-_WITH_FULL_NAMES = frozenset(["csharp", "ruby"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
 _ALIAS = role_set(OccurrenceRole.ALIAS)
@@ -81,7 +80,7 @@ class Resolver:
 
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
-        self.packages = Packages(self.known)
+        self.packages = JvmPackages(self.known)
         self.csharp = CsharpNamespaces(self.known)
         self.namespaces = Namespaces(self.known)
         self.tables = LuaTables(self.known)
@@ -139,6 +138,19 @@ class Resolver:
             if binding.path and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
                 return found
         return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
+
+    def same_definitions(self, target: DefinitionRow) -> set[int]:
+        """Return the ids of all definitions of one thing, such as overloads."""
+        thing = same_thing(target)
+        rows = [row for row in self.known.definitions_of(target.name, target) if same_thing(row) == thing]
+        if len(rows) > 1 and rules_of(target.language).has_unnamed_functions:
+            # Functions without a name may define the same name, each for itself.
+            rows = [row for row in rows if self._scope_of(row) == self._scope_of(target)]
+        return {row.id for row in rows}
+
+    def _scope_of(self, row: DefinitionRow) -> int:
+        names = self.known.names(row.path)
+        return names.scope_of(row.name, row.name_line) if names else NO_SYMBOL
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""
@@ -205,6 +217,8 @@ class Resolver:
 
     def is_from_outside(self, path: str, place: int) -> bool:
         """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        if rules_of(self.known.language(path)).has_namespaces:
+            return True  # full names tell what is inside, and this is asked for all others
         names, bindings = self.known.names(path), self.bindings(path)
         if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
             return False
@@ -287,7 +301,7 @@ class Resolver:
         if not rules_of(holder.language).has_companions:
             return []
         inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
-        companions = [row for row in inner if "companion object" in row.signature]
+        companions = [row for row in inner if "companion" in row.signature.split()]
         rows = self.known.definitions(name, family_of(holder.language)) if companions else []
         return [row for row in rows for companion in companions if self.owns(companion, row)]
 
@@ -330,8 +344,7 @@ class Resolver:
             case "csharp":
                 is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
             case _:
-                has_full_names = holder.language in _WITH_FULL_NAMES
-                is_part = not has_full_names or continued.replace("::", ".") == holder.qualified_name
+                is_part = holder.language != "ruby" or continued.replace("::", ".") == holder.qualified_name
         return is_part
 
     def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
@@ -431,7 +444,10 @@ class _NamesOfFile:
             candidates = [*candidates, *self._resolver.known.definitions(f"{name}{ATTRIBUTE}", self._family)]
         # The type itself instead of its parts, if the workspace has it.
         candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
-        is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
+        candidates = [row for row in candidates if can_reach(self._path, row)]
+        # The parts of a package are taken from each other, but mean nothing either.
+        is_part = role is OccurrenceRole.ARGUMENT and self._rules.has_packages
+        is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and (not receiver or is_part))
         if is_own_name and not (role is OccurrenceRole.DEFINITION and self._names_part_of(place, candidates)):
             return NOTHING
         if self._rules.has_namespaces and (meaning := self._by_full_name(place)) is not None:
@@ -480,7 +496,10 @@ class _NamesOfFile:
 
     def _imported(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
         if self._rules.has_packages:
-            return self._with_whole_name(whole_name(self._names, place))
+            whole = whole_name(self._names, place)
+            # Scala imports the members of values too.
+            is_of_value = self._rules.has_relative_imports and self._since(place, whole.partition(".")[0])
+            return NOTHING if is_of_value else self._with_whole_name(whole)
         bindings = self._resolver.bindings(self._path)
         name = self._names.name_at(place)
         found = bindings.at(self._names.line_at(place), name) if bindings else []
@@ -663,14 +682,21 @@ class _NamesOfFile:
         in_file = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
         for symbol in self._scopes_around(place):
             is_class = names.is_holder(symbol)
-            lines = names.lines_of(symbol) if in_file and not is_class else range(0)
-            if own := [row for row in in_file if row.start_line in lines[1:]]:
+            if in_file and not is_class and (own := self._defined_in(symbol, in_file)):
                 return certain(own)
             # A class may have a method with the name of a field.
             is_method = is_class and role is OccurrenceRole.CALL
             if symbol in first_lines and not is_method and self._has_started(place, symbol, first_lines[symbol]):
                 return None if self._is_called_first(place, symbol, first_lines[symbol]) else NOTHING
         return None
+
+    def _defined_in(self, symbol: int, in_file: list[DefinitionRow]) -> list[DefinitionRow]:
+        """Return those of the definitions of a file that are inside a function."""
+        names = self._names
+        if self._rules.has_unnamed_functions:
+            return [row for row in in_file if names.scope_of(row.name, row.name_line) == symbol]
+        lines = names.lines_of(symbol)
+        return [row for row in in_file if row.start_line in lines[1:]]
 
     def _scopes_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, and the classes where their fields count as variables."""
@@ -930,10 +956,18 @@ class _NamesOfFile:
     def _of_unknown(self, place: int, name: str) -> Meaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
         found = self._resolver.by_members(name, self._language)
-        may_be_field = self._rules.has_unlisted_fields and self._names.role_at(place) is not OccurrenceRole.CALL
-        if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
+        rows = [row for row in found.definitions if can_reach(self._path, row)]
+        if len(rows) != len(found.definitions):
+            is_common = is_common_member(self._language, name)
+            found = Meaning(Certainty.BY_NAME, tuple(rows)) if is_common else _by_number(rows)
+        if found.certainty is Certainty.LIKELY and (is_override(rows[0]) or self._may_be_field(place, name)):
+            # The only method that overrides one is not the only one: the other is outside the workspace.
             return Meaning(Certainty.BY_NAME, found.definitions)
         return found
+
+    def _may_be_field(self, place: int, name: str) -> bool:
+        is_called = self._names.role_at(place) is OccurrenceRole.CALL
+        return self._rules.has_unlisted_fields and not is_called and self._resolver.is_field(name, self._family)
 
     def _of_type(self, place: int, receiver: str) -> Meaning | None:
         """Return a member of what the receiver holds; None if that is not known."""
@@ -944,7 +978,7 @@ class _NamesOfFile:
             return _by_number(rows)
         if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
             return NOTHING
-        if types.holders:
+        if types.holders and not self._rules.has_extensions:
             return self._resolver.by_members(name, self._language, is_of_several=True)
         return NOTHING if types.is_outside and not types.is_unknown else None
 
@@ -1135,9 +1169,11 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
 
 
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
-    """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
-    is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
-    return ("" if is_shared else row.path), row.qualified_name
+    """Return what definitions of one thing have in common: overloads, a prototype and its function, class parts."""
+    rules = rules_of(row.language)
+    is_shared = rules.includes and "static" not in row.modifiers.split()
+    is_part = rules.nests_constants and is_holder(row) and ("." in row.qualified_name or row.kind == "module")
+    return ("" if is_shared or is_part else row.path), row.qualified_name
 
 
 def is_constructor(row: DefinitionRow) -> bool:
