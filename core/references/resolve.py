@@ -5,7 +5,7 @@ before it, or the answer says that only the name matches. Of types, only what na
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from keyhole.core.index.protocols import ReferenceStore
@@ -389,7 +389,20 @@ class _NamesOfFile:
         known = self._known.get(shape)
         if known is None:
             known = self._known[shape] = self._fitting(role, self._find(place))
+        if self._rules.includes and known.definitions and self._is_up_to_macros(place, known):
+            return Meaning(Certainty.BY_NAME, known.definitions)
         return known
+
+    def _is_up_to_macros(self, place: int, found: Meaning) -> bool:
+        """Return whether macros decide what a name means: where one is used, or which of two definitions is read."""
+        kinds = {row.kind for row in found.definitions}
+        return ("macro" in kinds and len(kinds) > 1) or self._names.line_at(place) in self._macro_lines
+
+    @cached_property
+    def _macro_lines(self) -> frozenset[int]:
+        """The lines of the macros that the file defines."""
+        rows = [row for row in self._resolver.known.definitions_in(self._path) if row.kind == "macro"]
+        return frozenset(line for row in rows for line in range(row.start_line, row.end_line + 1))
 
     def _fitting(self, role: OccurrenceRole, found: Meaning) -> Meaning:
         """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
