@@ -214,11 +214,15 @@ class Resolver:
             return not any(binding.path for binding in bound)
         return not names.places_in_roles(first, _OWN) and not bindings.stars
 
-    def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
-        """Return the members with a name, for a receiver whose type is not known."""
+    def _by_members(
+        self, name: str, language: str, *, is_of_several: bool = False, without_tests: bool = False
+    ) -> Meaning:
+        """Return the members with a name, for a receiver whose type is not known; code cannot reach those of tests."""
         family = family_of(language)
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
         members = [row for row in members if not is_constructor(row)]
+        if without_tests and (tests := self.known.tests_among(row.path for row in members)):
+            members = [row for row in members if row.path not in tests]
         if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
@@ -907,7 +911,8 @@ class _NamesOfFile:
 
     def _of_unknown(self, place: int, name: str) -> Meaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
-        found = self._resolver.by_members(name, self._language)
+        is_test = bool(self._resolver.known.tests_among([self._path]))
+        found = self._resolver.by_members(name, self._language, without_tests=not is_test)
         may_be_field = self._rules.has_unlisted_fields and self._names.role_at(place) is not OccurrenceRole.CALL
         if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
             return Meaning(Certainty.BY_NAME, found.definitions)
