@@ -517,6 +517,8 @@ class _NamesOfFile:
         spaces = self._resolver.namespaces
         for full_name in spaces.full_names(self._path, self._names, place):
             rows = self._resolver.known.definitions(full_name.rpartition(SEPARATOR)[2], self._family)
+            rows = [row for row in rows if row.kind not in _MEMBERS]
+            self._resolver.known.read_holders({row.path for row in rows})
             rows = [row for row in rows if spaces.full_name(row) == full_name and not self._resolver.is_member(row)]
             if rows:
                 # Outside namespaces, other programs in the workspace may define the same name.
