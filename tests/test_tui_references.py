@@ -391,6 +391,25 @@ def test_places_can_be_read_opened_and_edited(shop: Service, monkeypatch: pytest
     assert edited == [(CART, 14)]
 
 
+def test_a_preview_that_was_hidden_shows_its_line_below_the_top_until_the_user_scrolls(shop: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await show(pilot, PRICE)
+        view = preview_of(pilot)
+        assert not view.display
+        await press(pilot, "v")
+        assert view.scroll_offset.y == 22 - int(view.size.height * 0.2) < 22
+        await pilot.resize_terminal(80, 16)
+        await settle(pilot)
+        assert view.scroll_offset.y == 22 - int(view.size.height * 0.2)
+        await press(pilot, "k")
+        before = view.scroll_offset.y
+        await pilot.resize_terminal(80, 20)
+        await settle(pilot)
+        assert view.scroll_offset.y == before
+
+    drive(make_app(shop), steps, MIDDLE)
+
+
 def test_no_key_is_left_out() -> None:
     tested = {
         "backspace",

@@ -22,6 +22,7 @@ class KnownNames:
         self._roles: dict[str, Role] = {}
         self._imports: dict[str, list[ImportRow]] = {}
         self._holders: dict[str, list[DefinitionRow]] = {}
+        self._symbols: dict[str, list[DefinitionRow]] = {}
         self.definitions = cache(self._definitions)
 
     def files_with(self, name: str) -> list[str]:
@@ -80,7 +81,9 @@ class KnownNames:
 
     def definitions_in(self, path: str) -> list[DefinitionRow]:
         """Return the symbols of a file, in order."""
-        return self._store.definitions_in([path])
+        if path not in self._symbols:
+            self._symbols[path] = self._store.definitions_in([path])
+        return self._symbols[path]
 
     def _definitions(self, name: str, family: str) -> list[DefinitionRow]:
         """Return what has this name in a family of languages."""

@@ -120,7 +120,7 @@ class ValueTypes:
             is_sure = meaning.certainty is not Certainty.BY_NAME
             return self._together(map(self._of_definition, meaning.definitions)) if is_sure else UNKNOWN
         name = names.name_at(place)
-        if name in rules_of(self._resolver.known.language(path)).open_types:
+        if name in rules_of(self._resolver.known.language(path)).open_types or names.is_type_parameter(name, place):
             return UNKNOWN
         is_class = names.role_at(place) is OccurrenceRole.TYPE or name[:1].isupper()
         return OUTSIDE if is_class and self._resolver.is_from_outside(path, place) else UNKNOWN
