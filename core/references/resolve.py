@@ -230,11 +230,15 @@ class Resolver:
             return not any(binding.path for binding in bound)
         return not names.places_in_roles(first, _OWN) and not bindings.stars
 
-    def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
-        """Return the members with a name, for a receiver whose type is not known."""
+    def _by_members(
+        self, name: str, language: str, *, is_of_several: bool = False, without_tests: bool = False
+    ) -> Meaning:
+        """Return the members with a name, for a receiver whose type is not known; code cannot reach those of tests."""
         family = family_of(language)
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
         members = [row for row in members if not is_constructor(row)]
+        if without_tests and (tests := self.known.tests_among(row.path for row in members)):
+            members = [row for row in members if row.path not in tests]
         if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
@@ -554,6 +558,8 @@ class _NamesOfFile:
         spaces = self._resolver.namespaces
         for full_name in spaces.full_names(self._path, self._names, place):
             rows = self._resolver.known.definitions(full_name.rpartition(SEPARATOR)[2], self._family)
+            rows = [row for row in rows if row.kind not in _MEMBERS]
+            self._resolver.known.read_holders({row.path for row in rows})
             rows = [row for row in rows if spaces.full_name(row) == full_name and not self._resolver.is_member(row)]
             if rows:
                 # Outside namespaces, other programs in the workspace may define the same name.
@@ -955,7 +961,8 @@ class _NamesOfFile:
 
     def _of_unknown(self, place: int, name: str) -> Meaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
-        found = self._resolver.by_members(name, self._language)
+        is_test = bool(self._resolver.known.tests_among([self._path]))
+        found = self._resolver.by_members(name, self._language, without_tests=not is_test)
         rows = [row for row in found.definitions if can_reach(self._path, row)]
         if len(rows) != len(found.definitions):
             is_common = is_common_member(self._language, name)
