@@ -66,7 +66,8 @@ def references_to(resolver: Resolver, target: DefinitionRow) -> Iterator[Referen
     yield from _of_name(resolver, target)
     if target.name == rules_of(target.language).constructor:
         for holder in resolver.known.holders(target.path):
-            if holder.qualified_name == target.parent:
+            is_around = holder.start_line <= target.start_line <= holder.end_line
+            if is_around and holder.qualified_name == target.parent:
                 yield from (one for one in _of_name(resolver, holder) if one.role is OccurrenceRole.CALL)
 
 
