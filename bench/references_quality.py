@@ -7,6 +7,7 @@ Symbols are drawn from Keyhole's own index with the recorded seed, as many of ea
 occurs again somewhere; those that the server does not know as a definition are skipped. Both sides
 are compared by path, line and column. Left out on both sides: names of definitions, whatever is in strings and comments
 (so also `__all__`), and files that the server does not read, or lines that the preprocessor leaves out.
+Overloads are one symbol for Keyhole, so the server is asked about each of them, and its answers are put together.
 Answers of the servers are kept in bench/.data/references. Projects and pinned servers are in
 bench/quality/references.toml.
 """
@@ -45,7 +46,7 @@ from keyhole.core.config import load_settings
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.find import ROLE_WORDS, references_to
-from keyhole.core.references.language_rules import family_of
+from keyhole.core.references.language_rules import family_of, rules_of
 from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile
 from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.service import Service
@@ -78,10 +79,10 @@ class Oracle(Protocol):
 
 
 class Drawn(NamedTuple):
-    """A symbol that was drawn, and where its name stands."""
+    """A symbol that was drawn, and where its name stands; in C++ an overloaded function has several places."""
 
     definition: DefinitionRow
-    asked: Asked
+    asked: tuple[Asked, ...]
 
 
 def main() -> None:
@@ -129,7 +130,7 @@ def measure(project: dict[str, str], seed: int) -> list[Outcome]:
         answers = Answers(project, folder, oracle)
         outcomes = []
         for one in answers.first_known(symbols, DRAWN):
-            outcomes += judge(resolver, folder, one, answers.of(one.asked), loaded, unread)
+            outcomes += judge(resolver, folder, one, answers.of(one), loaded, unread)
     return outcomes
 
 
@@ -144,7 +145,9 @@ def candidates(store: IndexStore, resolver: Resolver, family: str, loaded: froze
         for place in names.places(row.name):
             if names.line_at(place) == row.name_line and names.role_at(place) is OccurrenceRole.DEFINITION:
                 asked = Asked(row.path, row.name_line, names.column_at(place), row.name)
-                found.setdefault(same_thing(row), Drawn(row, asked))
+                known = found.setdefault(same_thing(row), Drawn(row, (asked,)))
+                if rules_of(row.language).includes and asked not in known.asked:
+                    found[same_thing(row)] = Drawn(known.definition, (*known.asked, asked))
                 break
     return list(found.values())
 
@@ -175,10 +178,10 @@ def judge(  # noqa: PLR0913, PLR0917  # what both sides said, and where they can
         is_read = one.path in loaded and (one.path, one.line) not in unread
         if is_read and one.role is not OccurrenceRole.STRING:
             given[place] = str(one.certainty), shapes(resolver, place.path)[place]
-    wanted = {}
+    wanted, own = {}, {Place(*asked[:3]) for asked in drawn.asked}
     for place in answer:
         shape = shapes(resolver, place.path).get(place, NOT_RECORDED)
-        is_own = place == drawn.asked[:3] or shape.role == DEFINITION
+        is_own = place in own or shape.role == DEFINITION
         if not is_own and place.path in loaded and not is_text(folder, place):
             wanted[place] = shape
     row = drawn.definition
@@ -272,17 +275,18 @@ class Answers:
 
     def first_known(self, symbols: list[Drawn], number: int) -> list[Drawn]:
         """Return the first symbols that the server knows."""
-        end = number
+        # More than needed, since a server takes long to start.
+        end = 2 * number
         while True:
-            self._ask([one.asked for one in symbols[:end]])
-            known = [one for one in symbols[:end] if self._known[one.asked] is not None]
+            self._ask([asked for one in symbols[:end] for asked in one.asked])
+            known = [one for one in symbols[:end] if any(self._known[asked] is not None for asked in one.asked)]
             if len(known) >= number or end >= len(symbols):
                 return known[:number]
-            end += number - len(known)
+            end += number
 
-    def of(self, asked: Asked) -> frozenset[Place]:
-        """Return the places of a definition."""
-        return self._known[asked] or frozenset()
+    def of(self, drawn: Drawn) -> frozenset[Place]:
+        """Return the places of a symbol."""
+        return frozenset().union(*(self._known[asked] or () for asked in drawn.asked))
 
     def _ask(self, asked: list[Asked]) -> None:
         new = [one for one in asked if one not in self._known]

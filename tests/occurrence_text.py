@@ -14,11 +14,13 @@ def occurrences_text(path: Path) -> str:
     analysis = analyse(SourceFile(path.name, len(text), 0, "", "", text))
     if not analysis.occurrences:
         return ""
-    names, symbols = NamesInFile(analysis.occurrences), list(analysis.outline.walk())
+    names = NamesInFile(analysis.occurrences)
+    symbols = {(symbol.name, symbol.name_line): symbol.name for symbol in analysis.outline.walk()}
+    numbered = {names.symbol_named(*key): name for key, name in symbols.items()}
     rows = []
     for place in range(names.count):
         symbol = names.symbol_at(place)
-        around = f"in {symbols[symbol].name}" if symbol != NO_SYMBOL else ""
+        around = f"in {numbered.get(symbol, 'a function')}" if symbol != NO_SYMBOL else ""
         receiver = names.receiver_at(place)
         taken = f"{receiver} " if receiver else ""
         where = f"{names.line_at(place)}:{names.column_at(place) + 1}"

@@ -24,10 +24,15 @@ _INACTIVE = "comment"
 
 
 def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[Place]]:
-    """Return the references of each definition that clangd knows, without declarations."""
+    """Return the references of each definition that clangd knows, without declarations.
+
+    clangd does not record where namespaces are used, so it is not asked about them.
+    """
     answers = {}
     with _indexed(project) as server:
         for one in asked:
+            if server.line(one.path, one.line).lstrip().startswith(("namespace ", "inline namespace ")):
+                continue
             used, found = (server.places(one, with_declarations=is_with) for is_with in (False, True))
             if one[:3] in found - used:
                 answers[one] = used

@@ -60,7 +60,7 @@ class LanguageServer:
 
     def places(self, asked: Asked, *, with_declarations: bool) -> frozenset[Place]:
         """Return the places that refer to what is named at a place."""
-        line = self._line(asked.path, asked.line)
+        line = self.line(asked.path, asked.line)
         question = {
             "textDocument": self.show(asked.path),
             "position": {"line": asked.line - 1, "character": utf16_column(line, asked.column)},
@@ -130,9 +130,10 @@ class LanguageServer:
         path = file.relative_to(self._project).as_posix()
         start = found["range"]["start"]
         line = start["line"] + 1
-        return place_from_utf16(path, line, self._line(path, line), start["character"])
+        return place_from_utf16(path, line, self.line(path, line), start["character"])
 
-    def _line(self, path: str, line: int) -> str:
+    def line(self, path: str, line: int) -> str:
+        """Return a line of a file, counted from 1."""
         if path not in self._lines:
             text = (self._project / path).read_bytes().decode("utf-8", "replace")
             self._lines[path] = text.replace("\r\n", "\n").split("\n")

@@ -9,6 +9,7 @@ import subprocess
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from oracles.places import Asked, Place, place_from_utf16, utf16_column
 
@@ -21,8 +22,7 @@ ENDINGS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 
 def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[Place]]:
     """Return the references of each definition that the service knows, without the definition itself."""
-    manifest = tomllib.loads(MANIFEST.read_text())
-    (known,) = [one for one in manifest["project"] if project.name.startswith(f"{one['name']}-")]
+    known, version = _entry(project)
     lines = _Lines(project)
     question = {
         "root": str(project.resolve()),
@@ -32,7 +32,7 @@ def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[P
     }
     # Some files nest so deeply that the usual stack of 1 MB is not enough.
     options = ["--max-old-space-size=6000", "--stack-size=6000"]
-    command = ["node", *options, str(SCRIPT), str(_compiler(manifest["tools"]["typescript"]))]
+    command = ["node", *options, str(SCRIPT), str(_compiler(version))]
     answer = subprocess.run(command, input=json.dumps(question).encode(), stdout=subprocess.PIPE, check=True).stdout
     return {
         one: frozenset(lines.place(*place) for place in found)
@@ -43,9 +43,18 @@ def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[P
 
 def loaded_files(project: Path) -> list[str]:
     """Return the files that the service reads."""
+    known, _ = _entry(project)
+    without = ("node_modules", *known.get("without", []))
     found = (path for path in project.rglob("*") if path.name.endswith(ENDINGS) and path.is_file())
     paths = (path.relative_to(project).as_posix() for path in found)
-    return sorted(path for path in paths if "node_modules" not in path.split("/"))
+    return sorted(path for path in paths if not any(f"/{path}".startswith(f"/{folder}/") for folder in without))
+
+
+def _entry(project: Path) -> tuple[dict[str, Any], str]:
+    """Return what the manifest says about a project, and the version of TypeScript."""
+    manifest = tomllib.loads(MANIFEST.read_text())
+    (known,) = [one for one in manifest["project"] if project.name.startswith(f"{one['name']}-")]
+    return known, manifest["tools"]["typescript"]
 
 
 def _compiler(version: str) -> Path:

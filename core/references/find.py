@@ -7,7 +7,7 @@ from typing import NamedTuple
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.language_rules import ATTRIBUTE, family_of, rules_of
-from keyhole.core.references.resolve import Resolver, same_thing
+from keyhole.core.references.resolve import Resolver
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -66,15 +66,15 @@ def references_to(resolver: Resolver, target: DefinitionRow) -> Iterator[Referen
     yield from _of_name(resolver, target)
     if target.name == rules_of(target.language).constructor:
         for holder in resolver.known.holders(target.path):
-            if holder.qualified_name == target.parent:
+            is_around = holder.start_line <= target.start_line <= holder.end_line
+            if is_around and holder.qualified_name == target.parent:
                 yield from (one for one in _of_name(resolver, holder) if one.role is OccurrenceRole.CALL)
 
 
 def _of_name(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
     family = family_of(target.language)
     known = resolver.known
-    thing = same_thing(target)
-    wanted = {row.id for row in known.definitions_of(target.name, target) if same_thing(row) == thing}
+    wanted = resolver.same_definitions(target)
     written = _written(target)
     paths = sorted({path for name in written for path in known.files_with(name)})
     paths = [path for path in paths if family_of(known.language(path)) == family]

@@ -20,6 +20,7 @@ from keyhole.core.syntax.occurrences import (
     OTHER,
     ROLE_BITS,
     UNNAMED,
+    UNNAMED_FUNCTION,
     OccurrenceRole,
 )
 
@@ -33,6 +34,7 @@ _IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
 _STARTS_OTHER = frozenset([OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION])
 # How many names after or before a variable are looked at to find where its type comes from.
 _LONGEST_VALUE = 12
+_FUNCTIONS = frozenset([FUNCTION, UNNAMED_FUNCTION])
 _SIZES = {b"B": 1, b"H": 2, b"I": 4}
 
 Numbers = NDArray[np.int64]
@@ -181,12 +183,13 @@ class NamesInFile:
         return declared or found or self._entered(place)
 
     def _entered(self, place: int) -> list[int]:
+        found = []
         for one in range(place - 1, max(place - _LONGEST_VALUE, -1), -1):
             if self._roles[one] & MARK_BITS == IS_ENTERED:
-                return [one]
+                found.append(one)
             if self._roles[one] & ROLE_BITS in _STARTS_OTHER:
                 break
-        return []
+        return found
 
     def returned_by(self, symbol: int) -> list[int]:
         """Return the names that say what a function returns: its declared type, or else what its body returns."""
@@ -214,7 +217,7 @@ class NamesInFile:
 
     def functions_around(self, place: int) -> Iterator[int]:
         """Yield the functions around a place, the innermost first."""
-        return (symbol for symbol in self.around(place) if self._scopes[symbol] == FUNCTION)
+        return (symbol for symbol in self.around(place) if self._scopes[symbol] in _FUNCTIONS)
 
     def scopes_around(self, place: int) -> Iterator[int]:
         """Yield the functions and classes around a place, the innermost first."""
@@ -236,14 +239,24 @@ class NamesInFile:
         """Return the symbol whose name stands on a line."""
         for place in self.places(name):
             if self.role_at(place) is OccurrenceRole.DEFINITION and self.line_at(place) == line:
-                return self.symbol_at(place)
+                return next((symbol for symbol in self.around(place) if not self.is_unnamed(symbol)), NO_SYMBOL)
         return NO_SYMBOL
+
+    def is_unnamed(self, symbol: int) -> bool:
+        """Return whether a function has no name, so that it is no symbol of the file."""
+        return self._scopes[symbol] == UNNAMED_FUNCTION
+
+    def scope_of(self, name: str, line: int) -> int:
+        """Return the function in which the symbol whose name stands on a line is defined."""
+        symbol = self.symbol_named(name, line)
+        if symbol == NO_SYMBOL:
+            return NO_SYMBOL
+        around = self.functions_around(self._firsts[symbol])
+        return next((other for other in around if other < symbol), NO_SYMBOL)
 
     def is_inside_function(self, name: str, line: int) -> bool:
         """Return whether the symbol whose name stands on a line is inside a function."""
-        symbol = self.symbol_named(name, line)
-        place = self._firsts[symbol] if symbol != NO_SYMBOL else 0
-        return any(other != symbol for other in self.functions_around(place)) if symbol != NO_SYMBOL else False
+        return self.scope_of(name, line) != NO_SYMBOL
 
     def bases_of(self, symbol: int) -> list[int]:
         """Return the places of what a class extends."""

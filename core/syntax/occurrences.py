@@ -21,6 +21,7 @@ The captures of `assets/queries/references/*.scm`; if several match a name, the 
     @ref.setter                           a member that is written, where the grammar sees a call: `x.cost = 1` in Ruby
     @ref.plain                            a name that only mentions, where another pattern sees more: `x` in `{[x] = 1}`
     @ref.part                             a part of a name that is recorded as a whole: `x` in `$x`
+    @scope                                a function without a name, which has its own variables
 
 These say where a type comes from, besides what the name does; the last one counts:
 
@@ -112,7 +113,8 @@ FORMAT = 1
 # Before each column: the type of its numbers, as the letter that `array` has for it, and how many there are.
 COLUMN = struct.Struct("<cI")
 # What a symbol is for the names inside it: a function has its own variables, a class has members.
-OTHER, FUNCTION, HOLDER = range(3)
+# The last one is a function without a name, which is no symbol.
+OTHER, FUNCTION, HOLDER, UNNAMED_FUNCTION = range(4)
 _FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter", "property", "macro"])
 
 
@@ -125,6 +127,8 @@ def pack_occurrences(
     symbols of the file, in order; the record says which names are inside each.
     """
     content = source.content
+    captures = list(captures)
+    unnamed = [node for found in captures for node in found.pop("scope", ())]
     ends, roles, infix, members = _collect(content, captures)
     starts = sorted(ends)[:_MOST_NAMES]
     if not starts:
@@ -145,14 +149,40 @@ def pack_occurrences(
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
+    if language == "rust":
+        _tell_macro_functions(role_of, content, starts)
     if language == "ruby":
         _tell_calls(role_of, name_of, numbers, firsts, lasts)
     scopes = [scope_of(symbol.kind) for symbol in symbols]
+    if unnamed:
+        firsts, lasts, scopes = _with_unnamed(unnamed, starts, rows, firsts, lasts, scopes)
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
     names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
     outward = _outward(firsts, lasts)
     packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes, outward))
     return b"".join((HEADER.pack(FORMAT, len(names)), names, *packed))
+
+
+def _with_unnamed(  # noqa: PLR0913, PLR0917  # columns of one table
+    unnamed: list[Node], starts: list[int], rows: list[int], firsts: list[int], lasts: list[int], scopes: list[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """Add functions without a name to the symbols, each after what is around it."""
+    spans = list(zip(firsts, lasts, scopes, strict=True))
+    # In `const area = () => …`, the symbol is the function.
+    symbols = {(rows[first], last) for first, last, scope in spans if scope == FUNCTION and first < last}
+    added = set()
+    for node in unnamed:
+        first, last = bisect_left(starts, node.start_byte), bisect_left(starts, node.end_byte)
+        if first < last and (node.start_point[0], last) not in symbols:
+            added.add((first, -last))
+    pending, merged = sorted(added, reverse=True), list[tuple[int, int, int]]()
+    for span in spans:
+        while pending and pending[-1] < (span[0], -span[1]):
+            first, end = pending.pop()
+            merged.append((first, -end, UNNAMED_FUNCTION))
+        merged.append(span)
+    merged += ((first, -end, UNNAMED_FUNCTION) for first, end in reversed(pending))
+    return [one[0] for one in merged], [one[1] for one in merged], [one[2] for one in merged]
 
 
 def _outward(firsts: list[int], lasts: list[int]) -> list[int]:
@@ -392,6 +422,13 @@ def _tell_calls(roles: bytearray, name_of: list[int], numbers: _Numbers, firsts:
             name_of[place] = numbers[text + b"="]
         elif roles[place] == OccurrenceRole.MENTION and (owners[place], name) not in variables:
             roles[place] = OccurrenceRole.CALL if text[:1].islower() or text[:1] == b"_" else OccurrenceRole.MENTION
+
+
+def _tell_macro_functions(roles: bytearray, content: bytes, starts: list[int]) -> None:
+    """Tell the functions that a macro of Rust defines from calls: the grammar only sees a name with brackets."""
+    for place, start in enumerate(starts):
+        if roles[place] == OccurrenceRole.CALL and content[start - 3 : start] == b"fn ":
+            roles[place] = OccurrenceRole.ARGUMENT
 
 
 def _mark_definitions(

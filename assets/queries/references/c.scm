@@ -13,6 +13,8 @@
 (preproc_params (identifier) @ref.local)
 (preproc_arg) @ref.text
 
+(preproc_def name: (identifier) @ref.argument)
+(preproc_function_def name: (identifier) @ref.argument)
 ; The own name of a type that a typedef names too.
 (type_definition type: (struct_specifier name: (type_identifier) @ref.argument body: (_)))
 (type_definition type: (enum_specifier name: (type_identifier) @ref.argument body: (_)))

@@ -76,3 +76,5 @@
 (private_property_identifier) @ref.attribute
 (shorthand_property_identifier) @ref
 (identifier) @ref
+(arrow_function) @scope
+(function_expression) @scope

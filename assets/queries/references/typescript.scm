@@ -88,3 +88,5 @@
 (shorthand_property_identifier) @ref
 (type_identifier) @ref.type
 (identifier) @ref
+(arrow_function) @scope
+(function_expression) @scope
