@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from keyhole.core.service import Service
     from keyhole.tui.messages import Failed
+    from keyhole.tui.reference_trail import TrailStep
 
 log = logging.getLogger("keyhole.tui")
 
@@ -167,6 +168,16 @@ class KeyholeApp(Explorer):
 
         if isinstance(self.screen, KeyholeScreen):
             self.push_screen(JumpScreen(self.screen.jump_targets()), go)
+
+    def show_references(self, *trail: "TrailStep") -> None:
+        """Show the references at the end of a trail; without one, those that were closed last."""
+        from keyhole.tui.screens.references_screen import ReferencesScreen
+
+        steps = trail or self.last_trail
+        if not steps:
+            self.notify("No references to show again: select a symbol and press u.", timeout=3)
+        elif self.service:
+            self.push_screen(ReferencesScreen(steps))
 
     def action_interrupt(self) -> None:
         """Quit immediately."""

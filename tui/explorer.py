@@ -342,10 +342,4 @@ class Explorer(App[None]):
 
     def show_references(self, *trail: "TrailStep") -> None:
         """Show the references at the end of a trail; without one, those that were closed last."""
-        from keyhole.tui.screens.references_screen import ReferencesScreen
-
-        steps = trail or self.last_trail
-        if not steps:
-            self.notify("No references to reopen: select a symbol and press u.", timeout=3)
-        elif self.service:
-            self.push_screen(ReferencesScreen(steps))
+        raise NotImplementedError
