@@ -113,7 +113,7 @@ _RULES = {
         never_variables=_TYPES,
     ),
     "rust": LanguageRules(
-        _words("self Self"),
+        frozenset(["self", "Self"]),
         _words("super"),
         needs_import=True,
         has_open_classes=True,
@@ -172,7 +172,7 @@ _RULES = {
         has_unlisted_fields=True,
     ),
     "swift": LanguageRules(
-        _words("self Self"),
+        frozenset(["self", "Self"]),
         _words("super"),
         has_implicit_self=True,
         has_open_classes=True,

@@ -197,7 +197,7 @@ class NameResolver:
     def is_from_outside(self, path: str, place: int) -> bool:
         """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
         if rules_of(self.known.language(path)).has_namespaces:
-            return True  # full names tell what is inside, and this is asked for all others
+            return True  # by its full name, it is none of the workspace's
         names, bindings = self.known.names(path), self.bindings(path)
         if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
             return False
