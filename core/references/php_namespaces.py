@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile
-from keyhole.core.references.ruby_names import full_name_as_written
+from keyhole.core.references.ruby_constants import full_name_as_written
 from keyhole.core.syntax.occurrences import OUTERMOST, OccurrenceRole
 
 # `namespace\name` is the one of this namespace, whatever is imported.
