@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from reference_samples import SAMPLES, as_text, expected, found, languages
 
+from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.store import Store
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.service import Service
 
@@ -91,4 +93,20 @@ def test_code_does_not_reach_members_of_tests(tmp_path: Path) -> None:
         ["draw.py:2:18 call likely", "tests/test_draw.py:7:16 call by name"],
         ["tests/test_draw.py:7:16 call by name"],
     ]
+    service.close()
+
+
+def test_names_in_another_format_are_left_out(tmp_path: Path) -> None:
+    root = tmp_path / "formats"
+    root.mkdir()
+    (root / "a.py").write_text("def target():\n    return 1\n\n\ntarget()\n")
+    (root / "b.py").write_text("from a import target\n\ntarget()\n")
+    service = Service.open(root, flags={"index.model": "none", "cache_dir": tmp_path / "cache"})
+    service.index()
+    request = ReferencesRequest("target")
+    assert service.relation_view(request).page.total == 3
+    other = "UPDATE file_occurrences SET names = CAST(x'00' || substr(names, 2) AS BLOB) WHERE file_id = ?"
+    with Store(service.folder / INDEX_FILE) as store:
+        store.query(other, store.file_id("b.py"))
+    assert service.relation_view(request).page.total == 1
     service.close()

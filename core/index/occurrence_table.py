@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from keyhole.core.index.database import Database
 from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
-from keyhole.core.syntax.occurrences import names_in
+from keyhole.core.syntax.occurrences import FORMAT, names_in
 from keyhole.core.types import HOLDS_METHODS
 
 # Modules have members in some languages, and namespaces make full names.
@@ -15,6 +15,8 @@ _COLUMNS = "file.id, file.path, language, role, file_occurrences.names"
 _DEFINITION = """SELECT symbol.id, file.path, language, name, kind, symbol.parent, signature, start_line, end_line,
     name_line, symbol.depth, modifiers FROM symbol JOIN file ON file.id = file_id"""
 
+# A record that another version wrote can't be read: it is left out until its file is read again.
+_IS_READABLE = f"substr(file_occurrences.names, 1, 1) = x'{FORMAT:02x}'"
 # What the tokenizer of `file_names` takes for the end of a name; names such as a heading or `operator new` contain it.
 _BETWEEN_TOKENS = re.compile(r"[\x00-\x20\x7f\"']+")
 
@@ -30,7 +32,7 @@ class OccurrenceTable(Database):
         return self.rows(
             NamesOfFile,
             f"""SELECT {_COLUMNS} FROM file_names JOIN file_occurrences ON file_id = file_names.rowid
-                JOIN file ON file.id = file_id WHERE file_names MATCH ? ORDER BY file.path""",  # noqa: S608
+                JOIN file ON file.id = file_id WHERE file_names MATCH ? AND {_IS_READABLE} ORDER BY file.path""",  # noqa: S608
             " ".join(f'"{token}"' for token in tokens),
         )
 
@@ -39,7 +41,7 @@ class OccurrenceTable(Database):
         return self.rows(
             NamesOfFile,
             f"""SELECT {_COLUMNS} FROM json_each(?) wanted JOIN file ON file.path = wanted.value
-                JOIN file_occurrences ON file_id = file.id ORDER BY file.path""",  # noqa: S608
+                JOIN file_occurrences ON file_id = file.id AND {_IS_READABLE} ORDER BY file.path""",  # noqa: S608
             json.dumps(list(paths)),
         )
 
