@@ -5,6 +5,7 @@ import re
 import socket
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 from driving import (
@@ -34,6 +35,7 @@ from keyhole.core.service import Service
 from keyhole.core.types import CallStatus, SearchRequest
 from keyhole.core.view.stats_text import stats_text
 from keyhole.tui.messages import ServerStarted
+from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.screens.replay import ReplayScreen
 from keyhole.tui.screens.stats_screen import StatsScreen
 from keyhole.tui.screens.traffic import SummaryLine, TrafficScreen
@@ -42,6 +44,7 @@ from keyhole.tui.widgets.call_list import CallList
 from keyhole.tui.widgets.call_view import CallView
 from keyhole.tui.widgets.charts import Chart
 from keyhole.tui.widgets.query_line import QueryLine
+from keyhole.tui.widgets.reference_list import ReferenceList
 
 Steps = Callable[[Pilot[None]], Awaitable[None]]
 
@@ -210,6 +213,48 @@ def test_a_search_is_opened_in_explore_as_it_was_asked(agents_service: Service) 
         assert explore(pilot).tab == "Text"
 
     drive(make_app(agents_service), steps)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "said"),
+    [
+        ({"symbol": "RetryPolicy.backoff", "relation": "callers"}, "RetryPolicy.backoff", ""),
+        (
+            {"path": FILE, "line": 23, "certainty": "certain"},
+            "retry",
+            "Some arguments can't be shown here; opened the closest references.",
+        ),
+        ({"symbol": "handle_none"}, "", ""),
+    ],
+)
+def test_references_are_opened_as_they_were_asked(
+    agents_service: Service, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, object], name: str, said: str
+) -> None:
+    journal = open_journal(agents_service)
+    started = replace(call(1), tool="find_references", arguments=arguments)
+    journal.started(started)
+    journal.ended(started, outcome(0))
+    journal.flush()
+    notices: list[str] = []
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 41)
+        monkeypatch.setattr(traffic(pilot), "notify", lambda text, **_: notices.append(text))
+        await press(pilot, "o")
+        screen = pilot.app.screen
+        assert isinstance(screen, ReferencesScreen)
+        assert screen.step.name == name
+        assert str(screen.step.relation) == arguments.get("relation", "references")
+        if not name:
+            found = screen.query_one(ReferenceList)
+            text = " ".join(" ".join(found.render_line(y).text for y in range(3)).split())
+            problem = "✗ the index has no symbol 'handle_none'; search for handle_none mode:symbol to see similar names"
+            assert text == problem
+        await press(pilot, "escape")
+        assert pilot.app.screen is traffic(pilot)
+
+    drive(make_app(agents_service), steps)
+    assert notices == ([said] if said else [])
 
 
 def test_a_read_is_opened_in_files_at_its_line(agents_service: Service) -> None:

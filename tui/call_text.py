@@ -4,10 +4,13 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.links.requests import ReferenceRelation
 from keyhole.core.types import Call, CallStatus
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.stats_text import milliseconds, moment
 from keyhole.core.view.text import count_of, json_text
+from keyhole.tui.history import Place
+from keyhole.tui.reference_trail import TrailStep
 from keyhole.tui.search_state import SearchState
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ _UNITS = {"map_file": "symbol", "read_file": "line", "read_files": "line"}
 _FILTERS = {"language": "lang", "path": "path", "kind": "kind", "role": "role", "mode": "mode", "limit": "limit"}
 # Arguments that the search line can't express, with their defaults.
 _NOT_IN_SEARCH_LINE = {"cursor": "", "context_lines": 0, "output": "lines", "line_numbers": True}
+# The arguments that the screen of references shows.
+_OF_REFERENCES = {"symbol", "path", "line", "relation"}
 
 
 def arguments_document(call: Call) -> str:
@@ -89,6 +94,15 @@ def search_of(call: Call) -> SearchState:
     return search.with_limits(str(given.get("detail_level", "")), given.get("max_tokens") or call.budget)
 
 
+def references_of(call: Call) -> TrailStep:
+    """Return the references in the explorer that are closest to a call of an agent."""
+    given = call.parameters
+    line, relation = given.get("line"), given.get("relation")
+    place = Place(str(given.get("path") or ""), line if isinstance(line, int) else 0)
+    known = ReferenceRelation(str(relation)) if relation in list(ReferenceRelation) else ReferenceRelation.REFERENCES
+    return TrailStep(place, known, symbol=str(given.get("symbol") or ""))
+
+
 def is_same_request(search: SearchState, call: Call) -> bool:
     """Return whether a search in Explore is exactly the call, not only the closest search."""
     given = call.parameters
@@ -97,3 +111,8 @@ def is_same_request(search: SearchState, call: Call) -> bool:
         return has_all and search.request.query == given.get("query")
     except KeyholeError:
         return False
+
+
+def has_more_than_references(call: Call) -> bool:
+    """Return whether a call has arguments that the screen of references can't show."""
+    return bool(call.parameters.keys() - _OF_REFERENCES)

@@ -11,7 +11,10 @@ RELATIONS = tuple(ReferenceRelation)
 
 @dataclass(frozen=True, slots=True)
 class TrailStep:
-    """A definition, given by a line of it, and what is listed about it; `name` is known once there is an answer."""
+    """A definition, given by a line of it or as an agent did, by `symbol`, and what is listed about it.
+
+    `name` is known once there is an answer.
+    """
 
     place: Place
     relation: ReferenceRelation = ReferenceRelation.REFERENCES
@@ -19,13 +22,14 @@ class TrailStep:
     # The start of each page up to this one: pages differ in length, since the budget limits them.
     offsets: tuple[int, ...] = (0,)
     cursor: int | None = None
+    symbol: str = ""
 
     @property
     def request(self) -> ReferencesRequest:
         """The request, the same as the CLI and MCP make; classes are followed as far as possible, calls by hand."""
         depth = DEEPEST if self.relation == ReferenceRelation.HIERARCHY else 1
         path, line = self.place
-        return ReferencesRequest(path=path, line=line, relation=self.relation, depth=depth, offset=self.offsets[-1])
+        return ReferencesRequest(self.symbol, path, line, self.relation, depth=depth, offset=self.offsets[-1])
 
     @property
     def page(self) -> int:

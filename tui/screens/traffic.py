@@ -16,7 +16,7 @@ from keyhole.core.view.stats_text import milliseconds
 from keyhole.core.view.text import count_of, json_line
 from keyhole.tui.call import tool_call
 from keyhole.tui.call_log import CallLog, read_filter
-from keyhole.tui.call_text import is_same_request, search_of
+from keyhole.tui.call_text import has_more_than_references, is_same_request, references_of, search_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.messages import Replayed
 from keyhole.tui.screens.panes import PANE_KEYS, TAB_KEYS, QueryScreen
@@ -276,8 +276,16 @@ class TrafficScreen(QueryScreen):
         elif call.tool in ("map_file", "read_file") and isinstance(path := given.get("path"), str):
             line = given.get("start_line")
             self.explorer.open_file(path, line if isinstance(line, int) else 1, is_map=call.tool == "map_file")
+        elif call.tool == "find_references":
+            self._open_references(call)
         else:
-            self.notify("Only searches, maps and reads of one file can be opened.", timeout=3)
+            self.notify("Only searches, references, maps and reads of one file can be opened.", timeout=3)
+
+    def _open_references(self, call: Call) -> None:
+        self.explorer.show_references(references_of(call))
+        if has_more_than_references(call):
+            text = "Some arguments can't be shown here; opened the closest references."
+            self.notify(text, severity="warning")
 
     def _open_search(self, call: Call) -> None:
         search = search_of(call)

@@ -38,4 +38,5 @@ class TrailLine(Line):
 
 
 def _name(step: TrailStep) -> str:
-    return name_text(step.name, _LONGEST_NAME) if step.name else f"{name_text(step.place.path, 30)}:{step.place.line}"
+    name = step.name or step.symbol or f"{step.place.path}:{step.place.line}"
+    return name_text(name, _LONGEST_NAME)
