@@ -58,6 +58,10 @@ class LanguageRules:
     never_functions: frozenset[OccurrenceRole] = frozenset()
     # Functions without a name are recorded, so what they define is known to be theirs.
     has_unnamed_functions: bool = False
+    # A field needs no declaration: it exists once a method sets it.
+    has_set_fields: bool = False
+    # What an import brings may be a module itself.
+    imports_modules: bool = False
     # The method that runs when a class is called.
     constructor: str = ""
     # Names have full names, made of namespaces that files declare and `use` brings.
@@ -92,6 +96,9 @@ _RULES = {
         _words("self cls"),
         _words("super"),
         needs_import=True,
+        imports_modules=True,
+        has_unlisted_fields=True,
+        has_set_fields=True,
         constructor="__init__",
         has_value_types=True,
         own_type_words=_words("Self"),

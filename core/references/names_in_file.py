@@ -53,6 +53,7 @@ def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
 _FIELD = role_set(OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT)
+_MEMBER_SET = role_set(OccurrenceRole.ASSIGNMENT, is_taken=True)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
@@ -263,6 +264,10 @@ class NamesInFile:
         places = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
         bases = [place for place in places if self._roles[place] & ROLE_BITS == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
+
+    def has_member_set(self, name: str, self_words: frozenset[str]) -> bool:
+        """Return whether a class of the file sets a member of this name: `self.name = …`."""
+        return any(self.receiver_at(place) in self_words for place in self.places_in_roles(name, _MEMBER_SET))
 
     def has_field(self, name: str) -> bool:
         """Return whether a class of the file has a field of this name."""

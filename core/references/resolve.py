@@ -135,7 +135,9 @@ class Resolver:
         if bindings is None:
             return []
         for binding in bindings.of(name):
-            if binding.path and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
+            is_module = not binding.name and rules_of(family).imports_modules
+            is_inside = binding.path and not is_module
+            if is_inside and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
                 return found
         return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
 
@@ -242,7 +244,10 @@ class Resolver:
     def _is_field(self, name: str, family: str) -> bool:
         """Return whether a class has a field of this name."""
         paths = [path for path in self.known.files_with(name) if family_of(self.known.language(path)) == family]
-        return any(names.has_field(name) for path in paths if (names := self.known.names(path)))
+        found = [names for path in paths if (names := self.known.names(path))]
+        rules = rules_of(family)
+        self_words = rules.self_words if rules.has_set_fields else frozenset()
+        return any(names.has_field(name) or names.has_member_set(name, self_words) for names in found)
 
     def _is_declared(self, name: str, family: str) -> bool:
         """Return whether a class of Ruby declares an attribute of this name, or a table of Lua gets such a field."""
@@ -433,7 +438,8 @@ class _NamesOfFile:
         candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
         candidates = [row for row in candidates if can_reach(self._path, row)]
         # The parts of a package are taken from each other, but mean nothing either.
-        is_part = role is OccurrenceRole.ARGUMENT and self._rules.has_packages
+        has_paths = self._rules.has_packages or self._rules.imports_modules
+        is_part = role is OccurrenceRole.ARGUMENT and has_paths
         is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and (not receiver or is_part))
         if is_own_name and not (role is OccurrenceRole.DEFINITION and self._names_part_of(place, candidates)):
             return NOTHING
@@ -527,7 +533,7 @@ class _NamesOfFile:
         """Follow the imports of a name."""
         rows: list[DefinitionRow] = []
         for binding in bindings:
-            if binding.path:
+            if binding.path and (binding.name or not self._rules.imports_modules):
                 rows += self._resolver.provided(binding.path, binding.name or name, self._family)
         return certain(rows)
 
