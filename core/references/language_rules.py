@@ -80,6 +80,8 @@ class LanguageRules:
     has_value_types: bool = False
     own_type_words: frozenset[str] = frozenset()
     open_types: frozenset[str] = frozenset()
+    # Words before a type that are none themselves.
+    type_qualifiers: frozenset[str] = frozenset()
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
@@ -102,6 +104,7 @@ _RULES = {
         constructor="__init__",
         has_value_types=True,
         own_type_words=_words("Self"),
+        type_qualifiers=_words("Final ClassVar"),
         open_types=_words("Any object Mock MagicMock AsyncMock NonCallableMock SimpleNamespace"),
     ),
     "javascript": LanguageRules(

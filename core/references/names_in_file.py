@@ -172,7 +172,7 @@ class NamesInFile:
     # Where types come from
 
     def values_of(self, place: int) -> list[int]:
-        """Return the names that say what the variable at a place holds: a declared type, or else its first value."""
+        """Return the names that say what the variable at a place holds: those of its declared type, and its value."""
         found = []
         for one in range(place + 1, min(place + 1 + _LONGEST_VALUE, self.count)):
             mark = self._roles[one] & MARK_BITS
@@ -180,8 +180,7 @@ class NamesInFile:
                 found.append(one)
             elif mark == IS_RETURNED or self._roles[one] & ROLE_BITS in _STARTS_OTHER:
                 break
-        declared = [one for one in found if self._roles[one] & ROLE_BITS == OccurrenceRole.TYPE]
-        return declared or found or self._entered(place)
+        return found or self._entered(place)
 
     def _entered(self, place: int) -> list[int]:
         found = []
