@@ -48,8 +48,10 @@ from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.find import ROLE_WORDS, references_to
 from keyhole.core.references.language_rules import family_of, rules_of
+from keyhole.core.references.name_meaning import same_thing
+from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile
-from keyhole.core.references.resolve import Resolver, same_thing
+from keyhole.core.references.open_names import open_resolver
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.syntax.occurrences import OccurrenceRole
@@ -125,7 +127,7 @@ def measure(project: dict[str, str], seed: int) -> list[Outcome]:
     loaded = frozenset(oracle.loaded_files(folder))
     unread = unread_places(project, folder, oracle)
     with indexed(folder) as store:
-        resolver = Resolver(store)
+        resolver = open_resolver(store)
         symbols = candidates(store, resolver, NAMES[project["language"]], loaded)
         random.Random(seed).shuffle(symbols)
         answers = Answers(project, folder, oracle)
@@ -135,7 +137,7 @@ def measure(project: dict[str, str], seed: int) -> list[Outcome]:
     return outcomes
 
 
-def candidates(store: IndexStore, resolver: Resolver, family: str, loaded: frozenset[str]) -> list[Drawn]:
+def candidates(store: IndexStore, resolver: NameResolver, family: str, loaded: frozenset[str]) -> list[Drawn]:
     """Return the symbols of a family of languages whose name occurs at another place too, in order."""
     found: dict[tuple[str, str], Drawn] = {}
     counts = count_names(store)
@@ -165,7 +167,7 @@ def count_names(store: IndexStore) -> dict[str, int]:
 
 
 def judge(  # noqa: PLR0913, PLR0917  # what both sides said, and where they can be compared
-    resolver: Resolver,
+    resolver: NameResolver,
     folder: Path,
     drawn: Drawn,
     answer: frozenset[Place],
@@ -186,7 +188,7 @@ def judge(  # noqa: PLR0913, PLR0917  # what both sides said, and where they can
         if not is_own and place.path in loaded and not is_text(folder, place):
             wanted[place] = shape
     row = drawn.definition
-    if row.name == rules_of(row.language).constructor:
+    if row.language == "python" and row.name == rules_of("python").constructor:
         # basedpyright counts `Item()` as a reference of the constructor, but not `shop.Item()`.
         given = {place: found for place, found in given.items() if is_plain(folder, place, row.name, found[1])}
         wanted = {place: shape for place, shape in wanted.items() if is_plain(folder, place, row.name, shape)}
@@ -200,7 +202,7 @@ def is_plain(folder: Path, place: Place, name: str, shape: Shape) -> bool:
 
 
 @cache
-def shapes(resolver: Resolver, path: str) -> dict[Place, Shape]:
+def shapes(resolver: NameResolver, path: str) -> dict[Place, Shape]:
     """Return role and receiver of everything that Keyhole has recorded of a file."""
     names = resolver.known.names(path)
     if names is None:

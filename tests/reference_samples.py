@@ -5,7 +5,8 @@ from pathlib import Path
 
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.references.find import references_to
-from keyhole.core.references.resolve import Resolver, same_thing
+from keyhole.core.references.name_meaning import same_thing
+from keyhole.core.references.open_names import open_resolver
 from keyhole.core.service import Service
 
 SAMPLES = Path(__file__).parent / "fixtures" / "references"
@@ -44,7 +45,7 @@ def _references(store: ReferenceStore, symbol: str) -> list[str]:
     path, _, name = symbol.partition("::")
     rows = [row for row in store.definitions_in([path]) if row.qualified_name == name]
     assert rows, f"{symbol} is not defined"
-    resolver = Resolver(store)
+    resolver = open_resolver(store)
     same = {same_thing(row): row for row in rows}
     places = {
         (one.path, one.line, one.column + 1): f"{one.role_words} {one.certainty}"

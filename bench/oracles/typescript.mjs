@@ -18,7 +18,7 @@ const options = {
     esModuleInterop: true,
     experimentalDecorators: true,
     jsx: ts.JsxEmit.Preserve,
-    module: ts.ModuleKind.ESNext,
+    module: ts.ModuleKind.Preserve,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
     noEmit: true,
     paths,
@@ -44,6 +44,7 @@ const host = {
 }
 const service = ts.createLanguageService(host)
 const program = service.getProgram()
+const scripts = files.map((file) => program.getSourceFile(full(file))).filter((source) => source?.text.includes("require("))
 
 function referencesOf([file, line, column]) {
     const source = program.getSourceFile(full(file))
@@ -52,7 +53,25 @@ function referencesOf([file, line, column]) {
     const groups = service.findReferences(full(file), start) ?? []
     const found = groups.flatMap((group) => group.references)
     if (!found.some((one) => one.isDefinition && one.fileName === full(file) && one.textSpan.start === start)) return null
-    return found.filter((one) => !one.isDefinition && one.fileName.startsWith(root + "/")).map(place)
+    const name = source.text.slice(start).match(/^[\w$]+/)?.[0]
+    const used = [...found.filter((one) => !one.isDefinition), ...(name ? throughRequire(name, full(file), start) : [])]
+    return used.filter((one) => one.fileName.startsWith(root + "/")).map(place)
+}
+
+// The service knows what `require("./a").name` means, but leaves it out when it looks for references.
+function throughRequire(name, file, start) {
+    const pattern = new RegExp(`(?<![\\w$])${name.replaceAll("$", "\\$")}(?![\\w$])`, "g")
+    return scripts.flatMap((script) =>
+        [...script.text.matchAll(pattern)]
+            .filter((match) => isDefinedAt(script.fileName, match.index, file, start))
+            .map((match) => ({ fileName: script.fileName, textSpan: { start: match.index } })),
+    )
+}
+
+function isDefinedAt(fileName, position, file, start) {
+    if (fileName === file && position === start) return false
+    const found = service.getDefinitionAtPosition(fileName, position) ?? []
+    return found.some((one) => one.fileName === file && one.textSpan.start === start)
 }
 
 function place(one) {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow
-from keyhole.core.references.resolve import is_constructor, same_thing
+from keyhole.core.references.name_meaning import is_constructor, same_thing
 from keyhole.core.types import Role
 
 _SEPARATOR = re.compile(r"::|->|[.#/\\]")

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.find import references_to
+from keyhole.core.references.name_meaning import same_thing
+from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.names_in_file import NamesInFile
-from keyhole.core.references.resolve import Resolver, same_thing
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
 # How many callers or callees of one function a tree shows and follows; how many there are is always said. A list of one
@@ -52,7 +53,7 @@ class _Step(NamedTuple):
 class CallTree:
     """Follows calls up or down from a definition."""
 
-    def __init__(self, resolver: Resolver, admits: Callable[[str], bool], levels: frozenset[Certainty]) -> None:
+    def __init__(self, resolver: NameResolver, admits: Callable[[str], bool], levels: frozenset[Certainty]) -> None:
         self._resolver = resolver
         self._admits = admits
         self._levels = levels

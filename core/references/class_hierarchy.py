@@ -8,7 +8,8 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.find import references_to
 from keyhole.core.references.language_rules import is_holder
-from keyhole.core.references.resolve import Resolver, same_thing
+from keyhole.core.references.name_meaning import same_thing
+from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
 MOST_RELATIVES = 2_000
@@ -37,7 +38,7 @@ class Relative(NamedTuple):
 class ClassHierarchy:
     """Finds the relatives of a class or method."""
 
-    def __init__(self, resolver: Resolver, admits: Callable[[str], bool], levels: frozenset[Certainty]) -> None:
+    def __init__(self, resolver: NameResolver, admits: Callable[[str], bool], levels: frozenset[Certainty]) -> None:
         self._resolver = resolver
         self._admits = admits
         self._levels = levels

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.language_rules import ATTRIBUTE, family_of, rules_of
-from keyhole.core.references.resolve import Resolver
+from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
@@ -61,16 +61,17 @@ class ReferenceLines(NamedTuple):
     by_role: Counter[str]
 
 
-def references_to(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
+def references_to(resolver: NameResolver, target: DefinitionRow) -> Iterator[Reference]:
     """Yield the references of a definition, by path and place; those of a constructor include calls of its class."""
     yield from _of_name(resolver, target)
     if target.name == rules_of(target.language).constructor:
         for holder in resolver.known.holders(target.path):
-            if holder.qualified_name == target.parent:
+            is_around = holder.start_line <= target.start_line <= holder.end_line
+            if is_around and holder.qualified_name == target.parent:
                 yield from (one for one in _of_name(resolver, holder) if one.role is OccurrenceRole.CALL)
 
 
-def _of_name(resolver: Resolver, target: DefinitionRow) -> Iterator[Reference]:
+def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Reference]:
     family = family_of(target.language)
     known = resolver.known
     wanted = resolver.same_definitions(target)
@@ -102,7 +103,7 @@ def _written(target: DefinitionRow) -> list[str]:
 
 
 def reference_lines(
-    resolver: Resolver, target: DefinitionRow, is_wanted: Callable[[Reference], bool]
+    resolver: NameResolver, target: DefinitionRow, is_wanted: Callable[[Reference], bool]
 ) -> ReferenceLines:
     """Return the lines of the wanted references, the surest first, then by path and line."""
     by_line: dict[tuple[str, int], list[Reference]] = {}

@@ -30,6 +30,8 @@ class LanguageRules:
     class_words: frozenset[str] = frozenset()
     # A method can use the other members of its class without `this`.
     has_implicit_self: bool = False
+    # In the body of a class itself, its members so far are ordinary names.
+    has_class_scopes: bool = False
     # A name of another file must be imported, and the imports of this language are resolved.
     needs_import: bool = False
     # The files of a folder see each other's definitions.
@@ -97,6 +99,7 @@ _RULES = {
     "python": LanguageRules(
         _words("self cls"),
         _words("super"),
+        has_class_scopes=True,
         needs_import=True,
         imports_modules=True,
         has_unlisted_fields=True,
@@ -120,7 +123,7 @@ _RULES = {
         never_variables=_TYPES,
     ),
     "rust": LanguageRules(
-        _words("self Self"),
+        frozenset(["self", "Self"]),
         _words("super"),
         needs_import=True,
         has_open_classes=True,
@@ -143,7 +146,7 @@ _RULES = {
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "kotlin": LanguageRules(
-        _words("this"),
+        _words("this Companion"),
         _words("super"),
         has_implicit_self=True,
         has_packages=True,
@@ -179,7 +182,7 @@ _RULES = {
         has_unlisted_fields=True,
     ),
     "swift": LanguageRules(
-        _words("self Self"),
+        frozenset(["self", "Self"]),
         _words("super"),
         has_implicit_self=True,
         has_open_classes=True,

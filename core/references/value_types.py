@@ -161,7 +161,9 @@ class ValueTypes:
 
     def _variable(self, path: str, names: NamesInFile, place: int, name: str) -> Types:
         scopes = names.local_scopes(name)
-        scope = next((symbol for symbol in names.functions_around(place) if symbol in scopes), NO_SYMBOL)
+        has_fields = rules_of(self._resolver.known.language(path)).has_fields_as_variables
+        around = names.around(place) if has_fields else names.functions_around(place)
+        scope = next((symbol for symbol in around if symbol in scopes), NO_SYMBOL)
         key = path, scope, name
         if key not in self._variables:
             self._variables[key] = UNKNOWN  # in case it is set to itself

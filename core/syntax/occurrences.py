@@ -436,7 +436,7 @@ def _mark_definitions(
 ) -> None:
     """Mark the names of the symbols themselves: the first such name on the line where the symbol is named.
 
-    In `public Unit Unit { get; }`, the first one is the type.
+    A property of C# may have the name of its type, which comes first.
     """
     for symbol in symbols:
         number = numbers.get(symbol.name.encode())

@@ -93,3 +93,6 @@
 (type_identifier) @ref.type
 (package_identifier) @ref
 (identifier) @ref
+
+; A function without a name has variables of its own.
+(func_literal) @scope

@@ -21,7 +21,7 @@ class LinePage:
     hits: Sequence[Hit]
     context_lines: int = 0
     is_json: bool = False
-    # What stands before the text of each line; none if there is nothing to say.
+    # A label before the text of each line; none if there is nothing to say.
     labels: Sequence[str] = ()
 
     def text_of(self, number: int, level: str) -> str:

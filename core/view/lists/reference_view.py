@@ -15,7 +15,7 @@ from keyhole.core.references.call_tree import MOST_IN_TREE, CallNode, CallTree
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.class_hierarchy import MOST_RELATIVES, ClassHierarchy, Relative
 from keyhole.core.references.find import ROLE_WORDS, Reference, ReferenceLine, ReferenceLines, reference_lines
-from keyhole.core.references.resolve import Resolver
+from keyhole.core.references.open_names import open_resolver
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import TEST_ROLES, files_matching
 from keyhole.core.search.owners import owners_of, qualified_name
@@ -49,7 +49,7 @@ def check_references_request(request: ReferencesRequest) -> None:
 def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, output: Format) -> RelationResults:
     """Return what the index has for a request about references."""
     asked = asked_symbol(engine.store, request.symbol, request.path, request.line)
-    resolver = Resolver(engine.store)
+    resolver = open_resolver(engine.store)
     scope = _Scope(engine, request)
     if request.relation == ReferenceRelation.REFERENCES:
         every = reference_lines(resolver, asked.definition, scope.is_wanted)

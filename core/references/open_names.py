@@ -1,0 +1,46 @@
+"""Chooses how the names of a file are resolved, by its language."""
+
+from keyhole.core.index.protocols import ReferenceStore
+from keyhole.core.references.by_language.c_names import CNames
+from keyhole.core.references.by_language.csharp_names import CsharpNames
+from keyhole.core.references.by_language.go_names import GoNames
+from keyhole.core.references.by_language.javascript_names import JavascriptNames
+from keyhole.core.references.by_language.jvm_names import JvmNames
+from keyhole.core.references.by_language.lua_names import LuaNames
+from keyhole.core.references.by_language.php_names import PhpNames
+from keyhole.core.references.by_language.python_names import PythonNames
+from keyhole.core.references.by_language.ruby_names import RubyNames
+from keyhole.core.references.by_language.rust_names import RustNames
+from keyhole.core.references.by_language.shell_names import ShellNames
+from keyhole.core.references.by_language.sql_names import SqlNames
+from keyhole.core.references.by_language.swift_names import SwiftNames
+from keyhole.core.references.file_names import FileNames
+from keyhole.core.references.language_rules import family_of
+from keyhole.core.references.name_resolver import NameResolver
+from keyhole.core.references.names_in_file import NamesInFile
+
+_BY_FAMILY: dict[str, type[FileNames]] = {
+    "bash": ShellNames,
+    "c": CNames,
+    "csharp": CsharpNames,
+    "go": GoNames,
+    "javascript": JavascriptNames,
+    "python": PythonNames,
+    "jvm": JvmNames,
+    "lua": LuaNames,
+    "php": PhpNames,
+    "ruby": RubyNames,
+    "rust": RustNames,
+    "sql": SqlNames,
+    "swift": SwiftNames,
+}
+
+
+def open_resolver(store: ReferenceStore) -> NameResolver:
+    """Return a resolver of one snapshot of the index; it lives no longer than the question."""
+    return NameResolver(store, _open_names)
+
+
+def _open_names(resolver: NameResolver, path: str, names: NamesInFile) -> FileNames:
+    kind = _BY_FAMILY.get(family_of(resolver.known.language(path)), FileNames)
+    return kind(resolver, path, names)
