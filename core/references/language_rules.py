@@ -60,6 +60,8 @@ class LanguageRules:
     never_functions: frozenset[OccurrenceRole] = frozenset()
     # Functions without a name are recorded, so what they define is known to be theirs.
     has_unnamed_functions: bool = False
+    # What several bases of a class inherit from counts after all of them.
+    has_shared_bases_last: bool = False
     # A field needs no declaration: it exists once a method sets it.
     has_set_fields: bool = False
     # What an import brings may be a module itself.
@@ -104,6 +106,7 @@ _RULES = {
         imports_modules=True,
         has_unlisted_fields=True,
         has_set_fields=True,
+        has_shared_bases_last=True,
         constructor="__init__",
         has_value_types=True,
         own_type_words=_words("Self"),

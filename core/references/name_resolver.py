@@ -269,6 +269,8 @@ class NameResolver:
         if family == "ruby" and self._declares(holder, name):
             return Members((), is_complete=True)
         bases = self.bases(holder)
+        if rules_of(holder.language).has_shared_bases_last and len(bases.definitions) > 1:
+            return self._first_member(holder, name)
         is_complete = bases.is_complete
         for base in bases.definitions:
             found = self._members(base, name, inherited=False, seen=seen)
@@ -276,6 +278,29 @@ class NameResolver:
                 return found
             is_complete = is_complete and found.is_complete
         return Members((), is_complete)
+
+    def _first_member(self, holder: DefinitionRow, name: str) -> Members:
+        """Return a member of the first class that has it, in an order in which each class comes before its bases."""
+        above, is_complete = self._above(holder)
+        rows = self.known.definitions(name, family_of(holder.language))
+        for base in above:
+            if own := [row for row in rows if self.owns(base, row)]:
+                return Members(tuple(own), is_complete=True)
+        return Members((), is_complete)
+
+    def _above(self, holder: DefinitionRow) -> tuple[list[DefinitionRow], bool]:
+        """Return everything that a class inherits from, each where the last path leads to it; and if that is all."""
+        found: list[DefinitionRow] = []
+        is_complete = True
+        pending = [holder]
+        while pending and len(found) < _MOST_CLASSES:
+            one = pending.pop()
+            found.append(one)
+            bases = self.bases(one)
+            is_complete = is_complete and bases.is_complete
+            pending += reversed(bases.definitions)
+        last = {row.id: number for number, row in enumerate(found)}
+        return [row for number, row in enumerate(found) if last[row.id] == number and row.id != holder.id], is_complete
 
     def _declares(self, holder: DefinitionRow, name: str) -> bool:
         """Return whether a class of Ruby declares an attribute of this name, which hides one of a base."""
