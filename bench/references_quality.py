@@ -22,6 +22,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -250,7 +251,9 @@ def is_text(folder: Path, place: Place) -> bool:
 def unpack(project: dict[str, str]) -> Path:
     """Return the folder of a project; fetch it the first time."""
     if project["source"] != "git":
-        return fetch_project(project)
+        folder = fetch_project(project)
+        check_archive(project)
+        return folder
     repository, commit = project["repository"], project["version"]
     folder = DATA / f"{project['name']}-{commit[:12]}"
     if not folder.exists():
@@ -265,6 +268,14 @@ def unpack(project: dict[str, str]) -> Path:
         subprocess.run(["tar", "-x", "-C", str(partial)], input=archive, check=True)
         partial.rename(folder)
     return folder / project["folder"]
+
+
+def check_archive(project: dict[str, str]) -> None:
+    """Exit if the archive of a project is not the one that is listed."""
+    for archive in (HERE / ".data").glob(f"{project['name']}-{project['version']}.tar.gz"):
+        digest = sha256(archive.read_bytes()).hexdigest()
+        if digest != project["sha256"]:
+            raise SystemExit(f"{archive.name} has the sha256 {digest}, not {project['sha256']}")
 
 
 def load_oracle(language: str) -> Oracle:
