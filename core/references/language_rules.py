@@ -60,6 +60,12 @@ class LanguageRules:
     never_functions: frozenset[OccurrenceRole] = frozenset()
     # Functions without a name are recorded, so what they define is known to be theirs.
     has_unnamed_functions: bool = False
+    # What several bases of a class inherit from counts after all of them.
+    has_shared_bases_last: bool = False
+    # A field needs no declaration: it exists once a method sets it.
+    has_set_fields: bool = False
+    # What an import brings may be a module itself.
+    imports_modules: bool = False
     # The method that runs when a class is called.
     constructor: str = ""
     # Names have full names, made of namespaces that files declare and `use` brings.
@@ -78,6 +84,8 @@ class LanguageRules:
     has_value_types: bool = False
     own_type_words: frozenset[str] = frozenset()
     open_types: frozenset[str] = frozenset()
+    # Words before a type that are none themselves.
+    type_qualifiers: frozenset[str] = frozenset()
 
 
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE, OccurrenceRole.DECORATOR])
@@ -95,9 +103,14 @@ _RULES = {
         _words("super"),
         has_class_scopes=True,
         needs_import=True,
+        imports_modules=True,
+        has_unlisted_fields=True,
+        has_set_fields=True,
+        has_shared_bases_last=True,
         constructor="__init__",
         has_value_types=True,
         own_type_words=_words("Self"),
+        type_qualifiers=_words("Final ClassVar"),
         open_types=_words("Any object Mock MagicMock AsyncMock NonCallableMock SimpleNamespace"),
     ),
     "javascript": LanguageRules(

@@ -114,7 +114,9 @@ class NameResolver:
         if bindings is None:
             return []
         for binding in bindings.of(name):
-            if binding.path and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
+            is_module = not binding.name and rules_of(family).imports_modules
+            is_inside = binding.path and not is_module
+            if is_inside and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
                 return found
         return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
 
@@ -225,7 +227,10 @@ class NameResolver:
     def _is_field(self, name: str, family: str) -> bool:
         """Return whether a class has a field of this name."""
         paths = [path for path in self.known.files_with(name) if family_of(self.known.language(path)) == family]
-        return any(names.has_field(name) for path in paths if (names := self.known.names(path)))
+        found = [names for path in paths if (names := self.known.names(path))]
+        rules = rules_of(family)
+        self_words = rules.self_words if rules.has_set_fields else frozenset()
+        return any(names.has_field(name) or names.has_member_set(name, self_words) for names in found)
 
     def _is_declared(self, name: str, family: str) -> bool:
         """Return whether a class of Ruby declares an attribute of this name, or a table of Lua gets such a field."""
@@ -264,6 +269,8 @@ class NameResolver:
         if family == "ruby" and self._declares(holder, name):
             return Members((), is_complete=True)
         bases = self.bases(holder)
+        if rules_of(holder.language).has_shared_bases_last and len(bases.definitions) > 1:
+            return self._first_member(holder, name)
         is_complete = bases.is_complete
         for base in bases.definitions:
             found = self._members(base, name, inherited=False, seen=seen)
@@ -271,6 +278,29 @@ class NameResolver:
                 return found
             is_complete = is_complete and found.is_complete
         return Members((), is_complete)
+
+    def _first_member(self, holder: DefinitionRow, name: str) -> Members:
+        """Return a member of the first class that has it, in an order in which each class comes before its bases."""
+        above, is_complete = self._above(holder)
+        rows = self.known.definitions(name, family_of(holder.language))
+        for base in above:
+            if own := [row for row in rows if self.owns(base, row)]:
+                return Members(tuple(own), is_complete=True)
+        return Members((), is_complete)
+
+    def _above(self, holder: DefinitionRow) -> tuple[list[DefinitionRow], bool]:
+        """Return everything that a class inherits from, each where the last path leads to it; and if that is all."""
+        found: list[DefinitionRow] = []
+        is_complete = True
+        pending = [holder]
+        while pending and len(found) < _MOST_CLASSES:
+            one = pending.pop()
+            found.append(one)
+            bases = self.bases(one)
+            is_complete = is_complete and bases.is_complete
+            pending += reversed(bases.definitions)
+        last = {row.id: number for number, row in enumerate(found)}
+        return [row for number, row in enumerate(found) if last[row.id] == number and row.id != holder.id], is_complete
 
     def _declares(self, holder: DefinitionRow, name: str) -> bool:
         """Return whether a class of Ruby declares an attribute of this name, which hides one of a base."""

@@ -53,6 +53,7 @@ def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
 _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
 _FIELD = role_set(OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT)
+_MEMBER_SET = role_set(OccurrenceRole.ASSIGNMENT, is_taken=True)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 _NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
@@ -171,7 +172,7 @@ class NamesInFile:
     # Where types come from
 
     def values_of(self, place: int) -> list[int]:
-        """Return the names that say what the variable at a place holds: a declared type, or else its first value."""
+        """Return the names that say what the variable at a place holds: those of its declared type, and its value."""
         found = []
         for one in range(place + 1, min(place + 1 + _LONGEST_VALUE, self.count)):
             mark = self._roles[one] & MARK_BITS
@@ -179,8 +180,7 @@ class NamesInFile:
                 found.append(one)
             elif mark == IS_RETURNED or self._roles[one] & ROLE_BITS in _STARTS_OTHER:
                 break
-        declared = [one for one in found if self._roles[one] & ROLE_BITS == OccurrenceRole.TYPE]
-        return declared or found or self._entered(place)
+        return found or self._entered(place)
 
     def _entered(self, place: int) -> list[int]:
         found = []
@@ -263,6 +263,10 @@ class NamesInFile:
         places = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
         bases = [place for place in places if self._roles[place] & ROLE_BITS == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
+
+    def has_member_set(self, name: str, self_words: frozenset[str]) -> bool:
+        """Return whether a class of the file sets a member of this name: `self.name = …`."""
+        return any(self.receiver_at(place) in self_words for place in self.places_in_roles(name, _MEMBER_SET))
 
     def has_field(self, name: str) -> bool:
         """Return whether a class of the file has a field of this name."""

@@ -8,6 +8,7 @@ from keyhole.core.references.by_language.javascript_names import JavascriptNames
 from keyhole.core.references.by_language.jvm_names import JvmNames
 from keyhole.core.references.by_language.lua_names import LuaNames
 from keyhole.core.references.by_language.php_names import PhpNames
+from keyhole.core.references.by_language.python_names import PythonNames
 from keyhole.core.references.by_language.ruby_names import RubyNames
 from keyhole.core.references.by_language.rust_names import RustNames
 from keyhole.core.references.by_language.shell_names import ShellNames
@@ -24,6 +25,7 @@ _BY_FAMILY: dict[str, type[FileNames]] = {
     "csharp": CsharpNames,
     "go": GoNames,
     "javascript": JavascriptNames,
+    "python": PythonNames,
     "jvm": JvmNames,
     "lua": LuaNames,
     "php": PhpNames,

@@ -5,8 +5,9 @@
 (import_statement name: (dotted_name (identifier) @ref.import))
 (import_statement name: (aliased_import name: (dotted_name (identifier) @ref.import)))
 (future_import_statement name: (dotted_name (identifier) @ref.import))
-(import_from_statement module_name: (dotted_name (identifier) @ref.import))
-(import_from_statement module_name: (relative_import (dotted_name (identifier) @ref.import)))
+; The path of a module: its names are no definitions, even if one of the module has the same name.
+(import_from_statement module_name: (dotted_name (identifier) @ref.argument))
+(import_from_statement module_name: (relative_import (dotted_name (identifier) @ref.argument)))
 (import_from_statement name: (dotted_name (identifier) @ref.import))
 (import_from_statement name: (aliased_import name: (dotted_name (identifier) @ref.import)))
 (aliased_import alias: (identifier) @ref.alias)

@@ -1,0 +1,19 @@
+"""Python: an import may bring a module, and the path before it is written with names."""
+
+from keyhole.core.references.bindings import Binding
+from keyhole.core.references.file_names import FileNames
+from keyhole.core.references.name_meaning import NameMeaning
+from keyhole.core.syntax.occurrences import OccurrenceRole
+
+
+class PythonNames(FileNames):
+    """Names in Python."""
+
+    def _is_own_name(self, place: int, receiver: str) -> bool:
+        # In `from shop.items import items`, the first two are no definitions.
+        is_part = self._names.role_at(place) is OccurrenceRole.ARGUMENT
+        return is_part or super()._is_own_name(place, receiver)
+
+    def _through(self, bindings: list[Binding], name: str) -> NameMeaning:
+        # A module may define something with its own name, but that is not what the name of the module means.
+        return super()._through([binding for binding in bindings if binding.name], name)
