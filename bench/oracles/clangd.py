@@ -28,8 +28,8 @@ _DEFINE = re.compile(rb"\s*#\s*define\b")
 def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[Place]]:
     """Return the references of each definition that clangd knows, without declarations.
 
-    clangd does not record where namespaces are used, so it is not asked about them. Places where the name is not written
-    are left out: where a macro is expanded that uses it, or where a variable is defined that a constructor makes.
+    clangd does not record where namespaces are used, so it is not asked about them. Places where the name is not
+    written are left out: where a macro is expanded that uses it, or where a constructor makes a variable.
     """
     answers = {}
     with _indexed(project) as server:
