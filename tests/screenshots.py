@@ -54,6 +54,10 @@ async def show_lens(pilot: Pilot[None]) -> None:
     await wait_until(pilot, lambda pilot: explorer(pilot).tool_costs is not None)
 
 
+async def show_callers(pilot: Pilot[None]) -> None:
+    await ask(pilot, "backoff mode:symbol", "enter", "u", "c", "enter")
+
+
 PICTURES = {
     "explore": show_search,
     "text": show_text,
@@ -62,6 +66,7 @@ PICTURES = {
     "traffic": show_traffic,
     "stats": show_stats,
     "lens": show_lens,
+    "callers": show_callers,
 }
 
 

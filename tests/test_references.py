@@ -55,3 +55,40 @@ def test_a_list_of_callers_leads_to_all_of_them(tmp_path: Path) -> None:
     assert "Results 1-50 of 50 callers of target" in tree
     assert tree.endswith("\n… 10 more on this level\n")
     service.close()
+
+
+@pytest.mark.parametrize(
+    ("language", "symbol", "definition"),
+    [
+        ("php", r"Acme\Shop\Item::price", "Item.price (src/Shop/Items.php:55)"),
+        ("php", r"Report\Exception", "Exception (src/Report/Printer.php:9)"),
+        ("bash", "log::write", "log::write (lib/log.sh:5)"),
+        ("ruby", "Shop::Item", "Shop.Item (lib/shop/items.rb:22)"),
+    ],
+)
+def test_symbols_are_asked_for_as_their_language_writes_them(
+    language: str, symbol: str, definition: str, tmp_path: Path
+) -> None:
+    root = tmp_path / language
+    shutil.copytree(SAMPLES / language, root)
+    service = Service.open(root, flags={"index.model": "none", "cache_dir": tmp_path / "cache"})
+    service.index()
+    assert f"references to {definition}" in service.relation_view(ReferencesRequest(symbol)).banner
+    service.close()
+
+
+def test_code_does_not_reach_members_of_tests(tmp_path: Path) -> None:
+    root = tmp_path / "shapes"
+    (root / "tests").mkdir(parents=True)
+    (root / "square.py").write_text("class Square:\n    def breadth(self):\n        return 1\n")
+    (root / "draw.py").write_text("def draw(shape):\n    return shape.breadth()\n")
+    fake = "class Fake:\n    def breadth(self):\n        return 2\n\n\n"
+    (root / "tests" / "test_draw.py").write_text(f"{fake}def test_draw(one):\n    assert one.breadth() == 2\n")
+    service = Service.open(root, flags={"index.model": "none", "cache_dir": tmp_path / "cache"})
+    service.index()
+    answers = found(service, ["square.py::Square.breadth", "tests/test_draw.py::Fake.breadth"])
+    assert list(answers.values()) == [
+        ["draw.py:2:18 call likely", "tests/test_draw.py:7:16 call by name"],
+        ["tests/test_draw.py:7:16 call by name"],
+    ]
+    service.close()

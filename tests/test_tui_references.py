@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +35,7 @@ from keyhole.tui.screens.files import FilesScreen
 from keyhole.tui.screens.help import HelpScreen, commands
 from keyhole.tui.screens.pick import PickScreen
 from keyhole.tui.screens.references_screen import ReferencesScreen
+from keyhole.tui.widgets import links_pane as pane_module
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.links_pane import LinksPane
@@ -391,6 +392,25 @@ def test_places_can_be_read_opened_and_edited(shop: Service, monkeypatch: pytest
     assert edited == [(CART, 14)]
 
 
+def test_a_preview_that_was_hidden_shows_its_line_below_the_top_until_the_user_scrolls(shop: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await show(pilot, PRICE)
+        view = preview_of(pilot)
+        assert not view.display
+        await press(pilot, "v")
+        assert view.scroll_offset.y == 22 - int(view.size.height * 0.2) < 22
+        await pilot.resize_terminal(80, 16)
+        await settle(pilot)
+        assert view.scroll_offset.y == 22 - int(view.size.height * 0.2)
+        await press(pilot, "k")
+        before = view.scroll_offset.y
+        await pilot.resize_terminal(80, 20)
+        await settle(pilot)
+        assert view.scroll_offset.y == before
+
+    drive(make_app(shop), steps, MIDDLE)
+
+
 def test_no_key_is_left_out() -> None:
     tested = {
         "backspace",
@@ -501,6 +521,8 @@ class Gate:
         self.answer = service.relation_page
         self.opened = threading.Event()
         self.cancelled = 0
+        # Work that doesn't look at its deadline ends late.
+        self.is_deaf = False
 
     def relation_page(self, request: RelationRequest) -> object:
         from keyhole.core.deadline import check_time
@@ -510,18 +532,23 @@ class Gate:
                 check_time()
             except DeadlineError:
                 self.cancelled += 1
-                raise
+                if not self.is_deaf:
+                    raise
             if self.opened.wait(0.005):
                 break
         return self.answer(request)
 
 
 @pytest.fixture
-def gate(shop: Service, monkeypatch: pytest.MonkeyPatch) -> Gate:
+def gate(shop: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate(shop)
     monkeypatch.setattr(shop, "relation_page", gate.relation_page)
     monkeypatch.setattr(screen_module, "SAY_SEARCHING_AFTER", 0.01)
-    return gate
+    # Only cancelling ends a request early enough for a test.
+    monkeypatch.setattr(screen_module, "LONGEST_WAIT", 600)
+    monkeypatch.setattr(pane_module, "LONGEST_WAIT", 600)
+    yield gate
+    gate.opened.set()
 
 
 def test_a_slow_answer_says_searching(shop: Service, gate: Gate) -> None:
@@ -534,6 +561,35 @@ def test_a_slow_answer_says_searching(shop: Service, gate: Gate) -> None:
         assert trail(pilot) == ["with_tax"]
         gate.opened.set()
         await wait_until(pilot, lambda pilot: len(rows(pilot)) == 3)
+
+    drive(make_app(shop), steps)
+
+
+def test_rows_of_the_answer_before_are_not_followed(shop: Service, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screen_module, "SAY_SEARCHING_AFTER", 600)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await show(pilot, WITH_TAX)
+        await pilot.press("c", "enter")
+        await pilot.pause(0.05)
+        assert len(rows(pilot)) == 4
+        gate.opened.set()
+        await wait_until(pilot, lambda pilot: len(rows(pilot)) == 3)
+        assert trail(pilot) == ["with_tax"]
+
+    drive(make_app(shop), steps)
+
+
+def test_an_answer_to_an_earlier_request_is_not_shown(shop: Service, gate: Gate) -> None:
+    gate.is_deaf = True
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await show(pilot, WITH_TAX)
+        await pilot.press("c", "u")
+        await wait_for(pilot, lambda pilot: gate.cancelled and len(rows(pilot)) == 4)
+        gate.opened.set()
+        await settle(pilot)
+        assert len(rows(pilot)) == 4
 
     drive(make_app(shop), steps)
 
@@ -789,7 +845,8 @@ def test_a_second_page(many: Service, snap_compare: Compare) -> None:
 
 
 @pytest.mark.usefixtures("_coloured")
-def test_searching(shop: Service, gate: Gate, snap_compare: Compare) -> None:
+@pytest.mark.usefixtures("gate")
+def test_searching(shop: Service, snap_compare: Compare) -> None:
     async def run_before(pilot: Pilot[None]) -> None:
         await settle(pilot)
         await show(pilot, WITH_TAX)
@@ -797,7 +854,4 @@ def test_searching(shop: Service, gate: Gate, snap_compare: Compare) -> None:
         await wait_for(pilot, lambda pilot: said(pilot) == "Searching…")
         await pilot.pause()
 
-    try:
-        assert snap_compare(make_app(shop), terminal_size=WIDE, run_before=run_before)
-    finally:
-        gate.opened.set()
+    assert snap_compare(make_app(shop), terminal_size=WIDE, run_before=run_before)

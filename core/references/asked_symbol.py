@@ -41,8 +41,7 @@ def asked_symbol(store: ReferenceStore, symbol: str, path: str, line: int) -> As
 
 def _named(store: ReferenceStore, symbol: str, path: str) -> AskedSymbol:
     parts = [part for part in _SEPARATOR.split(symbol.strip().removesuffix("()")) if part]
-    rows = store.definitions_named(parts[-1]) if parts else []
-    rows = [row for row in rows if _has_owners(row, parts[:-1])]
+    rows = _rows_named(store, symbol.strip().removesuffix("()"), parts)
     rows = [row for row in rows if row.kind not in _CONTINUED] or rows
     # `Shop` means the class, even if its constructors have the same name; `Shop.Shop` means those.
     is_constructor_asked = parts[-1:] == parts[-2:-1]
@@ -59,6 +58,26 @@ def _named(store: ReferenceStore, symbol: str, path: str) -> AskedSymbol:
             raise QueryError(_ambiguous(symbol, own or groups), ErrorKind.AMBIGUOUS_SYMBOL)
         groups = own
     return AskedSymbol(groups[0][0], len(_groups(rows)) - 1)
+
+
+def _rows_named(store: ReferenceStore, symbol: str, parts: list[str]) -> list[DefinitionRow]:
+    """Return the definitions with a name; the names of some contain separators, such as `log::info` in Bash."""
+    if len(parts) > 1 and (whole := store.definitions_named(symbol)):
+        return whole
+    rows = store.definitions_named(parts[-1]) if parts else []
+    owned = [row for row in rows if _has_owners(row, parts[:-1])]
+    return owned or _in_namespaces(store, rows, parts[:-1])
+
+
+def _in_namespaces(store: ReferenceStore, rows: list[DefinitionRow], owners: list[str]) -> list[DefinitionRow]:
+    """Return the definitions whose owners include the namespace that their file declares, as in PHP."""
+    holders = store.holders_in({row.path for row in rows})
+    namespaces = {row.path: row.name.split("\\") for row in holders if row.kind == "namespace"}
+    return [
+        row
+        for row in rows
+        if [*namespaces.get(row.path, ()), *filter(None, row.parent.split("."))][-len(owners) :] == owners
+    ]
 
 
 def _has_owners(row: DefinitionRow, owners: list[str]) -> bool:

@@ -7,6 +7,9 @@ from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
 from keyhole.core.references.language_rules import family_of
 from keyhole.core.references.names_in_file import NamesInFile
+from keyhole.core.types import Role
+
+_TESTS = (Role.TEST, Role.FIXTURE)
 
 
 class KnownNames:
@@ -16,8 +19,10 @@ class KnownNames:
         self._store = store
         self._names: dict[str, NamesInFile | None] = {}
         self._languages: dict[str, str] = {}
+        self._roles: dict[str, Role] = {}
         self._imports: dict[str, list[ImportRow]] = {}
         self._holders: dict[str, list[DefinitionRow]] = {}
+        self._symbols: dict[str, list[DefinitionRow]] = {}
         self.definitions = cache(self._definitions)
 
     def files_with(self, name: str) -> list[str]:
@@ -36,6 +41,13 @@ class KnownNames:
     def language(self, path: str) -> str:
         """Return the language of a file whose names are known."""
         return self._languages.get(path, "")
+
+    def tests_among(self, paths: Iterable[str]) -> set[str]:
+        """Return which of these files are tests or their data."""
+        wanted = set(paths)
+        if unknown := wanted - self._roles.keys():
+            self._roles.update(self._store.roles_of(unknown))
+        return {path for path in wanted if self._roles.get(path) in _TESTS}
 
     def imports(self, path: str) -> list[ImportRow]:
         """Return the imports of a file, by line."""
@@ -69,7 +81,9 @@ class KnownNames:
 
     def definitions_in(self, path: str) -> list[DefinitionRow]:
         """Return the symbols of a file, in order."""
-        return self._store.definitions_in([path])
+        if path not in self._symbols:
+            self._symbols[path] = self._store.definitions_in([path])
+        return self._symbols[path]
 
     def _definitions(self, name: str, family: str) -> list[DefinitionRow]:
         """Return what has this name in a family of languages."""

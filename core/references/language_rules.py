@@ -42,6 +42,8 @@ class LanguageRules:
     includes: bool = False
     # Members of a class may be defined outside its body, even in other files.
     has_open_classes: bool = False
+    # Functions may extend a class from elsewhere, so a class does not list all its members.
+    has_extensions: bool = False
     # A class may have an object whose members are used as if they were its own.
     has_companions: bool = False
     # A variable exists from its declaration on; elsewhere, it hides other names in the whole function.
@@ -101,6 +103,7 @@ _RULES = {
     "go": LanguageRules(
         needs_import=True,
         shares_folder=True,
+        has_value_types=True,
         has_open_classes=True,
         has_late_variables=True,
         has_unlisted_fields=True,
@@ -121,6 +124,8 @@ _RULES = {
         has_implicit_self=True,
         needs_import=True,
         has_packages=True,
+        has_value_types=True,
+        open_types=_words("var Object"),
         has_late_variables=True,
         has_fields_as_variables=True,
         has_unlisted_fields=True,
@@ -128,10 +133,12 @@ _RULES = {
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "kotlin": LanguageRules(
-        _words("this"),
+        _words("this Companion"),
         _words("super"),
         has_implicit_self=True,
         has_packages=True,
+        has_value_types=True,
+        has_extensions=True,
         has_open_classes=True,
         has_companions=True,
         has_late_variables=True,
@@ -145,6 +152,8 @@ _RULES = {
         _words("super"),
         has_implicit_self=True,
         has_packages=True,
+        has_value_types=True,
+        has_extensions=True,
         has_relative_imports=True,
         has_fields_as_variables=True,
         has_unlisted_fields=True,
@@ -182,6 +191,9 @@ _RULES = {
         _words("$this self static"),
         _words("parent"),
         has_namespaces=True,
+        has_value_types=True,
+        own_type_words=_words("self static"),
+        open_types=_words("stdClass"),
         never_functions=_FIELDS | {OccurrenceRole.MENTION},
     ),
     "ruby": LanguageRules(
@@ -191,6 +203,7 @@ _RULES = {
         has_open_classes=True,
         never_variables=frozenset([OccurrenceRole.CALL]),
         nests_constants=True,
+        has_value_types=True,
         other_holders=_words("module"),
     ),
     "sql": LanguageRules(has_aliases=True),

@@ -95,9 +95,9 @@ def _names_of(module: str) -> tuple[str, str]:
 
 def _modules(names: NamesInFile) -> Iterator[tuple[str, str]]:
     """Yield the variables that stand for modules: `local log = require("garden.log")`."""
-    for place in range(2, names.count):
-        if names.role_at(place) is OccurrenceRole.IMPORT and names.name_at(place - 1) == "require":
-            before = place - 2
-            is_one = before == 0 or names.line_at(before - 1) != names.line_at(before)
-            if is_one and names.role_at(before) in _STARTS:
-                yield names.name_at(before), names.name_at(place)
+    for place in names.places_in_role(OccurrenceRole.IMPORT):
+        before = place - 2
+        if before < 0 or names.name_at(place - 1) != "require" or names.role_at(before) not in _STARTS:
+            continue
+        if before == 0 or names.line_at(before - 1) != names.line_at(before):
+            yield names.name_at(before), names.name_at(place)

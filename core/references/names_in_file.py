@@ -183,12 +183,13 @@ class NamesInFile:
         return declared or found or self._entered(place)
 
     def _entered(self, place: int) -> list[int]:
+        found = []
         for one in range(place - 1, max(place - _LONGEST_VALUE, -1), -1):
             if self._roles[one] & MARK_BITS == IS_ENTERED:
-                return [one]
+                found.append(one)
             if self._roles[one] & ROLE_BITS in _STARTS_OTHER:
                 break
-        return []
+        return found
 
     def returned_by(self, symbol: int) -> list[int]:
         """Return the names that say what a function returns: its declared type, or else what its body returns."""

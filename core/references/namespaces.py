@@ -19,7 +19,6 @@ class Namespaces:
 
     def __init__(self, known: KnownNames) -> None:
         self._known = known
-        self._imported: dict[str, dict[str, str]] = {}
 
     def full_names(self, path: str, names: NamesInFile, place: int) -> Iterator[str]:
         """Yield the full names that a name may have; the first one that is defined counts."""
@@ -41,7 +40,7 @@ class Namespaces:
         if parts[0] == _OWN:
             yield _join(space, *parts[1:])
             return
-        imported = self._imports(path, names).get(parts[0])
+        imported = _imported(names, parts[0])
         if imported is not None:
             yield _join(imported, *parts[1:])
             return
@@ -55,20 +54,16 @@ class Namespaces:
         spaces = [row.name for row in self._known.holders(path) if row.kind == "namespace" and row.start_line <= line]
         return spaces[-1] if spaces else ""
 
-    def _imports(self, path: str, names: NamesInFile) -> dict[str, str]:
-        """Return the full name of each name that a file imports."""
-        if path not in self._imported:
-            self._imported[path] = dict(_imports(names))
-        return self._imported[path]
 
-
-def _imports(names: NamesInFile) -> Iterator[tuple[str, str]]:
-    for place in range(names.count):
+def _imported(names: NamesInFile, name: str) -> str | None:
+    """Return the full name of what a file imports by a name; None if it does not."""
+    for place in names.places(name):
         role = names.role_at(place)
         if role is OccurrenceRole.ALIAS and place:
-            yield names.name_at(place), _imported_name(names, place - 1)
-        elif role is OccurrenceRole.IMPORT and not names.is_renamed(place) and not is_prefix(names, place):
-            yield names.name_at(place), _imported_name(names, place)
+            return _imported_name(names, place - 1)
+        if role is OccurrenceRole.IMPORT and not names.is_renamed(place) and not is_prefix(names, place):
+            return _imported_name(names, place)
+    return None
 
 
 def is_prefix(names: NamesInFile, place: int) -> bool:
@@ -80,11 +75,12 @@ def _imported_name(names: NamesInFile, place: int) -> str:
     """Return the full name of a name in an import; what it is taken from may stand before a brace."""
     parts = [names.name_at(place)]
     while wanted := names.receiver_at(place):
-        # `use Shop\\{Shop, Item}`: the second `Shop` is taken from the first one, and so is `Item`.
-        before = [one for one in names.places(wanted) if one < place and names.receiver_at(one) != wanted]
-        if not before:
+        place -= 1
+        # In braces, others may come between: in `use Shop\{Shop, Item}`, both are taken from the first `Shop`.
+        while place >= 0 and (names.name_at(place) != wanted or names.receiver_at(place) == wanted):
+            place -= 1
+        if place < 0:
             break
-        place = before[-1]
         parts.append(wanted)
     return SEPARATOR.join(reversed(parts))
 

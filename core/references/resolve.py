@@ -5,7 +5,7 @@ before it, or the answer says that only the name matches. Of types, only what na
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from keyhole.core.index.protocols import ReferenceStore
@@ -14,14 +14,15 @@ from keyhole.core.references.bindings import STAR, Binding, FileBindings
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.common_members import is_common_member
 from keyhole.core.references.csharp_namespaces import CsharpNamespaces
+from keyhole.core.references.jvm_packages import JvmPackages, whole_name
 from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import ATTRIBUTE, LanguageRules, family_of, is_holder, rules_of
 from keyhole.core.references.lua_tables import LuaTables, fields, is_local
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.references.namespaces import SEPARATOR, Namespaces, is_prefix
-from keyhole.core.references.packages import Packages, whole_name
+from keyhole.core.references.reachable import can_reach, is_override
 from keyhole.core.references.ruby_names import declarations, full_name_as_written, full_names
-from keyhole.core.references.rust_paths import RustPaths, is_module_called, split_imports
+from keyhole.core.references.rust_paths import RustModule, RustPaths, inner_modules, is_module_called, split_imports
 from keyhole.core.references.shell_sources import sourced
 from keyhole.core.references.swift_modules import is_seen, module_name, module_of
 from keyhole.core.references.value_types import ValueTypes
@@ -33,8 +34,6 @@ _LONGEST_CHAIN = 10
 # In lines.
 _LONGEST_STATEMENT = 50
 _MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
-# Languages in which the names around a class tell it from others of its name, whatever file it is in.
-_WITH_FULL_NAMES = frozenset(["csharp", "ruby"])
 # Parts of a type that stand beside it.
 _PARTS = frozenset(["impl", "extension"])
 _ALIAS = role_set(OccurrenceRole.ALIAS)
@@ -81,7 +80,7 @@ class Resolver:
 
     def __init__(self, store: ReferenceStore) -> None:
         self.known = KnownNames(store)
-        self.packages = Packages(self.known)
+        self.packages = JvmPackages(self.known)
         self.csharp = CsharpNamespaces(self.known)
         self.namespaces = Namespaces(self.known)
         self.tables = LuaTables(self.known)
@@ -112,7 +111,9 @@ class Resolver:
                 return None
             imports = self.known.imports(path)
             is_rust = self.known.language(path) == "rust"
-            self._bindings[path] = FileBindings(split_imports(imports) if is_rust else imports, names)
+            if is_rust:
+                imports = split_imports(imports, lambda: inner_modules(self.known.definitions_in(path)))
+            self._bindings[path] = FileBindings(imports, names)
         return self._bindings[path]
 
     def provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
@@ -216,6 +217,8 @@ class Resolver:
 
     def is_from_outside(self, path: str, place: int) -> bool:
         """Return whether a name, or what it is taken from, is imported from outside the workspace or built in."""
+        if rules_of(self.known.language(path)).has_namespaces:
+            return True  # full names tell what is inside, and this is asked for all others
         names, bindings = self.known.names(path), self.bindings(path)
         if names is None or bindings is None or not rules_of(self.known.language(path)).needs_import:
             return False
@@ -227,11 +230,15 @@ class Resolver:
             return not any(binding.path for binding in bound)
         return not names.places_in_roles(first, _OWN) and not bindings.stars
 
-    def _by_members(self, name: str, language: str, *, is_of_several: bool = False) -> Meaning:
-        """Return the members with a name, for a receiver whose type is not known."""
+    def _by_members(
+        self, name: str, language: str, *, is_of_several: bool = False, without_tests: bool = False
+    ) -> Meaning:
+        """Return the members with a name, for a receiver whose type is not known; code cannot reach those of tests."""
         family = family_of(language)
         members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
         members = [row for row in members if not is_constructor(row)]
+        if without_tests and (tests := self.known.tests_among(row.path for row in members)):
+            members = [row for row in members if row.path not in tests]
         if is_of_several or is_common_member(language, name) or self._is_declared(name, family):
             return Meaning(Certainty.BY_NAME, tuple(members))
         return _by_number(members)
@@ -298,7 +305,7 @@ class Resolver:
         if not rules_of(holder.language).has_companions:
             return []
         inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
-        companions = [row for row in inner if "companion object" in row.signature]
+        companions = [row for row in inner if "companion" in row.signature.split()]
         rows = self.known.definitions(name, family_of(holder.language)) if companions else []
         return [row for row in rows for companion in companions if self.owns(companion, row)]
 
@@ -341,8 +348,7 @@ class Resolver:
             case "csharp":
                 is_part = self.csharp.has_name(holder, self.csharp.whole_name(row.path, continued))
             case _:
-                has_full_names = holder.language in _WITH_FULL_NAMES
-                is_part = not has_full_names or continued.replace("::", ".") == holder.qualified_name
+                is_part = holder.language != "ruby" or continued.replace("::", ".") == holder.qualified_name
         return is_part
 
     def _is_type_there(self, holder: DefinitionRow, path: str) -> bool:
@@ -387,7 +393,20 @@ class _NamesOfFile:
         known = self._known.get(shape)
         if known is None:
             known = self._known[shape] = self._fitting(role, self._find(place))
+        if self._rules.includes and known.definitions and self._is_up_to_macros(place, known):
+            return Meaning(Certainty.BY_NAME, known.definitions)
         return known
+
+    def _is_up_to_macros(self, place: int, found: Meaning) -> bool:
+        """Return whether macros decide what a name means: where one is used, or which of two definitions is read."""
+        kinds = {row.kind for row in found.definitions}
+        return ("macro" in kinds and len(kinds) > 1) or self._names.line_at(place) in self._macro_lines
+
+    @cached_property
+    def _macro_lines(self) -> frozenset[int]:
+        """The lines of the macros that the file defines."""
+        rows = [row for row in self._resolver.known.definitions_in(self._path) if row.kind == "macro"]
+        return frozenset(line for row in rows for line in range(row.start_line, row.end_line + 1))
 
     def _fitting(self, role: OccurrenceRole, found: Meaning) -> Meaning:
         """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
@@ -429,7 +448,10 @@ class _NamesOfFile:
             candidates = [*candidates, *self._resolver.known.definitions(f"{name}{ATTRIBUTE}", self._family)]
         # The type itself instead of its parts, if the workspace has it.
         candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
-        is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
+        candidates = [row for row in candidates if can_reach(self._path, row)]
+        # The parts of a package are taken from each other, but mean nothing either.
+        is_part = role is OccurrenceRole.ARGUMENT and self._rules.has_packages
+        is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and (not receiver or is_part))
         if is_own_name and not (role is OccurrenceRole.DEFINITION and self._names_part_of(place, candidates)):
             return NOTHING
         if self._rules.has_namespaces and (meaning := self._by_full_name(place)) is not None:
@@ -478,12 +500,15 @@ class _NamesOfFile:
 
     def _imported(self, place: int, candidates: list[DefinitionRow]) -> Meaning:
         if self._rules.has_packages:
-            return self._with_whole_name(whole_name(self._names, place))
+            whole = whole_name(self._names, place)
+            # Scala imports the members of values too.
+            is_of_value = self._rules.has_relative_imports and self._since(place, whole.partition(".")[0])
+            return NOTHING if is_of_value else self._with_whole_name(whole)
         bindings = self._resolver.bindings(self._path)
         name = self._names.name_at(place)
         found = bindings.at(self._names.line_at(place), name) if bindings else []
         if self._rules.needs_import:
-            return self._through(found, name)
+            return self._through(found, name) if found else self._in_import_path(place)
         if self._language == "csharp":
             spaces, whole = self._resolver.csharp, self._names.dotted(place)
             return self._clear([row for row in candidates if spaces.has_name(row, whole)])
@@ -509,6 +534,12 @@ class _NamesOfFile:
                 return certain(found)
         return None
 
+    def _in_import_path(self, place: int) -> Meaning:
+        """Return what a name in the middle of an import of Rust means: a module inside a file."""
+        receiver = self._names.receiver_at(place)
+        found = self._of_path(place, receiver) if receiver and self._language == "rust" else None
+        return found if found is not None and found.certainty is Certainty.CERTAIN else NOTHING
+
     def _through(self, bindings: list[Binding], name: str) -> Meaning:
         """Follow the imports of a name."""
         rows: list[DefinitionRow] = []
@@ -527,6 +558,8 @@ class _NamesOfFile:
         spaces = self._resolver.namespaces
         for full_name in spaces.full_names(self._path, self._names, place):
             rows = self._resolver.known.definitions(full_name.rpartition(SEPARATOR)[2], self._family)
+            rows = [row for row in rows if row.kind not in _MEMBERS]
+            self._resolver.known.read_holders({row.path for row in rows})
             rows = [row for row in rows if spaces.full_name(row) == full_name and not self._resolver.is_member(row)]
             if rows:
                 # Outside namespaces, other programs in the workspace may define the same name.
@@ -752,8 +785,8 @@ class _NamesOfFile:
         return not self._names.is_inside_function(row.name, row.name_line)
 
     def _in_inner_module(self, place: int, rows: list[DefinitionRow]) -> list[DefinitionRow]:
-        """Return those of several definitions of a file that stand in the innermost module around the place."""
-        if self._language != "rust" or len({row.parent for row in rows}) <= 1:
+        """Return the definitions of a file that stand in the innermost module of Rust around the place."""
+        if self._language != "rust" or not any(row.parent for row in rows):
             return rows
         around = [row for row in rows if not row.parent or self._is_in_module(place, row.parent)]
         deepest = max((row.depth for row in around), default=0)
@@ -928,11 +961,20 @@ class _NamesOfFile:
 
     def _of_unknown(self, place: int, name: str) -> Meaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
-        found = self._resolver.by_members(name, self._language)
-        may_be_field = self._rules.has_unlisted_fields and self._names.role_at(place) is not OccurrenceRole.CALL
-        if may_be_field and found.certainty is Certainty.LIKELY and self._resolver.is_field(name, self._family):
+        is_test = bool(self._resolver.known.tests_among([self._path]))
+        found = self._resolver.by_members(name, self._language, without_tests=not is_test)
+        rows = [row for row in found.definitions if can_reach(self._path, row)]
+        if len(rows) != len(found.definitions):
+            is_common = is_common_member(self._language, name)
+            found = Meaning(Certainty.BY_NAME, tuple(rows)) if is_common else _by_number(rows)
+        if found.certainty is Certainty.LIKELY and (is_override(rows[0]) or self._may_be_field(place, name)):
+            # The only method that overrides one is not the only one: the other is outside the workspace.
             return Meaning(Certainty.BY_NAME, found.definitions)
         return found
+
+    def _may_be_field(self, place: int, name: str) -> bool:
+        is_called = self._names.role_at(place) is OccurrenceRole.CALL
+        return self._rules.has_unlisted_fields and not is_called and self._resolver.is_field(name, self._family)
 
     def _of_type(self, place: int, receiver: str) -> Meaning | None:
         """Return a member of what the receiver holds; None if that is not known."""
@@ -943,7 +985,7 @@ class _NamesOfFile:
             return _by_number(rows)
         if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
             return NOTHING
-        if types.holders:
+        if types.holders and not self._rules.has_extensions:
             return self._resolver.by_members(name, self._language, is_of_several=True)
         return NOTHING if types.is_outside and not types.is_unknown else None
 
@@ -966,17 +1008,21 @@ class _NamesOfFile:
         if not place or self._names.name_at(before) != receiver or self._since(before, receiver) > _FIRST_LINE:
             return None
         name = self._names.name_at(place)
-        files = RustPaths(resolver.known, resolver.bindings, self._path).files(self._names, before)
-        if files is not None:
-            found = [row for file in files for row in resolver.provided(file, name, self._family)]
-            return certain([row for row in found if row.parent.rpartition(".")[2] == receiver] or found)
-        modules = self._names.dotted(before).split(".")
-        if receiver[:1].isupper() or modules[0] in self._rules.self_words:
+        modules = RustPaths(resolver.known, resolver.bindings, self._path).modules(self._names, before)
+        if modules is not None:
+            return certain(row for module in modules for row in self._in_rust_module(module, name))
+        written = self._names.dotted(before).split(".")
+        if receiver[:1].isupper() or written[0] in self._rules.self_words:
             return None
         # A crate, or a module that a macro declares: all that is known is what it is called.
         top = [row for row in resolver.known.definitions(name, self._family) if not resolver.is_member(row)]
-        inside = [row for row in top if all(is_module_called(row.path, module) for module in modules)]
+        inside = [row for row in top if all(is_module_called(row.path, one) for one in written)]
         return _by_number(inside) if inside else Meaning(Certainty.BY_NAME, tuple(top)) if top else None
+
+    def _in_rust_module(self, module: RustModule, name: str) -> list[DefinitionRow]:
+        rows = [row for row in self._resolver.known.definitions(name, self._family) if row.path == module.path]
+        own = [row for row in rows if row.parent == module.inside and not self._resolver.is_member(row)]
+        return own or self._resolver.provided(module.path, name, self._family)
 
     def _of_package(self, place: int) -> Meaning | None:
         """Return what the name means if everything before it is its package or class, written out."""
@@ -1023,9 +1069,21 @@ class _NamesOfFile:
             return NOTHING  # a class outside the workspace
         if self._rules.nests_constants and _is_constant(receiver) and self._is_outside(before):
             return NOTHING
-        spaces = self._resolver.known.definitions(name, self._family)
-        spaces = [row for row in spaces if row.parent.rpartition(".")[2] == receiver]
-        return certain(spaces) if spaces and not any(map(self._resolver.is_member, spaces)) else None
+        return self._in_space(place, receiver, meaning)
+
+    def _in_space(self, place: int, receiver: str, before: Meaning) -> Meaning | None:
+        """Return what a namespace has; the meaning of its name is `before`."""
+        rows = self._resolver.known.definitions(self._names.name_at(place), self._family)
+        rows = [row for row in rows if row.parent.rpartition(".")[2] == receiver]
+        if rows and not any(map(self._resolver.is_member, rows)):
+            if not self._rules.includes:
+                return certain(rows)
+            rows = [row for row in rows if self._is_named(row, self._names.dotted(place))] or rows
+            rows = [row for row in rows if self._resolver.reaches(self._path, [row.path])] or rows
+            return certain(rows) if _count_things(rows) == 1 else Meaning(Certainty.BY_NAME, tuple(rows))
+        # What else is in a namespace are no symbols, such as the values of an enum.
+        is_space = receiver == "std" or any(row.kind == "namespace" for row in before.definitions)
+        return NOTHING if self._rules.includes and is_space else None
 
     def _is_type_from_outside(self, place: int) -> bool:
         """Return whether a name is a type that is neither in the workspace nor a parameter: `Vec::new()`."""
@@ -1118,9 +1176,11 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
 
 
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
-    """Return what definitions of one thing have in common: overloads, or a prototype and its function."""
-    is_shared = rules_of(row.language).includes and "static" not in row.modifiers.split()
-    return ("" if is_shared else row.path), row.qualified_name
+    """Return what definitions of one thing have in common: overloads, a prototype and its function, class parts."""
+    rules = rules_of(row.language)
+    is_shared = rules.includes and "static" not in row.modifiers.split()
+    is_part = rules.nests_constants and is_holder(row) and ("." in row.qualified_name or row.kind == "module")
+    return ("" if is_shared or is_part else row.path), row.qualified_name
 
 
 def is_constructor(row: DefinitionRow) -> bool:

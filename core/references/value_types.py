@@ -18,6 +18,8 @@ from keyhole.core.types import HOLDS_METHODS
 # How many names are followed: from a variable to the one that it is set to, to the function that returned it, …
 _MOST_STEPS = 8
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL)
+_LOCAL = role_set(OccurrenceRole.LOCAL)
+_SET = role_set(OccurrenceRole.ASSIGNMENT)
 _WRITTEN = role_set(OccurrenceRole.ASSIGNMENT, is_taken=True)
 _CALLED = frozenset(["function", "method", "property", "getter"])
 
@@ -101,7 +103,8 @@ class ValueTypes:
         if role in (OccurrenceRole.CALL, OccurrenceRole.TYPE) or (role is OccurrenceRole.BASE):
             return self._named(path, names, place)
         if not receiver:
-            return self._variable(path, names, place, name)
+            find = self._instance_variable if name.startswith("@") else self._variable
+            return find(path, names, place, name)
         if receiver == NOT_A_NAME or not place or names.name_at(place - 1) != receiver:
             return UNKNOWN
         meaning = self._resolver.meaning(path, place)
@@ -117,7 +120,7 @@ class ValueTypes:
             is_sure = meaning.certainty is not Certainty.BY_NAME
             return self._together(map(self._of_definition, meaning.definitions)) if is_sure else UNKNOWN
         name = names.name_at(place)
-        if name in rules_of(self._resolver.known.language(path)).open_types:
+        if name in rules_of(self._resolver.known.language(path)).open_types or names.is_type_parameter(name, place):
             return UNKNOWN
         is_class = names.role_at(place) is OccurrenceRole.TYPE or name[:1].isupper()
         return OUTSIDE if is_class and self._resolver.is_from_outside(path, place) else UNKNOWN
@@ -145,12 +148,25 @@ class ValueTypes:
 
     def _variable(self, path: str, names: NamesInFile, place: int, name: str) -> Types:
         scopes = names.local_scopes(name)
-        scope = next((symbol for symbol in names.functions_around(place) if symbol in scopes), NO_SYMBOL)
+        has_fields = rules_of(self._resolver.known.language(path)).has_fields_as_variables
+        around = names.around(place) if has_fields else names.functions_around(place)
+        scope = next((symbol for symbol in around if symbol in scopes), NO_SYMBOL)
         key = path, scope, name
         if key not in self._variables:
             self._variables[key] = UNKNOWN  # in case it is set to itself
             own = names.local_places(name, scope)
             self._variables[key] = self._held(path, names, own) if own else self._named(path, names, place)
+        return self._variables[key]
+
+    def _instance_variable(self, path: str, names: NamesInFile, place: int, name: str) -> Types:
+        """Return what the class around a place in Ruby sets a variable such as `@item` to."""
+        holder = next((symbol for symbol in names.around(place) if names.is_holder(symbol)), NO_SYMBOL)
+        key = path, holder, name
+        if key not in self._variables:
+            self._variables[key] = UNKNOWN  # in case it is set to itself
+            inside = names.inside(holder) if holder != NO_SYMBOL else range(0)
+            written = [one for one in names.places_in_roles(name, _SET) if one in inside]
+            self._variables[key] = self._held(path, names, written)
         return self._variables[key]
 
     def _held(self, path: str, names: NamesInFile, places: Iterable[int]) -> Types:
@@ -188,9 +204,17 @@ class ValueTypes:
         if names is None or symbol == NO_SYMBOL:
             return []
         inside, self_words = names.inside(symbol), rules_of(holder.language).self_words
+        if rules_of(holder.language).has_namespaces:
+            return self._properties(names, symbol, name)
         declared = names.local_places(name, symbol)
         written = [place for place in names.places_in_roles(name, _WRITTEN) if place in inside]
         return declared + [place for place in written if names.receiver_at(place) in self_words]
+
+    def _properties(self, names: NamesInFile, symbol: int, name: str) -> list[int]:
+        """Return where a class of PHP declares a property: in its body, or as a parameter of its constructor."""
+        declared = [place for place in names.places_in_roles(f"${name}", _LOCAL) if place in names.inside(symbol)]
+        constructors = [names.symbol_at(place) for place in names.places_in_roles("__construct", _OWN)]
+        return [place for place in declared if names.symbol_at(place) in (symbol, *constructors)]
 
     def _around(self, path: str, line: int) -> Types:
         """Return the class around a line."""

@@ -149,6 +149,8 @@ def pack_occurrences(
     firsts = [bisect_left(rows, symbol.start_line - 1) for symbol in symbols]
     lasts = [bisect_right(rows, symbol.end_line - 1) for symbol in symbols]
     _mark_definitions(role_of, rows, name_of, numbers, symbols)
+    if language == "rust":
+        _tell_macro_functions(role_of, content, starts)
     if language == "ruby":
         _tell_calls(role_of, name_of, numbers, firsts, lasts)
     scopes = [scope_of(symbol.kind) for symbol in symbols]
@@ -420,6 +422,13 @@ def _tell_calls(roles: bytearray, name_of: list[int], numbers: _Numbers, firsts:
             name_of[place] = numbers[text + b"="]
         elif roles[place] == OccurrenceRole.MENTION and (owners[place], name) not in variables:
             roles[place] = OccurrenceRole.CALL if text[:1].islower() or text[:1] == b"_" else OccurrenceRole.MENTION
+
+
+def _tell_macro_functions(roles: bytearray, content: bytes, starts: list[int]) -> None:
+    """Tell the functions that a macro of Rust defines from calls: the grammar only sees a name with brackets."""
+    for place, start in enumerate(starts):
+        if roles[place] == OccurrenceRole.CALL and content[start - 3 : start] == b"fn ":
+            roles[place] = OccurrenceRole.ARGUMENT
 
 
 def _mark_definitions(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PREVIEW, TEXT, JSON = TABS = ("Preview", "Text", "JSON")
 # An answer takes a few milliseconds; saying so earlier would only make the list flicker.
 SAY_SEARCHING_AFTER = 0.2
-_LONGEST_WAIT = 20.0
+LONGEST_WAIT = 20.0
 
 
 class ReferencesScreen(PanesScreen):
@@ -70,7 +70,7 @@ class ReferencesScreen(PanesScreen):
         # The definition that the answer is about.
         self._definition: Place | None = None
         self._wanted: ReferencesRequest | None = None
-        self._deadline = Deadline(_LONGEST_WAIT)
+        self._deadline = Deadline(LONGEST_WAIT)
 
     def compose_body(self) -> ComposeResult:
         """Yield the panes."""
@@ -118,7 +118,7 @@ class ReferencesScreen(PanesScreen):
         if service is None:
             return
         self._deadline.cancel()
-        self._deadline, self._wanted = Deadline(_LONGEST_WAIT), self.step.request
+        self._deadline, self._wanted = Deadline(LONGEST_WAIT), self.step.request
         self.query_one(TrailLine).show(self.trail)
         self._show_controls()
         self.set_timer(SAY_SEARCHING_AFTER, partial(self._say_searching, self._wanted))

@@ -67,8 +67,8 @@ class LineView(FixedLayoutView, can_focus=True):
         self.document = Document()
         self._contents: dict[int, Content] = {}
         self._strips: dict[int, Strip] = {}
-        # The line to go to once the view has a height: a hidden one has none.
-        self._line_to_show = 0
+        # The line that was gone to last, and the scroll position that this gave.
+        self._gone_to = (1, 0)
 
     def show(self, document: Document, *, line: int = 1) -> None:
         """Show a document, scrolled to a line."""
@@ -83,14 +83,15 @@ class LineView(FixedLayoutView, can_focus=True):
     def go_to(self, line: int) -> None:
         """Scroll so that a line is in the upper part of the view."""
         height = self.scrollable_content_region.height
-        self._line_to_show = 0 if height else line
         above = int(height * _ABOVE) if line > 1 else 0
         self.scroll_to(0, max(0, line - 1 - above), animate=False, immediate=True, force=True)
+        self._gone_to = line, self.scroll_offset.y
 
     def on_resize(self) -> None:
-        """Go to the line that was requested while the view was hidden."""
-        if self._line_to_show and self.scrollable_content_region.height:
-            self.go_to(self._line_to_show)
+        """Keep the line in the upper part of the view, unless the user has scrolled; a hidden view had no height."""
+        line, top = self._gone_to
+        if self.scroll_offset.y == top:
+            self.go_to(line)
 
     def mark(self, marked: range) -> None:
         """Mark other lines, without scrolling."""

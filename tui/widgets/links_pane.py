@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 # Callers are an addition to the links: if they take longer, the pane does without them.
-_LONGEST_WAIT = 10.0
+LONGEST_WAIT = 10.0
 
 
 class LinksPane(RowList):
@@ -65,7 +65,7 @@ class LinksPane(RowList):
         self._links: list[LinkRow] = []
         self._callers: list[LinkRow] = []
         self._callers_wanted: Place | None = None
-        self._deadline = Deadline(_LONGEST_WAIT)
+        self._deadline = Deadline(LONGEST_WAIT)
 
     @property
     def is_settled(self) -> bool:
@@ -107,7 +107,7 @@ class LinksPane(RowList):
     def load_callers(self, service: "Service", path: str, line: int | None) -> None:
         """Load and show who calls the symbol at a line, or the symbols of a file; an earlier request stops."""
         self._deadline.cancel()
-        self._deadline, self._callers_wanted = Deadline(_LONGEST_WAIT), Place(path, line or 0)
+        self._deadline, self._callers_wanted = Deadline(LONGEST_WAIT), Place(path, line or 0)
         work = partial(self._find_callers, service, self._callers_wanted, self._deadline)
         self.run_worker(work, thread=True, name="callers")
 

@@ -13,6 +13,8 @@
 (preproc_params (identifier) @ref.local)
 (preproc_arg) @ref.text
 
+(preproc_def name: (identifier) @ref.argument)
+(preproc_function_def name: (identifier) @ref.argument)
 ; In `typedef struct Item Item`, the last name is the one that is defined.
 (type_definition type: (_) declarator: (type_identifier) @ref.local)
 ; The own name of a type that a typedef names too.

@@ -6,8 +6,14 @@
 (call_expression function: (qualified_identifier
   name: (qualified_identifier name: (qualified_identifier name: (identifier) @ref.call))))
 (call_expression function: (parenthesized_expression (pointer_expression argument: (identifier) @ref.call)))
-(template_function name: (identifier) @ref.call)
-(template_method name: (field_identifier) @ref.call)
+(call_expression function: (template_function name: (identifier) @ref.call))
+(call_expression function: (qualified_identifier name: (template_function name: (identifier) @ref.call)))
+(call_expression function: (qualified_identifier
+  name: (qualified_identifier name: (template_function name: (identifier) @ref.call))))
+(call_expression function: (qualified_identifier
+  name: (qualified_identifier name: (qualified_identifier name: (template_function name: (identifier) @ref.call)))))
+(call_expression function: (field_expression field: (template_method name: (field_identifier) @ref.call)))
+(call_expression function: (field_expression field: (dependent_name (template_method name: (field_identifier) @ref.call))))
 (new_expression type: (type_identifier) @ref.call)
 (new_expression type: (qualified_identifier name: (type_identifier) @ref.call))
 (new_expression type: (template_type name: (type_identifier) @ref.call))
@@ -53,6 +59,8 @@
 (preproc_arg) @ref.text
 
 (destructor_name (identifier) @ref.argument)
+(preproc_def name: (identifier) @ref.argument)
+(preproc_function_def name: (identifier) @ref.argument)
 ; In `typedef struct Item Item`, the last name is the one that is defined.
 (type_definition type: (_) declarator: (type_identifier) @ref.local)
 ; The own name of a type that a typedef names too.

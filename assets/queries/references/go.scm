@@ -32,6 +32,46 @@
 (receive_statement left: (expression_list (identifier) @ref.local) ":=")
 (type_switch_statement alias: (expression_list (identifier) @ref.local))
 
+; What variables hold, and what functions return: the declared type, or the type of a literal or call.
+(parameter_declaration name: (_) type: [
+  (type_identifier) @mark.value
+  (qualified_type name: (_) @mark.value)
+  (generic_type type: (type_identifier) @mark.value)
+  (pointer_type [
+    (type_identifier) @mark.value
+    (qualified_type name: (_) @mark.value)
+    (generic_type type: (type_identifier) @mark.value)])])
+(var_spec type: [
+  (type_identifier) @mark.value
+  (qualified_type name: (_) @mark.value)
+  (generic_type type: (type_identifier) @mark.value)
+  (pointer_type [
+    (type_identifier) @mark.value
+    (qualified_type name: (_) @mark.value)
+    (generic_type type: (type_identifier) @mark.value)])])
+(short_var_declaration right: (expression_list . [
+  (composite_literal type: [(type_identifier) @mark.value (qualified_type name: (_) @mark.value)])
+  (unary_expression operand: (composite_literal type: [
+    (type_identifier) @mark.value
+    (qualified_type name: (_) @mark.value)]))
+  (call_expression function: [(identifier) @mark.value (selector_expression field: (_) @mark.value)])] .))
+(function_declaration result: [
+  (type_identifier) @mark.returned
+  (qualified_type name: (_) @mark.returned)
+  (generic_type type: (type_identifier) @mark.returned)
+  (pointer_type [
+    (type_identifier) @mark.returned
+    (qualified_type name: (_) @mark.returned)
+    (generic_type type: (type_identifier) @mark.returned)])])
+(method_declaration result: [
+  (type_identifier) @mark.returned
+  (qualified_type name: (_) @mark.returned)
+  (generic_type type: (type_identifier) @mark.returned)
+  (pointer_type [
+    (type_identifier) @mark.returned
+    (qualified_type name: (_) @mark.returned)
+    (generic_type type: (type_identifier) @mark.returned)])])
+
 (assignment_statement left: (expression_list (identifier) @ref.assignment))
 (assignment_statement left: (expression_list (selector_expression field: (_) @ref.assignment)))
 (inc_statement (identifier) @ref.assignment)
@@ -53,3 +93,6 @@
 (type_identifier) @ref.type
 (package_identifier) @ref
 (identifier) @ref
+
+; A function without a name has variables of its own.
+(func_literal) @scope

@@ -52,6 +52,35 @@
 (type_parameter . (type_identifier) @ref.type_parameter)
 (enum_constant name: (identifier) @ref.local)
 
+; The type before a variable says what it holds.
+(formal_parameter type: [
+  (type_identifier) @mark.entered
+  (scoped_type_identifier (type_identifier) @mark.entered .)
+  (generic_type . (type_identifier) @mark.entered)
+  (generic_type . (scoped_type_identifier (type_identifier) @mark.entered .))])
+(local_variable_declaration type: [
+  (type_identifier) @mark.entered
+  (scoped_type_identifier (type_identifier) @mark.entered .)
+  (generic_type . (type_identifier) @mark.entered)
+  (generic_type . (scoped_type_identifier (type_identifier) @mark.entered .))])
+(field_declaration type: [
+  (type_identifier) @mark.entered
+  (scoped_type_identifier (type_identifier) @mark.entered .)
+  (generic_type . (type_identifier) @mark.entered)
+  (generic_type . (scoped_type_identifier (type_identifier) @mark.entered .))])
+(enhanced_for_statement type: [
+  (type_identifier) @mark.entered
+  (scoped_type_identifier (type_identifier) @mark.entered .)
+  (generic_type . (type_identifier) @mark.entered)
+  (generic_type . (scoped_type_identifier (type_identifier) @mark.entered .))])
+(resource type: [
+  (type_identifier) @mark.entered
+  (scoped_type_identifier (type_identifier) @mark.entered .)
+  (generic_type . (type_identifier) @mark.entered)
+  (generic_type . (scoped_type_identifier (type_identifier) @mark.entered .))])
+(instanceof_expression right: (type_identifier) @mark.entered name: (_))
+(type_pattern (type_identifier) @mark.entered)
+
 (assignment_expression left: (identifier) @ref.assignment)
 (assignment_expression left: (field_access field: (identifier) @ref.assignment))
 (update_expression (identifier) @ref.assignment)

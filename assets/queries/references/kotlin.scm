@@ -42,6 +42,13 @@
 (type_parameter (type_identifier) @ref.type_parameter)
 (enum_entry (simple_identifier) @ref.local)
 
+; What variables hold, and what functions return: the declared type, or the class that is called.
+(function_value_parameters (parameter [(user_type (type_identifier) @mark.value) (nullable_type (user_type (type_identifier) @mark.value))]))
+(class_parameter [(user_type (type_identifier) @mark.value) (nullable_type (user_type (type_identifier) @mark.value))])
+(variable_declaration [(user_type (type_identifier) @mark.value) (nullable_type (user_type (type_identifier) @mark.value))])
+(property_declaration (variable_declaration) . (call_expression . (simple_identifier) @mark.value))
+(function_declaration (function_value_parameters) . [(user_type (type_identifier) @mark.returned) (nullable_type (user_type (type_identifier) @mark.returned))])
+
 (directly_assignable_expression . (simple_identifier) @ref.assignment .)
 (directly_assignable_expression (navigation_suffix (simple_identifier) @ref.assignment) .)
 (postfix_expression . (simple_identifier) @ref.assignment . ["++" "--"])

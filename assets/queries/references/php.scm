@@ -30,6 +30,21 @@
 
 (named_type (name) @ref.type)
 (named_type (qualified_name (name) @ref.type))
+; The type of a variable stands before it.
+(_ type: [
+  (named_type [(name) @mark.entered (qualified_name (name) @mark.entered)])
+  (_ (named_type [(name) @mark.entered (qualified_name (name) @mark.entered)]))])
+(catch_clause type: (type_list (named_type [(name) @mark.entered (qualified_name (name) @mark.entered)])))
+(_ return_type: [
+  (named_type [(name) @mark.returned (qualified_name (name) @mark.returned)])
+  (_ (named_type [(name) @mark.returned (qualified_name (name) @mark.returned)]))])
+(assignment_expression right: [
+  (object_creation_expression [(name) @mark.value (qualified_name (name) @mark.value)])
+  (function_call_expression function: [(name) @mark.value (qualified_name (name) @mark.value)])
+  (member_call_expression name: (name) @mark.value)
+  (scoped_call_expression name: (name) @mark.value)
+  (member_access_expression name: (name) @mark.value)
+  (variable_name) @mark.value])
 (binary_expression "instanceof" right: (name) @ref.type)
 (binary_expression "instanceof" right: (qualified_name (name) @ref.type))
 
@@ -38,6 +53,7 @@
 
 (simple_parameter name: (variable_name) @ref.local)
 (variadic_parameter name: (variable_name) @ref.local)
+(property_element name: (variable_name) @ref.local)
 (property_promotion_parameter name: (variable_name) @ref.local)
 (assignment_expression left: (variable_name) @ref.local)
 (list_literal (variable_name) @ref.local)

@@ -37,6 +37,19 @@
 (as_pattern name: (identifier) @ref.local)
 (keyword_pattern value: (identifier) @ref.local)
 
+; `Item` in `item = Item.new` says what the variable holds.
+(assignment
+  left: [(identifier) (instance_variable)]
+  right: (call
+    receiver: [(constant) @mark.value (scope_resolution name: (constant) @mark.value)]
+    method: (identifier) @_new)
+  (#eq? @_new "new"))
+(operator_assignment
+  left: [(identifier) (instance_variable)]
+  right: (call
+    receiver: [(constant) @mark.value (scope_resolution name: (constant) @mark.value)]
+    method: (identifier) @_new)
+  (#eq? @_new "new"))
 (assignment left: [(instance_variable) (class_variable) (global_variable)] @ref.assignment)
 (operator_assignment left: [(instance_variable) (class_variable) (global_variable)] @ref.assignment)
 (left_assignment_list [(instance_variable) (class_variable) (global_variable)] @ref.assignment)

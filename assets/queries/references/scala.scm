@@ -56,6 +56,18 @@
 ((tuple_pattern (identifier) @ref.local) (#match? @ref.local "^[a-z_]"))
 ((infix_pattern (identifier) @ref.local) (#match? @ref.local "^[a-z_]"))
 
+; What variables hold, and what functions return: the declared type, or the class that is called.
+(parameter type: [(type_identifier) @mark.value (stable_type_identifier (type_identifier) @mark.value) (generic_type type: (type_identifier) @mark.value)])
+(class_parameter type: [(type_identifier) @mark.value (stable_type_identifier (type_identifier) @mark.value) (generic_type type: (type_identifier) @mark.value)])
+(val_definition type: [(type_identifier) @mark.value (stable_type_identifier (type_identifier) @mark.value) (generic_type type: (type_identifier) @mark.value)])
+(var_definition type: [(type_identifier) @mark.value (stable_type_identifier (type_identifier) @mark.value) (generic_type type: (type_identifier) @mark.value)])
+(typed_pattern type: [(type_identifier) @mark.value (stable_type_identifier (type_identifier) @mark.value) (generic_type type: (type_identifier) @mark.value)])
+(val_definition value: [
+  (instance_expression [(type_identifier) @mark.value (generic_type type: (type_identifier) @mark.value)])
+  (call_expression function: (identifier) @mark.value)])
+(function_definition return_type: [(type_identifier) @mark.returned (stable_type_identifier (type_identifier) @mark.returned) (generic_type type: (type_identifier) @mark.returned)])
+(function_declaration return_type: [(type_identifier) @mark.returned (stable_type_identifier (type_identifier) @mark.returned) (generic_type type: (type_identifier) @mark.returned)])
+
 (assignment_expression left: (identifier) @ref.assignment)
 (assignment_expression left: (field_expression field: (_) @ref.assignment))
 

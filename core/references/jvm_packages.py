@@ -1,4 +1,4 @@
-"""Packages, in languages whose files say which package they belong to, and whose imports give whole names.
+"""Packages of Java, Kotlin and Scala: files say which one they belong to, and imports give whole names.
 
 So an imported name is found by its whole name, wherever the file is: `import org.acme.draw.Shape`.
 """
@@ -33,7 +33,7 @@ class ImportedNames:
                     self.by_name.setdefault(new_name, []).append(whole)
 
 
-class Packages:
+class JvmPackages:
     """The packages and imports of files, each read once."""
 
     def __init__(self, known: KnownNames) -> None:
