@@ -89,6 +89,7 @@ class Resolver:
         self._provided: dict[tuple[str, str, str], list[DefinitionRow]] = {}
         self._is_member: dict[int, bool] = {}
         self._bases: dict[int, Members] = {}
+        self._overriding: dict[tuple[int, str], list[DefinitionRow]] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, _NamesOfFile] = {}
         self.by_members = cache(self._by_members)
@@ -186,6 +187,32 @@ class Resolver:
         is_open = rules_of(holder.language).has_open_classes
         is_named = is_open and row.parent.rpartition(".")[2] == holder.name
         return is_named and self._may_continue(holder, row, row.parent)
+
+    def overriding(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
+        """Return the members of heirs of a class that a call of its own member may run."""
+        if not rules_of(holder.language).has_virtual_calls:
+            return []
+        key = holder.id, name
+        if key not in self._overriding:
+            rows = self.known.definitions_of(name, holder)
+            self._overriding[key] = [row for row in rows if self.is_member(row) and self._is_heir(row, holder)]
+        return self._overriding[key]
+
+    def _is_heir(self, member: DefinitionRow, holder: DefinitionRow) -> bool:
+        """Return whether the class of a member inherits from another one."""
+        rows = self.known.definitions_of(member.parent.rpartition(".")[2], member)
+        pending, seen = [row for row in rows if is_holder(row) and self.owns(row, member)], set[int]()
+        while pending and len(seen) < 10 * _LONGEST_CHAIN:
+            bases = [base for base in self.bases(pending.pop()).definitions if base.id not in seen]
+            if any(base.id == holder.id for base in bases):
+                return True
+            seen.update(base.id for base in bases)
+            pending += bases
+        return False
+
+    def holders_at(self, path: str, place: int) -> list[DefinitionRow]:
+        """Return the classes whose members need no receiver at a place, the innermost first."""
+        return self._files[path].holders(place) if path in self._files else []
 
     def bases(self, holder: DefinitionRow) -> Members:
         """Return the classes of the workspace that a class extends; not complete if it is not known what one is."""
@@ -575,7 +602,7 @@ class _NamesOfFile:
         if self._names.role_at(place) is OccurrenceRole.BASE:
             line = self._names.line_at(place)
             rows = [row for row in rows if row.path != self._path or row.name_line != line]
-        holders = self._holders(place)
+        holders = self.holders(place)
         for full_name in full_names(self._names, place, holders):
             if found := [row for row in rows if row.qualified_name == full_name]:
                 return _of_one_name(found, self._path)
@@ -661,7 +688,7 @@ class _NamesOfFile:
             functions = [row for row in functions if not is_local(row)]
         if self._rules.nests_constants:
             # Blocks may change `self`, so a call without a receiver can mean any method.
-            is_function = functions and not self._holders(place)
+            is_function = functions and not self.holders(place)
             return _by_number(functions) if is_function else Meaning(Certainty.BY_NAME, tuple(candidates))
         if self._rules.sources_scripts:
             return self._in_scripts(place, functions)
@@ -735,11 +762,11 @@ class _NamesOfFile:
             return None
         if self._rules.has_implicit_self:
             # In Ruby, the members of outer classes are not those of `self`.
-            holders = self._holders(place)[: 1 if self._rules.nests_constants else None]
+            holders = self.holders(place)[: 1 if self._rules.nests_constants else None]
         else:
             # In the body of a class itself, its members so far are ordinary names.
             is_direct = self._language == "python" and self._names.is_holder(self._names.symbol_at(place))
-            holders = self._holders(place)[:1] if is_direct else []
+            holders = self.holders(place)[:1] if is_direct else []
         for holder in holders:
             if self._is_field_of(holder, place):
                 return NOTHING
@@ -982,7 +1009,9 @@ class _NamesOfFile:
             return None
         name, types = self._names.name_at(place), self._resolver.types.at(self._path, place - 1)
         if rows := [row for holder in types.holders for row in self._resolver.members(holder, name).definitions]:
-            return _by_number(rows)
+            found = _by_number(rows)
+            overriding = [row for holder in types.holders for row in self._resolver.overriding(holder, name)]
+            return Meaning(found.certainty, (*rows, *(row for row in overriding if row not in rows)))
         if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
             return NOTHING
         if types.holders and not self._rules.has_extensions:
@@ -1037,7 +1066,7 @@ class _NamesOfFile:
         return self._nearest(exact) if exact else None
 
     def _of_self(self, place: int, *, inherited: bool) -> Meaning | None:
-        holders = self._holders(place)
+        holders = self.holders(place)
         if not holders:
             return None
         name = self._names.name_at(place)
@@ -1147,7 +1176,7 @@ class _NamesOfFile:
         around = list(self._names.functions_around(place))
         return bool(around) and self._names.local_before_name(around[-1]) == self._names.receiver_at(place)
 
-    def _holders(self, place: int) -> list[DefinitionRow]:
+    def holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""
         line = self._names.line_at(place)
         around = [row for row in self._resolver.known.holders(self._path) if row.start_line <= line <= row.end_line]
@@ -1157,7 +1186,16 @@ class _NamesOfFile:
                 found += [row] if row.kind != "impl" else self._type_of(row.name)
             elif row.depth == 0 or row.kind == "method":
                 found += self._type_of(row.parent.rpartition(".")[2], row.parent)
-        return found
+        return found or self._fixture(place)
+
+    def _fixture(self, place: int) -> list[DefinitionRow]:
+        """Return the class of a test that is written as a macro: `TEST_F(ItemTest, IsEmpty) { … }`."""
+        names = self._names
+        for symbol in names.functions_around(place) if self._rules.fixture_macros else ():
+            first = names.inside(symbol).start
+            if names.name_at(first) in self._rules.fixture_macros and first + 1 < names.count:
+                return [row for row in self._type_of(names.name_at(first + 1)) if row.path == self._path]
+        return []
 
     def _type_of(self, name: str, whole: str = "") -> list[DefinitionRow]:
         """Return the type that methods outside its body belong to; `whole` is its qualified name, if that is known."""
