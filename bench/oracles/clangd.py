@@ -43,8 +43,12 @@ def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[P
 
 
 def _is_named(server: LanguageServer, place: Place, name: str) -> bool:
-    written = re.compile(rb"[~\w]*").match(server.line(place.path, place.line).encode(), place.column)
-    return place.column == LAST_COLUMN or (written is not None and written.group() == name.encode())
+    line = server.line(place.path, place.line).encode()
+    written = re.compile(rb"\w*").match(line, place.column)
+    # The name of a destructor is a definition, but clangd takes it for a use of the class.
+    is_destructor = line[: place.column].endswith(b"~")
+    is_it = written is not None and written.group() == name.encode() and not is_destructor
+    return place.column == LAST_COLUMN or is_it
 
 
 def loaded_files(project: Path) -> list[str]:

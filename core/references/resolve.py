@@ -47,6 +47,7 @@ _NEVER = frozenset(
         OccurrenceRole.ALIAS,
     ]
 )
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl")
 # See `_since`.
 _FIRST_LINE = 1
 _CALLED = frozenset(["function", "method", "constructor"])
@@ -440,6 +441,8 @@ class _NamesOfFile:
         if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
             return Meaning(found.certainty, (*found.definitions, *constructors))
         excluded = _CALLED if role in self._rules.never_functions else frozenset[str]()
+        if role is OccurrenceRole.MENTION and any(map(is_constructor, found.definitions)):
+            found = Meaning(found.certainty, tuple(row for row in found.definitions if not is_constructor(row)))
         if role in _TYPES and role in self._rules.never_variables:
             excluded = _VALUES
         rows = tuple(row for row in found.definitions if row.kind not in excluded)
@@ -804,7 +807,10 @@ class _NamesOfFile:
         own = self._in_inner_module(place, [row for row in own if self._is_visible(row)])
         if own and self._rules.includes:
             # A prototype in this file is that of the function itself.
-            own += [row for row in candidates if row.path != self._path and "static" not in row.modifiers.split()]
+            things = set(map(same_thing, own))
+            own += [row for row in candidates if row.path != self._path and same_thing(row) in things]
+            if len(things) > 1:
+                return Meaning(Certainty.BY_NAME, tuple(own))
         return certain(own) if own else None
 
     def _is_visible(self, row: DefinitionRow) -> bool:
@@ -964,9 +970,8 @@ class _NamesOfFile:
             return None
         rows = [row for row in candidates if not _is_static(row)]
         rows = [row for row in rows if not self._resolver.is_member(row)]
-        if _count_things(rows) == 1 and self._resolver.reaches(self._path, [row.path for row in rows]):
-            return certain(rows)
-        return None
+        things = {same_thing(row) for row in rows if self._resolver.reaches(self._path, [row.path])}
+        return certain(row for row in rows if same_thing(row) in things) if len(things) == 1 else None
 
     # Names after a receiver
 
@@ -1216,7 +1221,11 @@ def certain(rows: Iterable[DefinitionRow]) -> Meaning:
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
     """Return what definitions of one thing have in common: overloads, a prototype and its function, class parts."""
     rules = rules_of(row.language)
-    is_shared = rules.includes and "static" not in row.modifiers.split()
+    # What is not a function is only shared through a header, and a macro may have the name of a function.
+    is_common = row.kind in _CALLED or row.path.endswith(_HEADERS)
+    is_shared = rules.includes and is_common and "static" not in row.modifiers.split()
+    if rules.includes and row.kind == "macro":
+        return ("" if is_shared else row.path), f"#define {row.qualified_name}"
     is_part = rules.nests_constants and is_holder(row) and ("." in row.qualified_name or row.kind == "module")
     return ("" if is_shared or is_part else row.path), row.qualified_name
 
