@@ -46,7 +46,7 @@ def _is_named(server: LanguageServer, place: Place, name: str) -> bool:
     line = server.line(place.path, place.line).encode()
     written = re.compile(rb"\w*").match(line, place.column)
     # The name of a destructor is a definition, but clangd takes it for a use of the class.
-    is_destructor = line[: place.column].endswith(b"~")
+    is_destructor = line[: place.column].endswith(b"~") and line.startswith(b"(", place.column + len(name.encode()))
     is_it = written is not None and written.group() == name.encode() and not is_destructor
     return place.column == LAST_COLUMN or is_it
 

@@ -479,6 +479,9 @@ class _NamesOfFile:
         # The type itself instead of its parts, if the workspace has it.
         candidates = [row for row in candidates if row.kind not in _PARTS] or candidates
         candidates = [row for row in candidates if can_reach(self._path, row)]
+        if self._rules.includes and name.isupper():
+            # Where a macro stands before a block, the grammar takes it for a function.
+            candidates = [row for row in candidates if row.kind == "macro"] or candidates
         # The parts of a package are taken from each other, but mean nothing either.
         is_part = role is OccurrenceRole.ARGUMENT and self._rules.has_packages
         is_own_name = role is OccurrenceRole.DEFINITION or (role in _NEVER and (not receiver or is_part))
@@ -1222,7 +1225,7 @@ def same_thing(row: DefinitionRow) -> tuple[str, str]:
     """Return what definitions of one thing have in common: overloads, a prototype and its function, class parts."""
     rules = rules_of(row.language)
     # What is not a function is only shared through a header, and a macro may have the name of a function.
-    is_common = row.kind in _CALLED or row.path.endswith(_HEADERS)
+    is_common = row.kind in _CALLED or row.kind == "namespace" or row.path.endswith(_HEADERS)
     is_shared = rules.includes and is_common and "static" not in row.modifiers.split()
     if rules.includes and row.kind == "macro":
         return ("" if is_shared else row.path), f"#define {row.qualified_name}"
