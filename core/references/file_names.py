@@ -63,11 +63,13 @@ class FileNames:
         role = names.role_at(place)
         if role is OccurrenceRole.IMPORT:
             return self._find(place)
-        before = names.taken_from(place)
-        first = before[-1] if before else 0
-        scope = names.symbol_at(place) if not before or self._is_scoped(first) else NO_SYMBOL
-        since = self._since(place, names.name_numbered(first) if before else names.name_at(place))
-        shape = (names.number_at(place), role, scope, since, *before)
+        number, before = names.number_at(place), names.taken_from(place)
+        first = before[-1] if before else number + 1
+        scope, since = NO_SYMBOL, 0
+        if self._is_scoped(first) or not (before or self._rules.has_plain_scopes):
+            scope = names.symbol_at(place)
+            since = self._since(place, names.name_numbered(first)) if self._rules.has_late_variables else 0
+        shape = (number, role, scope, since, *before)
         known = self._known.get(shape)
         if known is None:
             known = self._known[shape] = self._fitting(role, self._find(place))
@@ -75,6 +77,8 @@ class FileNames:
 
     def _fitting(self, role: OccurrenceRole, found: NameMeaning) -> NameMeaning:
         """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
+        if not found.definitions:
+            return found
         if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
             return NameMeaning(found.certainty, (*found.definitions, *constructors))
         excluded = CALLED if role in self._rules.never_functions else frozenset[str]()
@@ -267,6 +271,9 @@ class FileNames:
             if self._is_field_of(holder, place):
                 return NOTHING
             found = self._resolver.members(holder, self._names.name_at(place)).definitions
+            if not self._rules.has_implicit_self:
+                # The body of a class does not see what it inherits.
+                found = tuple(row for row in found if self._resolver.owns(holder, row))
             if self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}:
                 found = tuple(row for row in found if row.kind not in VALUES)
             if found:

@@ -78,8 +78,7 @@ def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Referenc
     written = _written(target)
     paths = sorted({path for name in written for path in known.files_with(name)})
     paths = [path for path in paths if family_of(known.language(path)) == family]
-    known.read_imports(paths)
-    known.read_holders(paths)
+    known.expect(paths)
     for path in paths:
         names = known.names(path)
         if names is None:
@@ -88,11 +87,15 @@ def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Referenc
         new_names = {names.name_at(place + 1) for place in places if names.is_renamed(place)} - {target.name}
         if target.language == "csharp":
             new_names |= resolver.csharp.usings(path, names).new_names(target.name)
-        for place in sorted([*places, *(place for name in new_names for place in names.places(name))]):
-            meaning = resolver.meaning(path, place)
-            if any(row.id in wanted for row in meaning.definitions):
-                where = names.line_at(place), names.column_at(place)
-                yield Reference(path, *where, names.role_at(place), meaning.certainty)
+        if new_names or len(written) > 1:
+            places = sorted([*places, *(place for name in new_names for place in names.places(name))])
+        for place in places:
+            certainty, definitions = resolver.meaning(path, place)
+            for row in definitions:
+                if row.id in wanted:
+                    where = names.line_at(place), names.column_at(place)
+                    yield Reference(path, *where, names.role_at(place), certainty)
+                    break
 
 
 def _written(target: DefinitionRow) -> list[str]:

@@ -5,7 +5,7 @@ from functools import cache
 
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
-from keyhole.core.references.language_rules import family_of
+from keyhole.core.references.language_rules import family_of, is_holder
 from keyhole.core.references.names_in_file import NamesInFile
 from keyhole.core.types import Role
 
@@ -20,6 +20,8 @@ class KnownNames:
         self._names: dict[str, NamesInFile | None] = {}
         self._languages: dict[str, str] = {}
         self._roles: dict[str, str] = {}
+        self._holder_names: dict[str, frozenset[str]] = {}
+        self._expected: set[str] = set()
         self._imports: dict[str, list[ImportRow]] = {}
         self._holders: dict[str, list[DefinitionRow]] = {}
         self._symbols: dict[str, list[DefinitionRow]] = {}
@@ -52,7 +54,7 @@ class KnownNames:
     def imports(self, path: str) -> list[ImportRow]:
         """Return the imports of a file, by line."""
         if path not in self._imports:
-            self.read_imports([path])
+            self.read_imports({path, *self._expected})
         return self._imports[path]
 
     def read_imports(self, paths: Iterable[str]) -> None:
@@ -65,8 +67,19 @@ class KnownNames:
     def holders(self, path: str) -> list[DefinitionRow]:
         """Return the classes of a file, and its methods that stand outside their classes."""
         if path not in self._holders:
-            self.read_holders([path])
+            self.read_holders({path, *self._expected})
         return self._holders[path]
+
+    def holder_names(self, path: str) -> frozenset[str]:
+        """Return the qualified names of the classes of a file."""
+        if path not in self._holder_names:
+            names = (row.qualified_name for row in self.holders(path) if is_holder(row))
+            self._holder_names[path] = frozenset(names)
+        return self._holder_names[path]
+
+    def expect(self, paths: Iterable[str]) -> None:
+        """Say which files the question is about: when something of one is read, it is read of all at once."""
+        self._expected.update(paths)
 
     def read_holders(self, paths: Iterable[str]) -> None:
         """Read the classes of many files at once."""

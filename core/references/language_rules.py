@@ -30,6 +30,8 @@ class LanguageRules:
     class_words: frozenset[str] = frozenset()
     # A method can use the other members of its class without `this`.
     has_implicit_self: bool = False
+    # Nothing but functions and classes of the same file decides what a name on its own means in different places of it.
+    has_plain_scopes: bool = False
     # In the body of a class itself, its members so far are ordinary names.
     has_class_scopes: bool = False
     # A name of another file must be imported, and the imports of this language are resolved.
@@ -105,6 +107,7 @@ _RULES = {
     "python": LanguageRules(
         _words("self cls"),
         _words("super"),
+        has_plain_scopes=True,
         has_class_scopes=True,
         needs_import=True,
         imports_modules=True,
@@ -118,9 +121,15 @@ _RULES = {
         open_types=_words("Any object Mock MagicMock AsyncMock NonCallableMock SimpleNamespace"),
     ),
     "javascript": LanguageRules(
-        _words("this"), _words("super"), needs_import=True, has_unnamed_functions=True, constructor="constructor"
+        _words("this"),
+        _words("super"),
+        has_plain_scopes=True,
+        needs_import=True,
+        has_unnamed_functions=True,
+        constructor="constructor",
     ),
     "go": LanguageRules(
+        has_plain_scopes=True,
         needs_import=True,
         shares_folder=True,
         has_value_types=True,

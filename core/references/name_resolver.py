@@ -71,6 +71,7 @@ class NameResolver:
         self._provided: dict[tuple[str, str, str], list[DefinitionRow]] = {}
         self._is_member: dict[int, bool] = {}
         self._bases: dict[int, Members] = {}
+        self._members_found: dict[tuple[int, str, bool], Members] = {}
         self._overriding: dict[tuple[int, str], list[DefinitionRow]] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, MeaningsOfFile] = {}
@@ -151,9 +152,7 @@ class NameResolver:
             return True
         if row.parent and row.depth == 0 and rules_of(row.language).has_packages:
             return True  # a function that extends a class, which may be outside the workspace
-        return bool(row.parent) and any(
-            holder.qualified_name == row.parent and is_holder(holder) for holder in self.known.holders(row.path)
-        )
+        return bool(row.parent) and row.parent in self.known.holder_names(row.path)
 
     def _is_namespace(self, qualified_name: str) -> bool:
         """Return whether a name of C++ is that of a namespace: `text::quote` may be a method or not."""
@@ -162,7 +161,10 @@ class NameResolver:
 
     def members(self, holder: DefinitionRow, name: str, *, inherited: bool = False) -> Members:
         """Return a member of a class: its own, or else the one that it inherits."""
-        return self._members(holder, name, inherited=inherited, seen=set())
+        key = holder.id, name, inherited
+        if key not in self._members_found:
+            self._members_found[key] = self._members(holder, name, inherited=inherited, seen=set())
+        return self._members_found[key]
 
     def owns(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
         """Return whether a definition is a member of a class."""

@@ -77,6 +77,8 @@ class NamesInFile:
             self._scopes,
             self._outward,
         ) = _columns_of(memoryview(record), self._names_end)
+        self._lines: Numbers | None = None
+        self._receivers_before: Numbers | None = None
         self._known_places: dict[str, list[tuple[int, int]]] = {}
         self._known_locals: dict[str, dict[int, int]] = {}
         self._known_local_places: dict[tuple[str, int], list[int]] = {}
@@ -124,7 +126,8 @@ class NamesInFile:
 
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
-        return int(self._lines[place])
+        lines = self._count_lines() if self._lines is None else self._lines
+        return int(lines[place])
 
     def column_at(self, place: int) -> int:
         """Return the column of a place in bytes, from 0; LAST_COLUMN stands for all beyond."""
@@ -179,7 +182,7 @@ class NamesInFile:
 
     def has_imports_between(self, first: int, end: int) -> bool:
         """Return whether imported names stand on the lines from `first` up to `end`."""
-        start, stop = np.searchsorted(self._lines, [first, end])
+        start, stop = np.searchsorted(self._count_lines() if self._lines is None else self._lines, [first, end])
         return any(self.role_at(place) in _IMPORTED for place in range(start, stop))
 
     # Where types come from
@@ -324,7 +327,8 @@ class NamesInFile:
         return self._record.count(b"\n", HEADER.size, start) if start >= 0 else -1
 
     def _receiver_number(self, place: int) -> int:
-        number: int = self._receivers[self._receivers_before[place]]
+        before = self._count_receivers() if self._receivers_before is None else self._receivers_before
+        number: int = self._receivers[before[place]]
         return number
 
     def _is_taken_from_last(self, place: int) -> bool:
@@ -359,13 +363,15 @@ class NamesInFile:
                 shared.add(scope)
         return {scope: line for scope, line in scopes.items() if scope not in shared}
 
-    @cached_property
-    def _lines(self) -> Numbers:
-        return np.cumsum(np.asarray(self._steps), dtype=np.int64) + 1
+    def _count_lines(self) -> Numbers:
+        lines: Numbers = np.asarray(self._steps).cumsum(dtype=np.int64) + 1
+        self._lines = lines
+        return lines
 
-    @cached_property
-    def _receivers_before(self) -> Numbers:
-        return np.cumsum(np.asarray(self._roles) >= HAS_RECEIVER, dtype=np.int64) - 1
+    def _count_receivers(self) -> Numbers:
+        counts: Numbers = (np.asarray(self._roles) >= HAS_RECEIVER).cumsum(dtype=np.int64) - 1
+        self._receivers_before = counts
+        return counts
 
 
 def _columns_of(record: memoryview, start: int) -> Iterator[memoryview]:
