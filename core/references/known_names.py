@@ -45,9 +45,13 @@ class KnownNames:
     def tests_among(self, paths: Iterable[str]) -> set[str]:
         """Return which of these files are tests or their data."""
         wanted = set(paths)
-        if unknown := wanted - self._roles.keys():
-            self._roles.update(self._store.roles_of(unknown))
+        self.read_roles(wanted)
         return {path for path in wanted if self._roles.get(path) in _TESTS}
+
+    def read_roles(self, paths: Iterable[str]) -> None:
+        """Read whether files are tests, of many at once."""
+        if unknown := set(paths) - self._roles.keys():
+            self._roles.update(self._store.roles_of(unknown))
 
     def imports(self, path: str) -> list[ImportRow]:
         """Return the imports of a file, by line."""
