@@ -213,7 +213,8 @@ def shapes(resolver: NameResolver, path: str) -> dict[Place, Shape]:
         role, receiver = names.role_at(place), names.receiver_at(place)
         kind = receiver if not receiver or receiver in _WORDS else "call" if receiver == NOT_A_NAME else "name"
         at = Place(path, names.line_at(place), names.column_at(place))
-        found[at] = Shape(ROLE_WORDS.get(role, role.name.lower()), kind)
+        words = role.name.lower() if role is OccurrenceRole.DEFINITION else ROLE_WORDS.get(role, role.name.lower())
+        found[at] = Shape(words, kind)
     return found
 
 

@@ -5,6 +5,7 @@ that these flags leave out (`#ifdef _WIN32`) has no references for clangd; `unre
 """
 
 import json
+import re
 import subprocess
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from oracles.language_server import LanguageServer
-from oracles.places import Asked, Place
+from oracles.places import LAST_COLUMN, Asked, Place
 
 HERE = Path(__file__).parent
 MANIFEST = HERE.parent / "quality" / "references.toml"
@@ -21,12 +22,14 @@ DATA = HERE.parent / ".data" / "references"
 HEADERS = (".h", ".hh", ".hpp")
 # What clangd calls code that the preprocessor leaves out.
 _INACTIVE = "comment"
+_DEFINE = re.compile(rb"\s*#\s*define\b")
 
 
 def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[Place]]:
     """Return the references of each definition that clangd knows, without declarations.
 
-    clangd does not record where namespaces are used, so it is not asked about them.
+    clangd does not record where namespaces are used, so it is not asked about them. Places where the name is not
+    written are left out: where a macro is expanded that uses it, or where a constructor makes a variable.
     """
     answers = {}
     with _indexed(project) as server:
@@ -35,8 +38,17 @@ def references(project: Path, asked: Sequence[Asked]) -> dict[Asked, frozenset[P
                 continue
             used, found = (server.places(one, with_declarations=is_with) for is_with in (False, True))
             if one[:3] in found - used:
-                answers[one] = used
+                answers[one] = frozenset(place for place in used if _is_named(server, place, one.name))
     return answers
+
+
+def _is_named(server: LanguageServer, place: Place, name: str) -> bool:
+    line = server.line(place.path, place.line).encode()
+    written = re.compile(rb"\w*").match(line, place.column)
+    # The name of a destructor is a definition, but clangd takes it for a use of the class.
+    is_destructor = line[: place.column].endswith(b"~") and line.startswith(b"(", place.column + len(name.encode()))
+    is_it = written is not None and written.group() == name.encode() and not is_destructor
+    return place.column == LAST_COLUMN or is_it
 
 
 def loaded_files(project: Path) -> list[str]:
@@ -52,10 +64,25 @@ def loaded_files(project: Path) -> list[str]:
 
 
 def unread_lines(project: Path) -> dict[str, list[int]]:
-    """Return the lines of each file that the preprocessor leaves out."""
+    """Return the lines of each file that the preprocessor leaves out, and the bodies of macros.
+
+    What a macro uses is not known where it is defined, only where it is expanded.
+    """
     with _indexed(project) as server:
         types = server.offered["semanticTokensProvider"]["legend"]["tokenTypes"]
-        return {path: list(_inactive_lines(server, path, types)) for path in loaded_files(project)}
+        return {
+            path: sorted({*_inactive_lines(server, path, types), *_lines_of_macros(project / path)})
+            for path in loaded_files(project)
+        }
+
+
+def _lines_of_macros(path: Path) -> Iterator[int]:
+    is_macro = False
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        is_macro = is_macro or _DEFINE.match(line) is not None
+        if is_macro:
+            yield number
+        is_macro = is_macro and line.rstrip().endswith(b"\\")
 
 
 def _inactive_lines(server: LanguageServer, path: str, types: list[str]) -> Iterator[int]:

@@ -78,6 +78,8 @@ class FileNames:
         if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
             return NameMeaning(found.certainty, (*found.definitions, *constructors))
         excluded = CALLED if role in self._rules.never_functions else frozenset[str]()
+        if role is OccurrenceRole.MENTION and any(map(is_constructor, found.definitions)):
+            found = NameMeaning(found.certainty, tuple(row for row in found.definitions if not is_constructor(row)))
         if role in _TYPES and role in self._rules.never_variables:
             excluded = VALUES
         rows = tuple(row for row in found.definitions if row.kind not in excluded)
@@ -260,7 +262,7 @@ class FileNames:
         else:
             # In the body of a class itself, its members so far are ordinary names.
             is_direct = self._rules.has_class_scopes and self._names.is_holder(self._names.symbol_at(place))
-            holders = self._holders(place)[:1] if is_direct else []
+            holders = self.holders(place)[:1] if is_direct else []
         for holder in holders:
             if self._is_field_of(holder, place):
                 return NOTHING
@@ -273,7 +275,7 @@ class FileNames:
 
     def _holders_of_self(self, place: int) -> list[DefinitionRow]:
         """Return the classes whose members need no `this`, the innermost first."""
-        return self._holders(place)
+        return self.holders(place)
 
     def _of_member(self, _: int, members: tuple[DefinitionRow, ...], __: list[DefinitionRow], /) -> NameMeaning:
         """Return what a name means that a class around it has as a member."""
@@ -331,7 +333,7 @@ class FileNames:
         return is_imported and (is_type or since == FIRST_LINE)
 
     def _of_self(self, place: int, *, inherited: bool) -> NameMeaning | None:
-        holders = self._holders(place)
+        holders = self.holders(place)
         if not holders:
             return None
         name = self._names.name_at(place)
@@ -396,7 +398,9 @@ class FileNames:
             return None
         name, types = self._names.name_at(place), self._resolver.types.at(self._path, place - 1)
         if rows := [row for holder in types.holders for row in self._resolver.members(holder, name).definitions]:
-            return by_number(rows)
+            found = by_number(rows)
+            overriding = [row for holder in types.holders for row in self._resolver.overriding(holder, name)]
+            return NameMeaning(found.certainty, (*rows, *(row for row in overriding if row not in rows)))
         if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
             return NOTHING
         if types.holders and not self._rules.has_extensions:
@@ -438,7 +442,7 @@ class FileNames:
         is_late = self._rules.has_late_variables and not self._names.is_holder(symbol)
         return not is_late or first_line <= self._names.line_at(place)
 
-    def _holders(self, place: int) -> list[DefinitionRow]:
+    def holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""
         line = self._names.line_at(place)
         around = [row for row in self._resolver.known.holders(self._path) if row.start_line <= line <= row.end_line]

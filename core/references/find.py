@@ -80,7 +80,6 @@ def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Referenc
     paths = [path for path in paths if family_of(known.language(path)) == family]
     known.read_imports(paths)
     known.read_holders(paths)
-    known.read_roles(paths)
     for path in paths:
         names = known.names(path)
         if names is None:

@@ -19,7 +19,7 @@ class KnownNames:
         self._store = store
         self._names: dict[str, NamesInFile | None] = {}
         self._languages: dict[str, str] = {}
-        self._roles: dict[str, Role] = {}
+        self._roles: dict[str, str] = {}
         self._imports: dict[str, list[ImportRow]] = {}
         self._holders: dict[str, list[DefinitionRow]] = {}
         self._symbols: dict[str, list[DefinitionRow]] = {}
@@ -45,13 +45,9 @@ class KnownNames:
     def tests_among(self, paths: Iterable[str]) -> set[str]:
         """Return which of these files are tests or their data."""
         wanted = set(paths)
-        self.read_roles(wanted)
-        return {path for path in wanted if self._roles.get(path) in _TESTS}
-
-    def read_roles(self, paths: Iterable[str]) -> None:
-        """Read whether files are tests, of many at once."""
-        if unknown := set(paths) - self._roles.keys():
-            self._roles.update(self._store.roles_of(unknown))
+        if unknown := wanted - self._roles.keys():
+            self._roles.update({**dict.fromkeys(unknown, ""), **self._store.roles_of(unknown)})
+        return {path for path in wanted if self._roles[path] in _TESTS}
 
     def imports(self, path: str) -> list[ImportRow]:
         """Return the imports of a file, by line."""
@@ -98,4 +94,5 @@ class KnownNames:
         if known is None:
             known = self._names[file.path] = NamesInFile(file.names)
             self._languages[file.path] = file.language
+            self._roles[file.path] = file.role
         return known

@@ -80,6 +80,10 @@ class LanguageRules:
     has_aliases: bool = False
     # What has members, beside classes and the like.
     other_holders: frozenset[str] = frozenset()
+    # A call of a method may run one that overrides it.
+    has_virtual_calls: bool = False
+    # Macros whose body is that of a method; their first argument is the class.
+    fixture_macros: frozenset[str] = frozenset()
     # Types are known from names, and these words mean the type around them; those of `open_types` may be anything.
     has_value_types: bool = False
     own_type_words: frozenset[str] = frozenset()
@@ -202,6 +206,9 @@ _RULES = {
         has_fields_as_variables=True,
         never_variables=_TYPES,
         never_functions=_FIELDS,
+        has_value_types=True,
+        has_virtual_calls=True,
+        fixture_macros=_words("TEST_F TEST_P TYPED_TEST TYPED_TEST_P BENCHMARK_F BENCHMARK_DEFINE_F"),
     ),
     "php": LanguageRules(
         _words("$this self static"),

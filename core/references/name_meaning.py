@@ -11,6 +11,7 @@ from keyhole.core.references.language_rules import is_holder, rules_of
 PARTS = frozenset(["impl", "extension"])
 MEMBERS = frozenset(["method", "property", "getter", "setter", "constructor", "field"])
 CALLED = frozenset(["function", "method", "constructor"])
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl")
 VALUES = CALLED | {"constant", "event", "getter", "property", "setter", "variable"}
 
 
@@ -54,7 +55,11 @@ def by_number(rows: list[DefinitionRow]) -> NameMeaning:
 def same_thing(row: DefinitionRow) -> tuple[str, str]:
     """Return what definitions of one thing have in common: overloads, a prototype and its function, class parts."""
     rules = rules_of(row.language)
-    is_shared = rules.includes and "static" not in row.modifiers.split()
+    # What is not a function is only shared through a header, and a macro may have the name of a function.
+    is_common = row.kind in CALLED or row.kind == "namespace" or row.path.endswith(_HEADERS)
+    is_shared = rules.includes and is_common and "static" not in row.modifiers.split()
+    if rules.includes and row.kind == "macro":
+        return ("" if is_shared else row.path), f"#define {row.qualified_name}"
     is_part = rules.nests_constants and is_holder(row) and ("." in row.qualified_name or row.kind == "module")
     return ("" if is_shared or is_part else row.path), row.qualified_name
 
@@ -75,7 +80,7 @@ def is_constructor(row: DefinitionRow) -> bool:
 def is_static(row: DefinitionRow) -> bool:
     """Return whether a function of C can only be used in its file; that of a header is in each that includes it."""
     is_c = rules_of(row.language).includes and "static" in row.modifiers.split()
-    return is_c and not row.path.endswith((".h", ".hpp", ".hh", ".hxx", ".inl"))
+    return is_c and not row.path.endswith(_HEADERS)
 
 
 def is_in_module(path: str, module: str) -> bool:

@@ -50,6 +50,9 @@ class MeaningsOfFile(Protocol):
     def meaning(self, place: int) -> NameMeaning:
         """Return what the name at a place may mean."""
 
+    def holders(self, place: int) -> list[DefinitionRow]:
+        """Return the classes around the place, the innermost first."""
+
 
 class NameResolver:
     """Resolves names of one snapshot of the index."""
@@ -68,6 +71,7 @@ class NameResolver:
         self._provided: dict[tuple[str, str, str], list[DefinitionRow]] = {}
         self._is_member: dict[int, bool] = {}
         self._bases: dict[int, Members] = {}
+        self._overriding: dict[tuple[int, str], list[DefinitionRow]] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, MeaningsOfFile] = {}
         self.by_members = cache(self._by_members)
@@ -167,6 +171,32 @@ class NameResolver:
         is_open = rules_of(holder.language).has_open_classes
         is_named = is_open and row.parent.rpartition(".")[2] == holder.name
         return is_named and self._may_continue(holder, row, row.parent)
+
+    def overriding(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
+        """Return the members of heirs of a class that a call of its own member may run."""
+        if not rules_of(holder.language).has_virtual_calls:
+            return []
+        key = holder.id, name
+        if key not in self._overriding:
+            rows = self.known.definitions_of(name, holder)
+            self._overriding[key] = [row for row in rows if self.is_member(row) and self._is_heir(row, holder)]
+        return self._overriding[key]
+
+    def _is_heir(self, member: DefinitionRow, holder: DefinitionRow) -> bool:
+        """Return whether the class of a member inherits from another one."""
+        rows = self.known.definitions_of(member.parent.rpartition(".")[2], member)
+        pending, seen = [row for row in rows if is_holder(row) and self.owns(row, member)], set[int]()
+        while pending and len(seen) < _MOST_CLASSES:
+            bases = [base for base in self.bases(pending.pop()).definitions if base.id not in seen]
+            if any(base.id == holder.id for base in bases):
+                return True
+            seen.update(base.id for base in bases)
+            pending += bases
+        return False
+
+    def holders_at(self, path: str, place: int) -> list[DefinitionRow]:
+        """Return the classes whose members need no receiver at a place, the innermost first."""
+        return self._files[path].holders(place) if path in self._files else []
 
     def bases(self, holder: DefinitionRow) -> Members:
         """Return the classes of the workspace that a class extends; not complete if it is not known what one is."""

@@ -60,6 +60,7 @@ class _Resolver(Protocol):
     def members(self, holder: DefinitionRow, name: str) -> _Members: ...
     def bases(self, holder: DefinitionRow) -> _Members: ...
     def is_from_outside(self, path: str, place: int) -> bool: ...
+    def holders_at(self, path: str, place: int) -> list[DefinitionRow]: ...
 
 
 class ValueTypes:
@@ -164,12 +165,21 @@ class ValueTypes:
         has_fields = rules_of(self._resolver.known.language(path)).has_fields_as_variables
         around = names.around(place) if has_fields else names.functions_around(place)
         scope = next((symbol for symbol in around if symbol in scopes), NO_SYMBOL)
+        if scope == NO_SYMBOL and (field := self._field_around(path, place, name)) is not None:
+            return field
         key = path, scope, name
         if key not in self._variables:
             self._variables[key] = UNKNOWN  # in case it is set to itself
             own = names.local_places(name, scope)
             self._variables[key] = self._held(path, names, own) if own else self._named(path, names, place)
         return self._variables[key]
+
+    def _field_around(self, path: str, place: int, name: str) -> Types | None:
+        """Return the types of a field whose method stands outside its class, as in C++; None if it is no field."""
+        if not rules_of(self._resolver.known.language(path)).includes:
+            return None
+        found = (self._attribute(holder, name) for holder in self._resolver.holders_at(path, place))
+        return next((types for types in found if types is not None), None)
 
     def _instance_variable(self, path: str, names: NamesInFile, place: int, name: str) -> Types:
         """Return what the class around a place in Ruby sets a variable such as `@item` to."""

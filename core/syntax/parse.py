@@ -35,6 +35,11 @@ _UNSAFE = {
 # replaced by x for parsing: positions stay the same, and names are read from the original source.
 _ONLY_ASCII = bytes(range(128)) + b"x" * 128
 
+# A macro before the name of a class, as in `class EXPORT Item {`, which the grammar takes for a function called Item.
+_MACRO_OF_CLASS = re.compile(
+    rb"(\b(?:class|struct)[ \t]+)([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)(?=\s+[A-Za-z_]\w*(?:\s+final)?\s*(?:\{|:[^:]))"
+)
+
 _BLOCK_START = re.compile(rb"\n(?=[^\s{)\]}])")
 # Data languages with keys at the start of lines, so that a part of a file can be parsed separately.
 _MARGIN_HAS_KEYS = frozenset(["yaml"])
@@ -163,7 +168,14 @@ def _parse_part(language: Language, source: bytes, start: int, end: int) -> Node
         parser.included_ranges = [
             Range(first, last, begin, stop) for (first, begin), (last, stop) in pairs if begin < stop
         ]
+    if language.id == "cpp":
+        source = _MACRO_OF_CLASS.sub(_blank_macro, source)
     return parser.parse(source if source.isascii() else source.translate(_ONLY_ASCII)).root_node
+
+
+def _blank_macro(found: re.Match[bytes]) -> bytes:
+    """Replace a macro by blanks, so that positions stay the same."""
+    return found[1] + b" " * len(found[2])
 
 
 def _quoted_bodies(language: Language, source: bytes, start: int, end: int) -> list[tuple[int, int]]:

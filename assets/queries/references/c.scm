@@ -15,6 +15,8 @@
 
 (preproc_def name: (identifier) @ref.argument)
 (preproc_function_def name: (identifier) @ref.argument)
+; In `typedef struct Item Item`, the last name is the one that is defined.
+(type_definition type: (_) declarator: (type_identifier) @ref.local)
 ; The own name of a type that a typedef names too.
 (type_definition type: (struct_specifier name: (type_identifier) @ref.argument body: (_)))
 (type_definition type: (enum_specifier name: (type_identifier) @ref.argument body: (_)))

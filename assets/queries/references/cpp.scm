@@ -61,6 +61,8 @@
 (destructor_name (identifier) @ref.argument)
 (preproc_def name: (identifier) @ref.argument)
 (preproc_function_def name: (identifier) @ref.argument)
+; In `typedef struct Item Item`, the last name is the one that is defined.
+(type_definition type: (_) declarator: (type_identifier) @ref.local)
 ; The own name of a type that a typedef names too.
 (type_definition type: (struct_specifier name: (type_identifier) @ref.argument body: (_)))
 (type_definition type: (enum_specifier name: (type_identifier) @ref.argument body: (_)))
@@ -85,3 +87,32 @@
 (type_identifier) @ref.type
 (namespace_identifier) @ref
 (identifier) @ref
+
+; A class that is only announced.
+((class_specifier name: (type_identifier) @ref.argument !body) . ";")
+((struct_specifier name: (type_identifier) @ref.argument !body) . ";")
+
+; Types of variables, members and results.
+(declaration type: (type_identifier) @mark.entered)
+(declaration type: (qualified_identifier name: (type_identifier) @mark.entered))
+(parameter_declaration type: (type_identifier) @mark.entered)
+(parameter_declaration type: (qualified_identifier name: (type_identifier) @mark.entered))
+(optional_parameter_declaration type: (type_identifier) @mark.entered)
+(field_declaration type: (type_identifier) @mark.entered)
+(field_declaration type: (qualified_identifier name: (type_identifier) @mark.entered))
+(for_range_loop type: (type_identifier) @mark.entered)
+((template_type name: (type_identifier) @_pointer
+  arguments: (template_argument_list . (type_descriptor type: (type_identifier) @mark.entered)))
+  (#any-of? @_pointer "unique_ptr" "shared_ptr" "scoped_ptr" "scoped_refptr"))
+(declaration type: (placeholder_type_specifier)
+  declarator: (init_declarator value: (call_expression function: (identifier) @mark.value)))
+(declaration type: (placeholder_type_specifier)
+  declarator: (init_declarator value: (call_expression function: (qualified_identifier name: (identifier) @mark.value))))
+(declaration type: (placeholder_type_specifier)
+  declarator: (init_declarator value: (new_expression type: (type_identifier) @mark.value)))
+(declaration type: (placeholder_type_specifier)
+  declarator: (init_declarator value: (new_expression type: (qualified_identifier name: (type_identifier) @mark.value))))
+(function_definition type: (type_identifier) @mark.returned)
+(field_declaration type: (type_identifier) @mark.returned declarator: (function_declarator))
+(field_declaration type: (type_identifier) @mark.returned declarator: (_ (function_declarator)))
+(declaration type: (type_identifier) @mark.returned declarator: (function_declarator declarator: (identifier)))

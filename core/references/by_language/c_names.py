@@ -12,6 +12,7 @@ from keyhole.core.references.name_meaning import (
     certain,
     count_things,
     is_static,
+    same_thing,
 )
 from keyhole.core.references.names_in_file import role_set
 from keyhole.core.syntax.occurrences import OccurrenceRole
@@ -27,6 +28,13 @@ class CNames(FileNames):
         found = super().meaning(place)
         return by_name(found.definitions) if found.definitions and self._is_up_to_macros(place, found) else found
 
+    def _candidates(self, place: int) -> list[DefinitionRow]:
+        rows = super()._candidates(place)
+        if not self._names.name_at(place).isupper():
+            return rows
+        # Where a macro stands before a block, the grammar takes it for a function.
+        return [row for row in rows if row.kind == "macro"] or rows
+
     def _imported(self, place: int, candidates: list[DefinitionRow]) -> NameMeaning:
         top = [row for row in candidates if not self._resolver.is_member(row)]
         named = [row for row in top if _is_named(row, self._names.dotted(place))]
@@ -34,15 +42,19 @@ class CNames(FileNames):
 
     def _in_file(self, place: int, candidates: list[DefinitionRow]) -> NameMeaning | None:
         found = super()._in_file(place, candidates)
+        if found is None:
+            return None
         # A prototype in this file is that of the function itself.
-        others = [row for row in candidates if row.path != self._path and "static" not in row.modifiers.split()]
-        return certain((*found.definitions, *others)) if found else None
+        things = set(map(same_thing, found.definitions))
+        others = [row for row in candidates if row.path != self._path and same_thing(row) in things]
+        rows = (*found.definitions, *others)
+        return certain(rows) if len(things) == 1 else by_name(rows)
 
     def _elsewhere(self, _: int, candidates: list[DefinitionRow]) -> NameMeaning | None:
         """Return what the headers that the file includes declare."""
         rows = [row for row in candidates if not is_static(row) and not self._resolver.is_member(row)]
-        is_one = count_things(rows) == 1 and self._resolver.reaches(self._path, [row.path for row in rows])
-        return certain(rows) if is_one else None
+        things = {same_thing(row) for row in rows if self._resolver.reaches(self._path, [row.path])}
+        return certain(row for row in rows if same_thing(row) in things) if len(things) == 1 else None
 
     def _unreached(self, _: int, candidates: list[DefinitionRow]) -> NameMeaning:
         rows = [row for row in candidates if not self._resolver.is_member(row)]
@@ -61,6 +73,19 @@ class CNames(FileNames):
         # What else is in a namespace are no symbols, such as the values of an enum.
         is_space = receiver == "std" or any(row.kind == "namespace" for row in before.definitions)
         return NOTHING if is_space else None
+
+    def holders(self, place: int) -> list[DefinitionRow]:
+        """Return the classes around the place, the innermost first."""
+        return super().holders(place) or self._fixture(place)
+
+    def _fixture(self, place: int) -> list[DefinitionRow]:
+        """Return the class of a test that is written as a macro: `TEST_F(ItemTest, IsEmpty) { … }`."""
+        names = self._names
+        for symbol in names.functions_around(place):
+            first = names.inside(symbol).start
+            if names.name_at(first) in self._rules.fixture_macros and first + 1 < names.count:
+                return [row for row in self._type_of(names.name_at(first + 1)) if row.path == self._path]
+        return []
 
     def _of_alias(self, place: int, receiver: str) -> NameMeaning | None:
         """Return what a name means after another name for its namespace: `namespace words = draw::text`."""

@@ -23,7 +23,7 @@ class RubyNames(FileNames):
     def _unreached(self, place: int, candidates: list[DefinitionRow]) -> NameMeaning:
         # Blocks may change `self`, so a call without a receiver can mean any method.
         functions = [row for row in candidates if not self._resolver.is_member(row)]
-        return by_number(functions) if functions and not self._holders(place) else by_name(candidates)
+        return by_number(functions) if functions and not self.holders(place) else by_name(candidates)
 
     def _is_class_from_outside(self, place: int) -> bool:
         return _is_constant(self._names.name_at(place)) and self._is_outside(place)
@@ -34,7 +34,7 @@ class RubyNames(FileNames):
         if self._names.role_at(place) is OccurrenceRole.BASE:
             line = self._names.line_at(place)
             rows = [row for row in rows if row.path != self._path or row.name_line != line]
-        holders = self._holders(place)
+        holders = self.holders(place)
         for full_name in full_names(self._names, place, holders):
             if found := [row for row in rows if row.qualified_name == full_name]:
                 return _of_one_name(found, self._path)
