@@ -16,7 +16,7 @@ from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
 # How many names are followed: from a variable to the one that it is set to, to the function that returned it, …
-_MOST_STEPS = 8
+_MOST_STEPS = 20
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL)
 _LOCAL = role_set(OccurrenceRole.LOCAL)
 _SET = role_set(OccurrenceRole.ASSIGNMENT)
