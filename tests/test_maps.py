@@ -396,7 +396,7 @@ SPREAD = {
             "  def walk; end",
             "end",
         ],
-        {2: "Animal", 3: "speak", 7: "Zoo::Animal", 8: "walk"},
+        {2: "Animal", 3: "speak", 7: "Animal", 8: "walk"},
     ),
     "animal.scala": (
         "Animal",

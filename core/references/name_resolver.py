@@ -248,8 +248,9 @@ class NameResolver:
     ) -> NameMeaning:
         """Return the members with a name, for a receiver whose type is not known; code cannot reach those of tests."""
         family = family_of(language)
-        members = [row for row in self.known.definitions(name, family) if self.is_member(row)]
-        members = [row for row in members if not is_constructor(row)]
+        rows = self.known.definitions(name, family)
+        self.known.expect(row.path for row in rows if row.parent)
+        members = [row for row in rows if self.is_member(row) and not is_constructor(row)]
         if without_tests and (tests := self.known.tests_among(row.path for row in members)):
             members = [row for row in members if row.path not in tests]
         if is_of_several or is_common_member(language, name) or self._is_declared(name, family):

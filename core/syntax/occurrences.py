@@ -38,11 +38,15 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from itertools import accumulate, chain, repeat
 from operator import sub
+from typing import TYPE_CHECKING
 
-from tree_sitter import Node
-
-from keyhole.core.syntax.spans import Source
 from keyhole.core.types import HOLDS_METHODS, Symbol
+
+if TYPE_CHECKING:
+    # Programs that only read the records must not load grammars.
+    from tree_sitter import Node
+
+    from keyhole.core.syntax.spans import Source
 
 # Longer names are data. A file with more names is generated; only the first ones are recorded.
 _LONGEST_NAME = 200
@@ -119,7 +123,7 @@ _FUNCTIONS = frozenset(["function", "method", "constructor", "getter", "setter",
 
 
 def pack_occurrences(
-    language: str, source: Source, captures: Iterable[dict[str, list[Node]]], symbols: Sequence[Symbol]
+    language: str, source: "Source", captures: Iterable["dict[str, list[Node]]"], symbols: Sequence[Symbol]
 ) -> bytes:
     """Return the names of a file as one compact record, in the order of the source.
 
@@ -164,7 +168,7 @@ def pack_occurrences(
 
 
 def _with_unnamed(  # noqa: PLR0913, PLR0917  # columns of one table
-    unnamed: list[Node], starts: list[int], rows: list[int], firsts: list[int], lasts: list[int], scopes: list[int]
+    unnamed: "list[Node]", starts: list[int], rows: list[int], firsts: list[int], lasts: list[int], scopes: list[int]
 ) -> tuple[list[int], list[int], list[int]]:
     """Add functions without a name to the symbols, each after what is around it."""
     spans = list(zip(firsts, lasts, scopes, strict=True))
@@ -223,7 +227,7 @@ class _Numbers(dict[bytes, int]):
 
 
 def _collect(
-    content: bytes, captures: Iterable[dict[str, list[Node]]]
+    content: bytes, captures: Iterable["dict[str, list[Node]]"]
 ) -> tuple[dict[int, int], dict[int, int], set[int], set[int]]:
     """Return the end of each name, by its start, and the role of each that has one, with its mark.
 
@@ -253,7 +257,7 @@ def _collect(
     return ends, roles, infix, members
 
 
-def _marks_in(found: dict[str, list[Node]]) -> dict[int, int]:
+def _marks_in(found: "dict[str, list[Node]]") -> dict[int, int]:
     """Return the marks of names, by their starts."""
     marks: dict[int, int] = {}
     for capture, mark in _MARKS.items():
@@ -261,7 +265,7 @@ def _marks_in(found: dict[str, list[Node]]) -> dict[int, int]:
     return marks
 
 
-def _add_texts(ends: dict[int, int], roles: dict[int, int], content: bytes, found: dict[str, list[Node]]) -> None:
+def _add_texts(ends: dict[int, int], roles: dict[int, int], content: bytes, found: "dict[str, list[Node]]") -> None:
     """Add the names in what the grammar sees as one text."""
     whole = {node.start_byte for capture in _WHOLE for node in found.get(capture, ())}
     for node in found.pop("ref.string", ()):
@@ -278,7 +282,7 @@ def _add_texts(ends: dict[int, int], roles: dict[int, int], content: bytes, foun
             roles[path.start(1)] = OccurrenceRole.IMPORT
 
 
-def _add_words(ends: dict[int, int], roles: dict[int, int], content: bytes, node: Node) -> None:
+def _add_words(ends: dict[int, int], roles: dict[int, int], content: bytes, node: "Node") -> None:
     """Add the names in code that is not parsed; brackets and dots show what they do."""
     for word in _WORD_IN_CODE.finditer(content, node.start_byte, node.end_byte):
         start, end = word.span(1)
@@ -291,7 +295,7 @@ def _add_words(ends: dict[int, int], roles: dict[int, int], content: bytes, node
             roles[start] = OccurrenceRole.ATTRIBUTE
 
 
-def _add_places(ends: dict[int, int], nodes: list[Node]) -> list[int]:
+def _add_places(ends: dict[int, int], nodes: "list[Node]") -> list[int]:
     """Add the ends of nodes by their starts, and return the starts."""
     starts = [node.start_byte for node in nodes]
     ends.update(zip(starts, [node.end_byte for node in nodes], strict=True))

@@ -34,6 +34,7 @@ Item = TypeVar("Item")
 # The caller of code that is in no function.
 _TOP_LEVEL = "top level"
 _LONGEST_NAME = 80
+_ANY_DEPTH = 1_000_000
 _ROLES = sorted(set(ROLE_WORDS.values()))
 _ALL_LEVELS = frozenset(Certainty)
 
@@ -165,11 +166,14 @@ def _hits(engine: Engine, name: str, lines: list[ReferenceLine]) -> tuple[list[H
     """Return the lines with their source and the definitions around them, and the files that have changed."""
     hits: list[Hit] = []
     changed: set[str] = set()
+    paths = list(dict.fromkeys(one.path for one in lines))
+    symbols = engine.store.symbols_of_files([(path, _ANY_DEPTH) for path in paths])
+    stamps = engine.store.file_stamps(paths)
     for path, group in groupby(lines, key=lambda one: one.path):
         of_file = list(group)
-        owners = owners_of(engine.store.symbols_of_file(path), sorted(one.line for one in of_file))
+        owners = owners_of(symbols[path], sorted(one.line for one in of_file))
         source = engine.files.read(path)
-        stamp = engine.store.file_stamps([path]).get(path)
+        stamp = stamps.get(path)
         if not isinstance(source, SourceFile) or stamp is None or source.digest != stamp.digest:
             changed.add(path)
             hits += [_hit(name, one, owners.get(one.line), "") for one in of_file]
