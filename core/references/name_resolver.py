@@ -182,6 +182,17 @@ class NameResolver:
             self._overriding[key] = [row for row in rows if self.is_member(row) and self._is_heir(row, holder)]
         return self._overriding[key]
 
+    def overridden(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
+        """Return the members of what a class extends or implements that its own member stands for."""
+        found, pending, seen = list[DefinitionRow](), list(self.bases(holder).definitions), set[int]()
+        while pending and len(seen) < _MOST_CLASSES:
+            base = pending.pop()
+            if base.id not in seen:
+                seen.add(base.id)
+                found += [row for row in self.known.definitions_of(name, base) if self.owns(base, row)]
+                pending += self.bases(base).definitions
+        return found
+
     def _is_heir(self, member: DefinitionRow, holder: DefinitionRow) -> bool:
         """Return whether the class of a member inherits from another one."""
         rows = self.known.definitions_of(member.parent.rpartition(".")[2], member)
