@@ -166,9 +166,12 @@ class NameResolver:
 
     def owns(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
         """Return whether a definition is a member of a class."""
+        rules = rules_of(holder.language)
         if row.path == holder.path:
-            return row.parent == holder.qualified_name
-        is_open = rules_of(holder.language).has_open_classes
+            # Functions without a name may have classes of one name, each for itself.
+            is_inside = not rules.has_unnamed_functions or holder.start_line <= row.start_line <= holder.end_line
+            return row.parent == holder.qualified_name and is_inside
+        is_open = rules.has_open_classes
         is_named = is_open and row.parent.rpartition(".")[2] == holder.name
         return is_named and self._may_continue(holder, row, row.parent)
 
