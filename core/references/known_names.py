@@ -19,7 +19,7 @@ class KnownNames:
         self._store = store
         self._names: dict[str, NamesInFile | None] = {}
         self._languages: dict[str, str] = {}
-        self._roles: dict[str, Role] = {}
+        self._roles: dict[str, str] = {}
         self._imports: dict[str, list[ImportRow]] = {}
         self._holders: dict[str, list[DefinitionRow]] = {}
         self._symbols: dict[str, list[DefinitionRow]] = {}
@@ -46,8 +46,8 @@ class KnownNames:
         """Return which of these files are tests or their data."""
         wanted = set(paths)
         if unknown := wanted - self._roles.keys():
-            self._roles.update(self._store.roles_of(unknown))
-        return {path for path in wanted if self._roles.get(path) in _TESTS}
+            self._roles.update({**dict.fromkeys(unknown, ""), **self._store.roles_of(unknown)})
+        return {path for path in wanted if self._roles[path] in _TESTS}
 
     def imports(self, path: str) -> list[ImportRow]:
         """Return the imports of a file, by line."""
@@ -94,4 +94,5 @@ class KnownNames:
         if known is None:
             known = self._names[file.path] = NamesInFile(file.names)
             self._languages[file.path] = file.language
+            self._roles[file.path] = file.role
         return known

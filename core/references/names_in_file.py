@@ -38,16 +38,17 @@ _FUNCTIONS = frozenset([FUNCTION, UNNAMED_FUNCTION])
 _SIZES = {b"B": 1, b"H": 2, b"I": 4}
 
 Numbers = NDArray[np.int64]
-# For each number that a role is recorded as: whether it is one of the wanted roles.
-RoleSet = NDArray[np.bool_]
+# For each number that a role is recorded as: 1 if it is one of the wanted roles.
+RoleSet = bytes
 
 
 def role_set(*roles: OccurrenceRole, is_taken: bool = False) -> RoleSet:
-    """Return these roles as a set that whole columns are looked up in, for names that are taken from others or not."""
-    wanted: RoleSet = np.zeros(2 * HAS_RECEIVER, dtype=np.bool_)
-    for mark in (0, IS_VALUE, IS_ENTERED, IS_RETURNED):
-        wanted[[role | mark | (HAS_RECEIVER if is_taken else 0) for role in roles]] = True
-    return wanted
+    """Return these roles, with any mark, as a set; `is_taken` wants those of names that are taken from something."""
+    wanted = bytearray(2 * HAS_RECEIVER)
+    for role in roles:
+        for mark in (0, IS_VALUE, IS_ENTERED, IS_RETURNED):
+            wanted[role | mark | (HAS_RECEIVER if is_taken else 0)] = 1
+    return bytes(wanted)
 
 
 _ARGUMENT = role_set(OccurrenceRole.ARGUMENT)
@@ -55,7 +56,6 @@ _LOCAL = role_set(OccurrenceRole.LOCAL, OccurrenceRole.OUTER)
 _FIELD = role_set(OccurrenceRole.LOCAL, OccurrenceRole.ARGUMENT)
 _MEMBER_SET = role_set(OccurrenceRole.ASSIGNMENT, is_taken=True)
 _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
-_NO_PLACES: Numbers = np.zeros(0, dtype=np.int64)
 
 
 class NamesInFile:
@@ -65,6 +65,22 @@ class NamesInFile:
         _, size = HEADER.unpack_from(record)
         self._record = record
         self._names_end = HEADER.size + size
+        # Plain attributes: a question opens thousands of files, and looks at few of their columns twice.
+        (
+            self._name_of,
+            self._roles,
+            self._receivers,
+            self._steps,
+            self._columns,
+            self._firsts,
+            self._lasts,
+            self._scopes,
+            self._outward,
+        ) = _columns_of(memoryview(record), self._names_end)
+        self._known_places: dict[str, list[tuple[int, int]]] = {}
+        self._known_locals: dict[str, dict[int, int]] = {}
+        self._known_local_places: dict[tuple[str, int], list[int]] = {}
+        self._known_type_parameters: dict[str, set[int]] = {}
 
     def __contains__(self, name: str) -> bool:
         return self._number(name) >= 0
@@ -83,14 +99,11 @@ class NamesInFile:
 
     def places(self, name: str) -> list[int]:
         """Return where a name stands, in order."""
-        found: list[int] = self._places(name).tolist()
-        return found
+        return [place for place, _ in self._places(name)]
 
     def places_in_roles(self, name: str, roles: RoleSet) -> list[int]:
         """Return where a name has one of these roles, in order."""
-        places = self._places(name)
-        found: list[int] = places[roles[np.asarray(self._roles)[places]]].tolist()
-        return found
+        return [place for place, role in self._places(name) if roles[role]]
 
     def name_numbered(self, number: int) -> str:
         """Return the name that `taken_from` gives a number."""
@@ -296,9 +309,14 @@ class NamesInFile:
 
     # Columns of the record
 
-    def _places(self, name: str) -> Numbers:
-        number = self._number(name)
-        return np.flatnonzero(np.asarray(self._name_of) == number) if number >= 0 else _NO_PLACES
+    def _places(self, name: str) -> list[tuple[int, int]]:
+        """Return where a name stands, each with its role as it is recorded."""
+        known = self._known_places.get(name)
+        if known is None:
+            number = self._number(name)
+            places = np.flatnonzero(np.asarray(self._name_of) == number).tolist() if number >= 0 else ()
+            known = self._known_places[name] = [(place, self._roles[place]) for place in places]
+        return known
 
     def _number(self, name: str) -> int:
         """Return the number of a name, or -1; without splitting the names, since most files are read for one name."""
@@ -342,65 +360,18 @@ class NamesInFile:
         return {scope: line for scope, line in scopes.items() if scope not in shared}
 
     @cached_property
-    def _known_locals(self) -> dict[str, dict[int, int]]:
-        return {}
-
-    @cached_property
-    def _known_local_places(self) -> dict[tuple[str, int], list[int]]:
-        return {}
-
-    @cached_property
-    def _known_type_parameters(self) -> dict[str, set[int]]:
-        return {}
-
-    @cached_property
-    def _all_columns(self) -> list[memoryview]:
-        columns, start = [], self._names_end
-        record = memoryview(self._record)
-        while start < len(record):
-            code, count = COLUMN.unpack_from(record, start)
-            start += COLUMN.size
-            size = count * _SIZES[code]
-            columns.append(record[start : start + size].cast(code.decode()))
-            start += size
-        return columns
-
-    @cached_property
-    def _name_of(self) -> memoryview:
-        return self._all_columns[0]
-
-    @cached_property
-    def _roles(self) -> memoryview:
-        return self._all_columns[1]
-
-    @cached_property
-    def _receivers(self) -> memoryview:
-        return self._all_columns[2]
-
-    @cached_property
     def _lines(self) -> Numbers:
-        return np.cumsum(np.asarray(self._all_columns[3]), dtype=np.int64) + 1
-
-    @cached_property
-    def _columns(self) -> memoryview:
-        return self._all_columns[4]
-
-    @cached_property
-    def _firsts(self) -> memoryview:
-        return self._all_columns[5]
-
-    @cached_property
-    def _lasts(self) -> memoryview:
-        return self._all_columns[6]
-
-    @cached_property
-    def _scopes(self) -> memoryview:
-        return self._all_columns[7]
-
-    @cached_property
-    def _outward(self) -> memoryview:
-        return self._all_columns[8]
+        return np.cumsum(np.asarray(self._steps), dtype=np.int64) + 1
 
     @cached_property
     def _receivers_before(self) -> Numbers:
         return np.cumsum(np.asarray(self._roles) >= HAS_RECEIVER, dtype=np.int64) - 1
+
+
+def _columns_of(record: memoryview, start: int) -> Iterator[memoryview]:
+    while start < len(record):
+        code, count = COLUMN.unpack_from(record, start)
+        start += COLUMN.size
+        size = count * _SIZES[code]
+        yield record[start : start + size].cast(code.decode())
+        start += size
