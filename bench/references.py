@@ -36,12 +36,12 @@ INDEX_ROUNDS = 3
 TURNS = 5
 MOST_MILLISECONDS = 30.0
 FUNCTION = "def shared_{0}(value):\n    return value\n\n\n"
-METHOD = "class Holder{0}:\n    def method_{0}(self):\n        return {0}\n\n\n"
+METHOD = "class SharedHolder{0}:\n    def method_{0}(self):\n        return {0}\n\n\n"
 CALLS = "\n\ndef use_shared_{0}(value):\n    from shared import shared_{0}\n    return shared_{0}(shared_{0}(value))\n"
 # A class that is known, and a variable of unknown type.
 METHODS = (
-    "\n\ndef use_method_{0}(value):\n    from shared import Holder{0}\n"
-    "    return Holder{0}.method_{0}(value) + value.method_{0}() + Holder{0}().method_{0}()\n"
+    "\n\ndef use_method_{0}(value):\n    from shared import SharedHolder{0}\n"
+    "    return SharedHolder{0}.method_{0}(value) + value.method_{0}() + SharedHolder{0}().method_{0}()\n"
 )
 
 
@@ -94,7 +94,7 @@ def open_service(root: Path, cache: Path) -> Service:
 
 def query_times(service: Service) -> dict[str, float]:
     """Time the first page of references and of callers of each symbol, in a random order; the first is a warm-up."""
-    names = [f"shared_{number}" if number % 2 else f"Holder{number}.method_{number}" for number in range(SYMBOLS)]
+    names = [f"shared_{number}" if number % 2 else f"SharedHolder{number}.method_{number}" for number in range(SYMBOLS)]
     service.relation_view(ReferencesRequest(symbol=names[0]))
     figures: dict[str, float] = {"files": float(len(service.inventory().files))}
     for relation in (ReferenceRelation.REFERENCES, ReferenceRelation.CALLERS):

@@ -407,12 +407,19 @@ class FileNames:
         if rows := [row for holder in types.holders for row in self._resolver.members(holder, name).definitions]:
             found = by_number(rows)
             overriding = [row for holder in types.holders for row in self._resolver.overriding(holder, name)]
+            if self._rules.has_contracts:
+                overriding += [row for holder in types.holders for row in self._resolver.overridden(holder, name)]
             return NameMeaning(found.certainty, (*rows, *(row for row in overriding if row not in rows)))
         if any(self._resolver.types.has_attribute(holder, name) for holder in types.holders):
             return NOTHING
-        if types.holders and not self._rules.has_extensions:
+        if types.holders and not self._rules.has_extensions and not self._may_inherit(types.holders, name):
             return self._resolver.by_members(name, self._language, is_of_several=True)
         return NOTHING if types.is_outside and not types.is_unknown else None
+
+    def _may_inherit(self, holders: Iterable[DefinitionRow], name: str) -> bool:
+        """Return whether a class may have a member from a base that is not known, where that is common."""
+        is_asked = self._rules.has_unnamed_functions
+        return is_asked and not all(self._resolver.members(holder, name).is_complete for holder in holders)
 
     def _of_unknown(self, place: int, name: str) -> NameMeaning:
         """Return the members that a name may mean, if what it is taken from is not known."""

@@ -84,6 +84,8 @@ class LanguageRules:
     other_holders: frozenset[str] = frozenset()
     # A call of a method may run one that overrides it.
     has_virtual_calls: bool = False
+    # A call of a method is also one of the method of an interface that it implements.
+    has_contracts: bool = False
     # Macros whose body is that of a method; their first argument is the class.
     fixture_macros: frozenset[str] = frozenset()
     # Types are known from names, and these words mean the type around them; those of `open_types` may be anything.
@@ -127,6 +129,10 @@ _RULES = {
         needs_import=True,
         has_unnamed_functions=True,
         constructor="constructor",
+        has_value_types=True,
+        has_virtual_calls=True,
+        has_contracts=True,
+        open_types=_words("any unknown object Object"),
     ),
     "go": LanguageRules(
         has_plain_scopes=True,

@@ -168,9 +168,12 @@ class NameResolver:
 
     def owns(self, holder: DefinitionRow, row: DefinitionRow) -> bool:
         """Return whether a definition is a member of a class."""
+        rules = rules_of(holder.language)
         if row.path == holder.path:
-            return row.parent == holder.qualified_name
-        is_open = rules_of(holder.language).has_open_classes
+            # Functions without a name may have classes of one name, each for itself.
+            is_inside = not rules.has_unnamed_functions or holder.start_line <= row.start_line <= holder.end_line
+            return row.parent == holder.qualified_name and is_inside
+        is_open = rules.has_open_classes
         is_named = is_open and row.parent.rpartition(".")[2] == holder.name
         return is_named and self._may_continue(holder, row, row.parent)
 
@@ -183,6 +186,17 @@ class NameResolver:
             rows = self.known.definitions_of(name, holder)
             self._overriding[key] = [row for row in rows if self.is_member(row) and self._is_heir(row, holder)]
         return self._overriding[key]
+
+    def overridden(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
+        """Return the members of what a class extends or implements that its own member stands for."""
+        found, pending, seen = list[DefinitionRow](), list(self.bases(holder).definitions), set[int]()
+        while pending and len(seen) < _MOST_CLASSES:
+            base = pending.pop()
+            if base.id not in seen:
+                seen.add(base.id)
+                found += [row for row in self.known.definitions_of(name, base) if self.owns(base, row)]
+                pending += self.bases(base).definitions
+        return found
 
     def _is_heir(self, member: DefinitionRow, holder: DefinitionRow) -> bool:
         """Return whether the class of a member inherits from another one."""

@@ -78,3 +78,11 @@
 (identifier) @ref
 (arrow_function) @scope
 (function_expression) @scope
+
+; What variables, members and results hold.
+(variable_declarator name: (identifier) value: (new_expression constructor: (identifier) @mark.value))
+(variable_declarator name: (identifier) value: (call_expression function: (identifier) @mark.value))
+(variable_declarator name: (identifier)
+  value: (await_expression (call_expression function: (identifier) @mark.value)))
+(assignment_expression right: (new_expression constructor: (identifier) @mark.value))
+(return_statement (new_expression constructor: (identifier) @mark.returned))

@@ -90,3 +90,25 @@
 (identifier) @ref
 (arrow_function) @scope
 (function_expression) @scope
+
+; What variables, members and results hold.
+(variable_declarator name: (identifier) value: (new_expression constructor: (identifier) @mark.value))
+(variable_declarator name: (identifier) value: (call_expression function: (identifier) @mark.value))
+(variable_declarator name: (identifier)
+  value: (await_expression (call_expression function: (identifier) @mark.value)))
+(assignment_expression right: (new_expression constructor: (identifier) @mark.value))
+(return_statement (new_expression constructor: (identifier) @mark.returned))
+(required_parameter pattern: (identifier) type: (type_annotation (type_identifier) @mark.value))
+(required_parameter pattern: (identifier) type: (type_annotation (generic_type name: (type_identifier) @mark.value)))
+(required_parameter pattern: (identifier) type: (type_annotation (union_type (type_identifier) @mark.value)))
+(optional_parameter pattern: (identifier) type: (type_annotation (type_identifier) @mark.value))
+(optional_parameter pattern: (identifier) type: (type_annotation (generic_type name: (type_identifier) @mark.value)))
+(variable_declarator name: (identifier) type: (type_annotation (type_identifier) @mark.value))
+(variable_declarator name: (identifier) type: (type_annotation (generic_type name: (type_identifier) @mark.value)))
+(variable_declarator name: (identifier) type: (type_annotation (union_type (type_identifier) @mark.value)))
+(public_field_definition type: (type_annotation (type_identifier) @mark.value))
+(public_field_definition type: (type_annotation (generic_type name: (type_identifier) @mark.value)))
+(public_field_definition value: (new_expression constructor: (identifier) @mark.value))
+(function_declaration return_type: (type_annotation (type_identifier) @mark.returned))
+(method_definition return_type: (type_annotation (type_identifier) @mark.returned))
+(arrow_function return_type: (type_annotation (type_identifier) @mark.returned))
