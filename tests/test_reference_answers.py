@@ -17,8 +17,10 @@ from served import call
 
 from keyhole.core.errors import ErrorKind, KeyholeError, QueryError
 from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.references.call_tree import MOST_PER_FUNCTION
+from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.service import Service
 from keyhole.core.types import Format
 from keyhole.mcp_server.server import build_server
@@ -303,3 +305,47 @@ def test_names_with_spaces_quotes_and_line_ends(tmp_path: Path) -> None:
             rows = engine.store.definitions_named(name)
         assert rows
         assert service.relation_view(ReferencesRequest(path=rows[0].path, line=rows[0].name_line)).text
+
+
+# Hostile workspaces
+
+
+def test_long_chains_of_imports_and_classes_are_followed_only_so_far(tmp_path: Path) -> None:
+    passed_on = {f"c{number}.py": f"from c{number + 1} import chained\n" for number in range(1_200)}
+    classes = [
+        f"class K{number}(K{number - 1}):\n    def go(self):\n        self.gone()\n" for number in range(1, 1_200)
+    ]
+    put(
+        tmp_path / "work",
+        {
+            **passed_on,
+            "c1200.py": "def chained():\n    pass\n",
+            "classes.py": "class K0:\n    pass\n" + "".join(classes),
+            "other.py": "class Other:\n    def gone(self):\n        pass\n",
+        },
+    )
+    service = open_service(tmp_path / "work")
+    assert facts(service, ReferencesRequest(symbol="chained"))["by_certainty"] == {"certain": 101}
+    assert facts(service, ReferencesRequest(symbol="Other.gone"))["by_certainty"] == {"by name": 1_199}
+
+
+def test_thousands_of_methods_with_one_name_take_no_quadratic_time(tmp_path: Path) -> None:
+    def calls(number: int) -> int:
+        """Return how often it is asked whether a class owns a definition."""
+        classes = [f"class C{one}:\n    def same(self):\n        self.same()\n" for one in range(number)]
+        put(tmp_path / f"work{number}", {"many.py": "".join(classes)})
+        service = open_service(tmp_path / f"work{number}")
+        asked = 0
+        owns = NameResolver.owns
+
+        def counted(self: NameResolver, holder: DefinitionRow, row: DefinitionRow) -> bool:
+            nonlocal asked
+            asked += 1
+            return owns(self, holder, row)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(NameResolver, "owns", counted)
+            assert lines(service, symbol="C5.same") == ["many.py:18 call certain"]
+        return asked
+
+    assert calls(400) <= 400 * 5

@@ -113,7 +113,6 @@ class ClassHierarchy:
     def _members(self, target: DefinitionRow, classes: list[Relative], kinship: Kinship) -> list[Relative]:
         found = []
         for one in classes:
-            rows = self._resolver.known.definitions_of(target.name, target)
-            rows = [row for row in rows if self._resolver.owns(one.definition, row)]
+            rows = self._resolver.own_members(one.definition, target.name)
             found += [Relative(row, kinship, one.depth, one.certainty) for row in rows[:1]]
         return found

@@ -56,6 +56,7 @@ class FileNames:
         self._family = family_of(self._language)
         self._known: dict[tuple[int, ...], NameMeaning] = {}
         self._scoped: dict[int, bool] = {UNNAMED: False}
+        self._known_reachable: dict[int, tuple[list[DefinitionRow], list[DefinitionRow]]] = {}
 
     def meaning(self, place: int) -> NameMeaning:
         """Return what the name at a place may mean; places with all in common that counts share their meaning."""
@@ -114,10 +115,7 @@ class FileNames:
     def _find(self, place: int) -> NameMeaning:
         name, role = self._names.name_at(place), self._names.role_at(place)
         receiver = self._names.receiver_at(place)
-        candidates = self._candidates(place)
-        # The type itself instead of its parts, if the workspace has it.
-        candidates = [row for row in candidates if row.kind not in PARTS] or candidates
-        candidates = [row for row in candidates if can_reach(self._path, row)]
+        candidates = self._reachable(self._candidates(place))
         if self._is_own_name(place, receiver) and not self._names_part_of(place, candidates):
             return NOTHING
         if (meaning := self._by_full_name(place)) is not None:
@@ -129,6 +127,17 @@ class FileNames:
         if role is OccurrenceRole.IMPORT:
             return self._imported(place, candidates)
         return self._in_code(place, receiver, candidates)
+
+    def _reachable(self, candidates: list[DefinitionRow]) -> list[DefinitionRow]:
+        """Return the definitions that the file can use; many places of a name share one list of them."""
+        known = self._known_reachable.get(id(candidates))
+        if known is None:
+            # The type itself instead of its parts, if the workspace has it.
+            whole = [row for row in candidates if row.kind not in PARTS] or candidates
+            reachable = [row for row in whole if can_reach(self._path, row)]
+            # The list itself is kept too, so that no other list gets its id.
+            known = self._known_reachable[id(candidates)] = candidates, reachable
+        return known[1]
 
     # What languages do in their own ways
 

@@ -35,12 +35,12 @@ from keyhole.core.references.php_namespaces import Namespaces
 from keyhole.core.references.ruby_constants import declarations
 from keyhole.core.references.rust_paths import inner_modules, split_imports
 from keyhole.core.references.swift_modules import module_of
-from keyhole.core.references.value_types import ValueTypes
+from keyhole.core.references.value_types import MOST_CLASSES, ValueTypes
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
-# How many classes up a member is looked for.
-_MOST_CLASSES = 100
+# How many files an import is followed through.
+_MOST_IMPORTS = 100
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
 
 
@@ -72,6 +72,7 @@ class NameResolver:
         self._is_member: dict[int, bool] = {}
         self._bases: dict[int, Members] = {}
         self._members_found: dict[tuple[int, str, bool], Members] = {}
+        self._by_owner: dict[tuple[str, str], dict[str, list[DefinitionRow]]] = {}
         self._overriding: dict[tuple[int, str], list[DefinitionRow]] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, MeaningsOfFile] = {}
@@ -104,12 +105,14 @@ class NameResolver:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
         key = path, name, family
         if key not in self._provided:
-            self._provided[key] = self._find_provided(path, name, family, set())
+            self._provided[key] = self._find_provided(path, name, family, set(), 0)
         return self._provided[key]
 
-    def _find_provided(self, path: str, name: str, family: str, seen: set[tuple[str, str]]) -> list[DefinitionRow]:
+    def _find_provided(
+        self, path: str, name: str, family: str, seen: set[tuple[str, str]], steps: int
+    ) -> list[DefinitionRow]:
         """Follow imports through other files; `seen` has those on the way, because files may import each other."""
-        if (path, name) in seen:
+        if (path, name) in seen or steps > _MOST_IMPORTS:
             return []
         seen.add((path, name))
         own = [row for row in self.known.definitions(name, family) if is_in_module(row.path, path)]
@@ -120,10 +123,11 @@ class NameResolver:
             return []
         for binding in bindings.of(name):
             is_module = not binding.name and rules_of(family).imports_modules
+            there = binding.name or name
             is_inside = binding.path and not is_module
-            if is_inside and (found := self._find_provided(binding.path, binding.name or name, family, seen)):
+            if is_inside and (found := self._find_provided(binding.path, there, family, seen, steps + 1)):
                 return found
-        return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen)]
+        return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen, steps + 1)]
 
     def same_definitions(self, target: DefinitionRow) -> set[int]:
         """Return the ids of all definitions of one thing, such as overloads."""
@@ -177,6 +181,16 @@ class NameResolver:
         is_named = is_open and row.parent.rpartition(".")[2] == holder.name
         return is_named and self._may_continue(holder, row, row.parent)
 
+    def own_members(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
+        """Return the definitions of a name that are members of a class itself, not of its bases."""
+        by_owner = self._by_owner.get((name, holder.language))
+        if by_owner is None:
+            by_owner = self._by_owner[name, holder.language] = {}
+            for row in self.known.definitions_of(name, holder):
+                by_owner.setdefault(row.parent.rpartition(".")[2], []).append(row)
+        owners = dict.fromkeys([holder.qualified_name.rpartition(".")[2], holder.name])
+        return [row for owner in owners for row in by_owner.get(owner, ()) if self.owns(holder, row)]
+
     def overriding(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
         """Return the members of heirs of a class that a call of its own member may run."""
         if not rules_of(holder.language).has_virtual_calls:
@@ -190,11 +204,11 @@ class NameResolver:
     def overridden(self, holder: DefinitionRow, name: str) -> list[DefinitionRow]:
         """Return the members of what a class extends or implements that its own member stands for."""
         found, pending, seen = list[DefinitionRow](), list(self.bases(holder).definitions), set[int]()
-        while pending and len(seen) < _MOST_CLASSES:
+        while pending and len(seen) < MOST_CLASSES:
             base = pending.pop()
             if base.id not in seen:
                 seen.add(base.id)
-                found += [row for row in self.known.definitions_of(name, base) if self.owns(base, row)]
+                found += self.own_members(base, name)
                 pending += self.bases(base).definitions
         return found
 
@@ -202,7 +216,7 @@ class NameResolver:
         """Return whether the class of a member inherits from another one."""
         rows = self.known.definitions_of(member.parent.rpartition(".")[2], member)
         pending, seen = [row for row in rows if is_holder(row) and self.owns(row, member)], set[int]()
-        while pending and len(seen) < _MOST_CLASSES:
+        while pending and len(seen) < MOST_CLASSES:
             bases = [base for base in self.bases(pending.pop()).definitions if base.id not in seen]
             if any(base.id == holder.id for base in bases):
                 return True
@@ -304,11 +318,11 @@ class NameResolver:
         return self._reached[path]
 
     def _members(self, holder: DefinitionRow, name: str, *, inherited: bool, seen: set[int]) -> Members:
-        if holder.id in seen or len(seen) > _MOST_CLASSES:
-            return Members((), is_complete=True)
+        if holder.id in seen or len(seen) > MOST_CLASSES:
+            return Members((), is_complete=holder.id in seen)
         seen.add(holder.id)
         family = family_of(holder.language)
-        own = [] if inherited else [row for row in self.known.definitions(name, family) if self.owns(holder, row)]
+        own = [] if inherited else self.own_members(holder, name)
         own = [row for row in own if not is_constructor(row)]
         own = own or self._in_companion(holder, name)
         if own:
@@ -329,9 +343,8 @@ class NameResolver:
     def _first_member(self, holder: DefinitionRow, name: str) -> Members:
         """Return a member of the first class that has it, in an order in which each class comes before its bases."""
         above, is_complete = self._above(holder)
-        rows = self.known.definitions(name, family_of(holder.language))
         for base in above:
-            if own := [row for row in rows if self.owns(base, row)]:
+            if own := self.own_members(base, name):
                 return Members(tuple(own), is_complete=True)
         return Members((), is_complete)
 
@@ -340,14 +353,16 @@ class NameResolver:
         found: list[DefinitionRow] = []
         is_complete = True
         pending = [holder]
-        while pending and len(found) < _MOST_CLASSES:
+        while pending and len(found) < MOST_CLASSES:
             one = pending.pop()
             found.append(one)
             bases = self.bases(one)
             is_complete = is_complete and bases.is_complete
             pending += reversed(bases.definitions)
         last = {row.id: number for number, row in enumerate(found)}
-        return [row for number, row in enumerate(found) if last[row.id] == number and row.id != holder.id], is_complete
+        return [row for number, row in enumerate(found) if last[row.id] == number and row.id != holder.id], (
+            is_complete and not pending
+        )
 
     def _declares(self, holder: DefinitionRow, name: str) -> bool:
         """Return whether a class of Ruby declares an attribute of this name, which hides one of a base."""
@@ -362,8 +377,7 @@ class NameResolver:
             return []
         inner = [row for row in self.known.holders(holder.path) if row.parent == holder.qualified_name]
         companions = [row for row in inner if "companion" in row.signature.split()]
-        rows = self.known.definitions(name, family_of(holder.language)) if companions else []
-        return [row for row in rows for companion in companions if self.owns(companion, row)]
+        return [row for companion in companions for row in self.own_members(companion, name)]
 
     def _find_bases(self, holder: DefinitionRow) -> Members:
         bases: dict[int, DefinitionRow] = {}

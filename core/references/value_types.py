@@ -4,7 +4,7 @@ Only names are followed, never the flow of a program. So a type that is found he
 certain.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from keyhole.core.index.rows import DefinitionRow
@@ -17,6 +17,8 @@ from keyhole.core.types import HOLDS_METHODS
 
 # How many names are followed: from a variable to the one that it is set to, to the function that returned it, …
 _MOST_STEPS = 20
+# How many classes up a member is looked for.
+MOST_CLASSES = 100
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL)
 _LOCAL = role_set(OccurrenceRole.LOCAL)
 _SET = role_set(OccurrenceRole.ASSIGNMENT)
@@ -87,14 +89,23 @@ class ValueTypes:
 
     def has_attribute(self, holder: DefinitionRow, name: str) -> bool:
         """Return whether a class or one of its bases sets a member of this name, which is no definition."""
+        return any(self._sets(one, name) for one in self._with_bases(holder))
+
+    def _sets(self, holder: DefinitionRow, name: str) -> bool:
         key = holder.id, name
         if key not in self._is_set:
-            self._is_set[key] = False
-            bases = self._resolver.bases(holder).definitions
-            self._is_set[key] = bool(self._places(holder, name)) or any(
-                self.has_attribute(base, name) for base in bases
-            )
+            self._is_set[key] = bool(self._places(holder, name))
         return self._is_set[key]
+
+    def _with_bases(self, holder: DefinitionRow) -> Iterator[DefinitionRow]:
+        """Yield a class and what it inherits from, each once, since classes may extend each other."""
+        pending, seen = [holder], set[int]()
+        while pending and len(seen) < MOST_CLASSES:
+            one = pending.pop()
+            if one.id not in seen:
+                seen.add(one.id)
+                yield one
+                pending += reversed(self._resolver.bases(one).definitions)
 
     def _find(self, path: str, names: NamesInFile, place: int) -> Types:
         role, receiver, name = names.role_at(place), names.receiver_at(place), names.name_at(place)
@@ -206,13 +217,14 @@ class ValueTypes:
 
     def _attribute(self, holder: DefinitionRow, name: str) -> Types | None:
         """Return the types of a member that a class or one of its bases sets or defines; None if there is none."""
-        key = holder.id, name
-        if key not in self._attributes:
-            self._attributes[key] = None
-            own = self._own_attribute(holder, name)
-            above = (self._attribute(base, name) for base in self._resolver.bases(holder).definitions)
-            self._attributes[key] = own or next((types for types in above if types is not None), None)
-        return self._attributes[key]
+        for one in self._with_bases(holder):
+            key = one.id, name
+            if key not in self._attributes:
+                self._attributes[key] = None  # in case it is set to itself
+                self._attributes[key] = self._own_attribute(one, name)
+            if (types := self._attributes[key]) is not None:
+                return types
+        return None
 
     def _own_attribute(self, holder: DefinitionRow, name: str) -> Types | None:
         names, places = self._resolver.known.names(holder.path), self._places(holder, name)
