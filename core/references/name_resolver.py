@@ -3,7 +3,7 @@
 How the names of one file are resolved is in file_names.py, and in by_language/ where a language has its own ways.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from functools import cache
 from typing import Protocol
 
@@ -39,8 +39,6 @@ from keyhole.core.references.value_types import MOST_CLASSES, ValueTypes
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
-# How many files an import is followed through.
-_MOST_IMPORTS = 100
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
 
 
@@ -105,16 +103,35 @@ class NameResolver:
         """Return what a name means in a module: its own definition, or one that it imports itself."""
         key = path, name, family
         if key not in self._provided:
-            self._provided[key] = self._find_provided(path, name, family, set(), 0)
+            self._provided[key] = self._find_provided(path, name, family)
         return self._provided[key]
 
-    def _find_provided(
-        self, path: str, name: str, family: str, seen: set[tuple[str, str]], steps: int
-    ) -> list[DefinitionRow]:
-        """Follow imports through other files; `seen` has those on the way, because files may import each other."""
-        if (path, name) in seen or steps > _MOST_IMPORTS:
-            return []
-        seen.add((path, name))
+    def _find_provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
+        """Follow imports through other files, each name of a file once, because files may import each other.
+
+        A list of unfinished steps takes the place of recursion, since chains of imports can be longer than the stack.
+        """
+        seen = {(path, name)}
+        steps = [self._provide(path, name, family)]
+        found: list[DefinitionRow] | None = None
+        while steps:
+            try:
+                there = steps[-1].send(found)
+            except StopIteration as end:
+                steps.pop()
+                found = end.value
+                continue
+            found = []
+            if there not in seen:
+                seen.add(there)
+                steps.append(self._provide(*there, family))
+                found = None
+        return found or []
+
+    def _provide(
+        self, path: str, name: str, family: str
+    ) -> Generator[tuple[str, str], list[DefinitionRow] | None, list[DefinitionRow]]:
+        """Return what a name means in one file; yield each file and name that it needs, and get what that provides."""
         own = [row for row in self.known.definitions(name, family) if is_in_module(row.path, path)]
         if found := [row for row in own if not self.is_member(row)]:
             return [row for row in found if not row.parent] or found
@@ -123,11 +140,12 @@ class NameResolver:
             return []
         for binding in bindings.of(name):
             is_module = not binding.name and rules_of(family).imports_modules
-            there = binding.name or name
-            is_inside = binding.path and not is_module
-            if is_inside and (found := self._find_provided(binding.path, there, family, seen, steps + 1)):
-                return found
-        return [row for star in bindings.stars for row in self._find_provided(star, name, family, seen, steps + 1)]
+            if binding.path and not is_module and (there := (yield binding.path, binding.name or name)):
+                return there
+        rows: list[DefinitionRow] = []
+        for star in bindings.stars:
+            rows += (yield star, name) or []
+        return rows
 
     def same_definitions(self, target: DefinitionRow) -> set[int]:
         """Return the ids of all definitions of one thing, such as overloads."""

@@ -137,19 +137,6 @@ class ValueTypes:
         is_class = names.role_at(place) is OccurrenceRole.TYPE or name[:1].isupper()
         return OUTSIDE if is_class and self._resolver.is_from_outside(path, place) else UNKNOWN
 
-    def _called(self, path: str, names: NamesInFile, place: int) -> Types | None:
-        """Return what calling a variable or member returns; None if it holds nothing that is known."""
-        name, receiver = names.name_at(place), names.receiver_at(place)
-        scopes = names.local_scopes(name)
-        if receiver or not any(symbol in scopes for symbol in names.functions_around(place)):
-            return None
-        rows = [
-            row
-            for holder in self._variable(path, names, place, name).holders
-            for row in self._resolver.members(holder, "__call__").definitions
-        ]
-        return self._together(map(self._result, rows)) if rows else UNKNOWN
-
     def _of_definition(self, row: DefinitionRow) -> Types:
         if row.kind in HOLDS_METHODS:
             return Types((row,))
