@@ -36,8 +36,6 @@ class LanguageRules:
     has_class_scopes: bool = False
     # A name of another file must be imported, and the imports of this language are resolved.
     needs_import: bool = False
-    # The files of a folder see each other's definitions.
-    shares_folder: bool = False
     # Files say which package they belong to, and imports give whole names.
     has_packages: bool = False
     # The names in imports may start from a package or object that the file can reach.
@@ -76,10 +74,6 @@ class LanguageRules:
     nests_constants: bool = False
     # Functions belong to tables, and files are modules.
     has_tables: bool = False
-    # Scripts source others; what they call may also be a command.
-    sources_scripts: bool = False
-    # A statement can give names to tables and parts of itself.
-    has_aliases: bool = False
     # What has members, beside classes and the like.
     other_holders: frozenset[str] = frozenset()
     # A call of a method may run one that overrides it.
@@ -137,7 +131,6 @@ _RULES = {
     "go": LanguageRules(
         has_plain_scopes=True,
         needs_import=True,
-        shares_folder=True,
         has_value_types=True,
         has_open_classes=True,
         has_late_variables=True,
@@ -244,8 +237,6 @@ _RULES = {
         has_value_types=True,
         other_holders=_words("module"),
     ),
-    "sql": LanguageRules(has_aliases=True),
-    "bash": LanguageRules(sources_scripts=True),
     "lua": LanguageRules(_words("self"), has_tables=True),
 }
 _NO_RULES = LanguageRules()
