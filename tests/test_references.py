@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from occurrence_text import occurrences_text
 from reference_samples import SAMPLES, as_text, expected, found, languages
 
 from keyhole.core.index.location import INDEX_FILE
@@ -110,3 +111,10 @@ def test_names_in_another_format_are_left_out(tmp_path: Path) -> None:
         store.query(other, store.file_id("b.py"))
     assert service.relation_view(request).page.total == 1
     service.close()
+
+
+def test_what_tests_are_called_is_no_reference(tmp_path: Path) -> None:
+    (tmp_path / "a.cc").write_text("TEST(Lexer, Reads) {\n  Lexer lexer;\n}\nTEST_F(LexerTest, Lexer) {\n}\n")
+    roles = [line.split()[1:3] for line in occurrences_text(tmp_path / "a.cc").splitlines()]
+    assert [role for name, role in roles if name == "Lexer"] == ["[argument]", "[type]", "[argument]"]
+    assert ["LexerTest", "[type]"] in roles

@@ -21,7 +21,8 @@ class KnownNames:
         self._languages: dict[str, str] = {}
         self._roles: dict[str, str] = {}
         self._holder_names: dict[str, frozenset[str]] = {}
-        self._expected: set[str] = set()
+        self._without_imports: set[str] = set()
+        self._without_holders: set[str] = set()
         self._imports: dict[str, list[ImportRow]] = {}
         self._holders: dict[str, list[DefinitionRow]] = {}
         self._symbols: dict[str, list[DefinitionRow]] = {}
@@ -54,7 +55,8 @@ class KnownNames:
     def imports(self, path: str) -> list[ImportRow]:
         """Return the imports of a file, by line."""
         if path not in self._imports:
-            self.read_imports({path, *self._expected})
+            self.read_imports({path, *self._without_imports})
+            self._without_imports.clear()
         return self._imports[path]
 
     def read_imports(self, paths: Iterable[str]) -> None:
@@ -67,7 +69,8 @@ class KnownNames:
     def holders(self, path: str) -> list[DefinitionRow]:
         """Return the classes of a file, and its methods that stand outside their classes."""
         if path not in self._holders:
-            self.read_holders({path, *self._expected})
+            self.read_holders({path, *self._without_holders})
+            self._without_holders.clear()
         return self._holders[path]
 
     def holder_names(self, path: str) -> frozenset[str]:
@@ -79,7 +82,9 @@ class KnownNames:
 
     def expect(self, paths: Iterable[str]) -> None:
         """Say which files the question is about: when something of one is read, it is read of all at once."""
-        self._expected.update(paths)
+        expected = list(paths)
+        self._without_imports.update(path for path in expected if path not in self._imports)
+        self._without_holders.update(path for path in expected if path not in self._holders)
 
     def read_holders(self, paths: Iterable[str]) -> None:
         """Read the classes of many files at once."""

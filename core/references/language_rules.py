@@ -126,7 +126,7 @@ _RULES = {
         has_value_types=True,
         has_virtual_calls=True,
         has_contracts=True,
-        open_types=_words("any unknown object Object"),
+        open_types=frozenset(["any", "unknown", "object", "Object"]),
     ),
     "go": LanguageRules(
         has_plain_scopes=True,

@@ -202,8 +202,10 @@ def _outward(firsts: list[int], lasts: list[int]) -> list[int]:
 
 
 def _pack_column(numbers: Sequence[int]) -> bytes:
-    largest = max(numbers, default=0)
-    code = "B" if largest <= 0xFF else "H" if largest <= 0xFFFF else "I"
+    try:
+        return COLUMN.pack(b"B", len(numbers)) + bytes(numbers)
+    except ValueError:  # a number over 255; trying is faster than looking for it
+        code = "H" if max(numbers) <= 0xFFFF else "I"
     return COLUMN.pack(code.encode(), len(numbers)) + array(code, numbers).tobytes()
 
 
@@ -316,11 +318,18 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
     """Mark each name that is taken from something, and return the numbers of what they are taken from."""
     receivers = []
     marked = infix | members
-    after_mark = [
-        place for place, start in enumerate(starts) if content[start - 1] in _BEFORE_MEMBER or start in marked
-    ]
+    before = bytes(map(content.__getitem__, map(sub, starts, repeat(1))))
+    after_mark = [place for place, sign in enumerate(before) if sign in _BEFORE_MEMBER]
+    if marked:
+        after_mark = sorted({*after_mark, *(place for place, start in enumerate(starts) if start in marked)})
+    is_plain = not marked and language not in ("rust", "swift")
     for place in after_mark:
         start = starts[place]
+        if is_plain and before[place] == _DOT and place and stops[place - 1] == start - 1:
+            # As in nearly all cases: `name.name`
+            roles[place] |= HAS_RECEIVER
+            receivers.append(name_of[place - 1] + 1)
+            continue
         if start in members or (language == "swift" and _starts_member(content, start)):
             roles[place] |= HAS_RECEIVER
             receivers.append(UNNAMED)
@@ -328,8 +337,6 @@ def _mark_receivers(  # noqa: PLR0913, PLR0917  # columns of one table
         if start in infix:
             is_import = roles[place] == OccurrenceRole.IMPORT
             end = _before_braces(content, start) if is_import else _skip_blanks(content, start)
-        elif place and stops[place - 1] == start - 1 and content[start - 1] == _DOT:
-            end = start - 1  # as in nearly all cases: `name.name`
         else:
             end = _receiver_end(language, content, start)
         # The dot of `from .models import …` follows a word, but is not taken from it.

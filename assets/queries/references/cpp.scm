@@ -116,3 +116,16 @@
 (field_declaration type: (type_identifier) @mark.returned declarator: (function_declarator))
 (field_declaration type: (type_identifier) @mark.returned declarator: (_ (function_declarator)))
 (declaration type: (type_identifier) @mark.returned declarator: (function_declarator declarator: (identifier)))
+; What a test of GoogleTest is called: `TEST(Suite, Name) { … }`. TEST_F takes a class.
+((function_definition
+  !type
+  declarator: (function_declarator
+    declarator: (identifier) @_macro
+    parameters: (parameter_list (parameter_declaration type: (type_identifier) @ref.argument))))
+  (#eq? @_macro "TEST"))
+((function_definition
+  !type
+  declarator: (function_declarator
+    declarator: (identifier) @_macro
+    parameters: (parameter_list . (parameter_declaration) . (parameter_declaration type: (type_identifier) @ref.argument))))
+  (#any-of? @_macro "TEST_F" "TEST_P"))
