@@ -174,7 +174,7 @@ def test_a_small_budget_says_what_is_left_out(store: Service) -> None:
 
 def test_nothing_found_says_so(shop: Service) -> None:
     answer = shop.relation_view(ReferencesRequest(symbol="report")).text
-    assert answer.startswith("Nothing found: no references of report in 4 files")
+    assert answer.startswith("Nothing found: no references to report in 4 files")
 
 
 # Trees of calls

@@ -59,13 +59,14 @@ def _nothing_linked(
 
 def _no_references(store: RelationStore, request: ReferencesRequest) -> NothingFound:
     what = request.symbol or f"what is defined at line {request.line}"
+    preposition = "to" if request.relation == ReferenceRelation.REFERENCES else "of"
     given = {"role": request.role, "certainty": request.certainty, "within": request.within}
     filters = [(name, value) for name, value in given.items() if value]
     filters += [] if request.include_tests else [("include_tests", "false")]
     hint = "relation=references lists every use"
     if request.relation == ReferenceRelation.REFERENCES:
         hint = f'search_code query="{what}" also finds it in comments, prose and other languages'
-    return NothingFound(f"{request.relation} of {what}", store.count_files(), filters=tuple(filters), hints=(hint,))
+    return NothingFound(f"{request.relation} {preposition} {what}", store.count_files(), filters=tuple(filters), hints=(hint,))
 
 
 def _no_links(store: RelationStore, request: LinksRequest) -> NothingFound:
