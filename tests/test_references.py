@@ -41,7 +41,7 @@ def test_a_name_of_several_words_gets_an_answer(path: str, text: str, name: str,
     service = Service.open(root, flags={"index.model": "none", "cache_dir": tmp_path / "cache"})
     service.index()
     view = service.relation_view(ReferencesRequest(path=path, line=1))
-    assert view.banner == f"Nothing found: no references of {name} in 1 file."
+    assert view.banner == f"Nothing found: no references to {name} in 1 file."
     service.close()
 
 

@@ -66,7 +66,9 @@ def _no_references(store: RelationStore, request: ReferencesRequest) -> NothingF
     hint = "relation=references lists every use"
     if request.relation == ReferenceRelation.REFERENCES:
         hint = f'search_code query="{what}" also finds it in comments, prose and other languages'
-    return NothingFound(f"{request.relation} {preposition} {what}", store.count_files(), filters=tuple(filters), hints=(hint,))
+    return NothingFound(
+        f"{request.relation} {preposition} {what}", store.count_files(), filters=tuple(filters), hints=(hint,)
+    )
 
 
 def _no_links(store: RelationStore, request: LinksRequest) -> NothingFound:
