@@ -115,12 +115,17 @@ def test_a_symbol_that_is_not_clear_is_an_error(store: Service, asked: dict[str,
     assert error.value.kind == kind
 
 
-@pytest.mark.parametrize(
-    "asked", [{"role": "calls"}, {"certainty": "sure"}, {"depth": 0}, {"depth": 6}, {"offset": -1}]
-)
+@pytest.mark.parametrize("asked", [{"role": "calls"}, {"certainty": "sure"}, {"depth": 0}, {"offset": -1}])
 def test_values_that_no_answer_can_have(store: Service, asked: dict[str, Any]) -> None:
     with pytest.raises(QueryError, match=next(iter(asked))):
         store.relation_view(ReferencesRequest(symbol="Item.price", **asked))
+
+
+def test_a_depth_over_the_maximum_is_lowered_with_a_note(store: Service) -> None:
+    request = replace(REQUESTS["callers"], depth=9)
+    text = store.relation_view(request).text
+    assert "Note: depth=9 is over the maximum; using depth=5" in text
+    assert facts(store, request)["results"] == facts(store, replace(request, depth=5))["results"]
 
 
 # Filters, totals and pages

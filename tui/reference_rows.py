@@ -27,7 +27,7 @@ _LONGEST_NAME = 80
 # What each title means.
 _MEANINGS = {
     str(Certainty.CERTAIN): "Same scope, resolved import or class, or self",
-    str(Certainty.LIKELY): "The only definition this file can reach",
+    str(Certainty.LIKELY): "The only one in reach, or by a variable's class",
     str(Certainty.BY_NAME): "Several definitions have this name",
     str(Kinship.BASE): "Classes it inherits from",
     str(Kinship.SUBCLASS): "Classes that inherit from it",

@@ -7,8 +7,8 @@ class Certainty(StrEnum):
     """The levels, the surest first.
 
     `certain`: the same scope, an import that is resolved, `self` inside the class or its known bases, or a module or
-    class before the name. `likely`: the only definition of that name that the file can reach. `by name`: several
-    definitions have the name.
+    class before the name. `likely`: the only definition of that name that the file can reach, or one in the class
+    that a variable or result holds as far as names show. `by name`: several definitions have the name.
     """
 
     CERTAIN = "certain"

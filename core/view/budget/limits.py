@@ -76,6 +76,15 @@ def clamp_context(asked: int) -> tuple[int, list[Note]]:
     return asked, []
 
 
+def clamp_depth(asked: int) -> tuple[int, list[Note]]:
+    """Return how many steps callers, callees and classes are followed, with a note if it is not what was asked for."""
+    if asked < 1:
+        raise QueryError(f"depth must be from 1 to {DEEPEST}, not {asked:,}")
+    if asked > DEEPEST:
+        return DEEPEST, [Note(NoteKind.LIMIT_LOWERED, f"depth={asked} is over the maximum; using depth={DEEPEST}")]
+    return asked, []
+
+
 def clamp_tokens(asked: int | None) -> tuple[int, list[Note]]:
     """Return the token budget, with a note if it differs from what was asked for."""
     if asked is None:

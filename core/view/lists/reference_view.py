@@ -22,7 +22,6 @@ from keyhole.core.search.owners import owners_of, qualified_name
 from keyhole.core.search.passages import FileLines
 from keyhole.core.syntax.occurrences import LAST_COLUMN
 from keyhole.core.types import Detail, Format, Hit, Owner, SourceFile
-from keyhole.core.view.budget.limits import DEEPEST
 from keyhole.core.view.lists.hit_text import LOCATION, ladders, preview_text
 from keyhole.core.view.lists.line_text import LinePage
 from keyhole.core.view.lists.reference_page import ReferencePage
@@ -43,8 +42,6 @@ def check_references_request(request: ReferencesRequest) -> None:
     """Reject values that no answer can have."""
     _check_choice("role", request.role, _ROLES)
     _check_choice("certainty", request.certainty, [str(level) for level in Certainty])
-    if not 1 <= request.depth <= DEEPEST:
-        raise QueryError(f"depth must be from 1 to {DEEPEST}, not {request.depth:,}")
 
 
 def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, output: Format) -> RelationResults:

@@ -37,7 +37,14 @@ from keyhole.core.search.nothing_linked import nothing_for
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
 from keyhole.core.types import Detail, Format
-from keyhole.core.view.budget.limits import MAX_TOKENS, check_least, check_offset, clamp_limit, clamp_tokens
+from keyhole.core.view.budget.limits import (
+    MAX_TOKENS,
+    check_least,
+    check_offset,
+    clamp_depth,
+    clamp_limit,
+    clamp_tokens,
+)
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
@@ -120,8 +127,11 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
         view = "get_tree descendants" if is_long else view
     if isinstance(request, RelatedRequest):
         check_least("line", request.line, 1)
+    depth_notes: list[Note] = []
     if isinstance(request, ReferencesRequest):
         check_references_request(request)
+        depth, depth_notes = clamp_depth(request.depth)
+        request = replace(request, depth=depth)
     is_several = isinstance(request, LinksRequest) and request.category is None
     if is_several and (request.offset or request.cursor):
         raise QueryError("offset and cursor need a category: internal, external or incoming")
@@ -130,7 +140,7 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
     detail = request.detail_level if isinstance(request, RelatedRequest) else Detail.MINIMAL
     detail = Detail.COMPACT if isinstance(request, ReferencesRequest) else detail
     has_numbers = not isinstance(request, RelatedRequest) or request.line_numbers
-    notes = (*limit_notes, *token_notes)
+    notes = (*limit_notes, *depth_notes, *token_notes)
     shown = Shown(detail, request.format, Budget(tokens), notes, line_numbers=has_numbers)
     request = _with_relative(request, relative)
     key = request_key(TOOLS[type(request)], workspace, *_subject_of(request))
