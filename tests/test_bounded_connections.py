@@ -103,7 +103,8 @@ async def test_one_byte_at_a_time_gives_no_more_time(service: Service) -> None:
                     break
                 stream[1].write(bytes([byte]))
                 await asyncio.sleep(0.01)
-        assert (await end).startswith(b"HTTP/1.1 408 ")
+        # A byte that arrives after the answer resets the connection, and then the client may never see the answer.
+        assert (await end)[:13] in (b"HTTP/1.1 408 ", b"")
 
 
 async def test_a_body_after_its_rejection_is_not_read_for_long(service: Service) -> None:
