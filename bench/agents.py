@@ -6,27 +6,27 @@ Questions, facts and ripgrep's commands are in bench/agents/questions.toml. An a
 stops as soon as the answers so far hold every fact of the question; each step is one call, and only answers are
 counted, with Keyhole's own estimate of tokens.
 
-ripgrep's steps: `rg -n NAME [PATH]`, then `sed -n` of 20 lines around at most three hits. The hits are those that an
-agent would choose when it reads ripgrep's lines; they are fixed in the file, before Keyhole was asked. The class of a
-question about a class is read as a whole, if ripgrep can't list its methods by a keyword. A name that more than 100
-lines contain is narrowed, as an agent would do.
+ripgrep's steps: `rg -n NAME [PATH]`, then `sed -n` of 20 lines around at most three hits. Except for concept questions,
+the hits are those that an agent would choose when it reads ripgrep's lines; they are fixed in the file, before Keyhole
+was asked. The class of a question about a class is read as a whole, if ripgrep can't list its methods by a keyword. A
+name that more than 100 lines contain is narrowed, as an agent would do.
 
 Keyhole's steps, through a real MCP server, with the defaults of every tool. A rule per kind chooses them:
 
 - exact: search_code for the name if the question asks for a definition, otherwise for ripgrep's pattern
 - enumerating: search_code for ripgrep's pattern
-- concept: search_code for a few words, with no more knowledge than ripgrep's agent has
 - imports and classes: get_links or get_backlinks of the file; map_file of the class, then of its file
 
-Then read_file of 20 lines for at most three hits. After a search for a pattern these are the hits that ripgrep's agent
-opens. After another search they are, of the lines that the results show, those closest to the facts and to what
-ripgrep's agent opens, then results of other files in their order. So both agents choose as well as someone who knows
-the answer; what an agent spends on wrong guesses is not measured, on either side. Keyhole's agent reads from the first
-line of a definition on, and around any other line.
+Then read_file of 20 lines for at most three hits, after a search for a pattern those that ripgrep's agent opens.
+Keyhole's agent reads from the first line of a definition on, and around any other line.
 
-ripgrep's side was committed before Keyhole answered any of the questions. Keyhole's side was not written blind: the
-first run searched for the text of each question and read the first three results in their order. The words to search
-for and the rule for what to read came after it.
+A concept question asks where a behaviour is, so an agent has to guess words. The three patterns for ripgrep and the
+words for Keyhole were written by a reader who saw only the questions. From each search both agents see at most 100
+lines. Then both follow one rule: of the lines shown, open the one closest to a missing fact and read on towards it,
+20 lines at a time, at most three times after a search; if no line shown is that close, search again (with the next
+pattern; with the text of the question). So both choose among what they see as well as someone who knows the answer.
+
+ripgrep's side was committed before Keyhole answered with it.
 
 ripgrep is the Debian package below, fetched once into bench/.data; Keyhole itself doesn't need it.
 """
@@ -37,7 +37,7 @@ import os
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -57,6 +57,8 @@ KINDS = ("exact", "enumerating", "concept", "imports and classes")
 LINES_BEFORE = 10
 LINES_READ = 20
 MAX_OPENED = 3
+# What an agent reads of one search for a concept.
+MAX_SHOWN = 100
 CACHE = DATA / "agents-cache"
 # Our tokens as a share of ripgrep's, by group of kinds.
 TOKEN_GOALS = {("exact", "enumerating"): 1.1, ("concept",): 0.7, ("imports and classes",): 0.6}
@@ -140,9 +142,11 @@ def compare_all(questions: list[Question], root: Path) -> Iterator[Comparison]:
     }
     with contextmanager(over_stdio)(root, variables, 1) as ((ask,), _):
         for question in questions:
-            facts = question["facts"]
+            theirs, ours = Attempt(question["facts"]), Attempt(question["facts"])
             yield Comparison(
-                question, follow(rg_steps(question, root, rg), facts), follow(our_steps(question, ask), facts)
+                question,
+                theirs.follow(rg_steps(question, root, rg, theirs)),
+                ours.follow(our_steps(question, root, ask, ours)),
             )
 
 
@@ -288,15 +292,23 @@ def line_range(place: str) -> tuple[str, int, int]:
     return path, start, start + LINES_READ - 1
 
 
-def follow(answers: Iterator[str], facts: list[str]) -> Outcome:
-    """Take steps until the answers hold every fact."""
-    tokens, calls, seen, missing = 0, 0, "", tuple(facts)
-    for answer in answers:
-        tokens, calls, seen = tokens + estimate_tokens(answer), calls + 1, f"{seen}\n{answer}"
-        missing = tuple(fact for fact in facts if not holds(seen, fact))
-        if not missing:
-            break
-    return Outcome(tokens, calls, missing)
+class Attempt:
+    """An agent on its way to an answer: what it has read, what that cost, and the facts that are still missing."""
+
+    def __init__(self, facts: list[str]) -> None:
+        self._seen = ""
+        self._tokens = self._calls = 0
+        self.missing = tuple(facts)
+
+    def follow(self, answers: Iterator[str]) -> Outcome:
+        """Take steps until the answers hold every fact."""
+        for answer in answers:
+            self._tokens, self._calls = self._tokens + estimate_tokens(answer), self._calls + 1
+            self._seen += f"\n{answer}"
+            self.missing = tuple(fact for fact in self.missing if not holds(self._seen, fact))
+            if not self.missing:
+                break
+        return Outcome(self._tokens, self._calls, self.missing)
 
 
 def holds(text: str, fact: str) -> bool:
@@ -308,30 +320,92 @@ def holds(text: str, fact: str) -> bool:
     return re.search(rows, text, re.MULTILINE) is not None
 
 
-def rg_steps(question: Question, root: Path, rg: Path) -> Iterator[str]:
+def rg_steps(question: Question, root: Path, rg: Path, attempt: Attempt) -> Iterator[str]:
     """Yield the answers of ripgrep and sed, in order."""
-    for command in question["rg"]:
-        # Sorted, because the order of several threads differs from run to run; no settings from outside the project.
-        settings = ["--no-config", "--no-ignore-parent", "--sort", "path"]
-        paths = [command["path"]] if "path" in command else []
-        yield run([str(rg), *settings, "-n", "--", command["name"], *paths], root)
-    for place in question.get("open", []):
+    # Sorted, because the order of several threads differs from run to run; no settings from outside the project.
+    settings = ["--no-config", "--no-ignore-parent", "--sort", "path"]
+    commands = [
+        [str(rg), *settings, "-n", "--", command["name"], *([command["path"]] if "path" in command else [])]
+        for command in question["rg"]
+    ]
+
+    def read(place: str) -> str:
         path, first, last = line_range(place)
-        yield run(["sed", "-n", f"{first},{last}p", path], root)
+        return run(["sed", "-n", f"{first},{last}p", path], root)
+
+    if question["kind"] == "concept":
+        answers = (first_lines(run(command, root)) for command in commands)
+        yield from search_and_read(((answer, rg_places(answer)) for answer in answers), read, attempt, question, root)
+        return
+    yield from (run(command, root) for command in commands)
+    yield from map(read, question.get("open", []))
 
 
-def our_steps(question: Question, ask: Ask) -> Iterator[str]:
+def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Iterator[str]:
     """Yield Keyhole's answers, in order."""
+
+    def read(place: str) -> str:
+        path, first, last = line_range(place)
+        return answer_text(ask, tool="read_file", path=path, start_line=first, max_lines=last - first + 1)
+
+    if question["kind"] == "concept":
+        answers = (answer_text(ask, "search_code", query=query) for query in (question["words"], question["ask"]))
+        shown = ((answer, shown_places(answer)) for answer in answers)
+        yield from search_and_read(shown, read, attempt, question, root)
+        return
     answer = ""
     for call in first_calls(question):
         answer = answer_text(ask, **call)
         yield answer
     opened = question.get("open", [])
     wanted = [*opened, *filter(is_place, question["facts"])]
-    chosen = closest(shown_places(answer), wanted) if is_by_words(question) else opened
-    for place in chosen[:MAX_OPENED]:
+    chosen = closest(shown_places(answer), wanted) if question.get("defines") else opened
+    yield from map(read, chosen[:MAX_OPENED])
+
+
+def search_and_read(
+    searches: Iterator[tuple[str, list[str]]],
+    read: Callable[[str], str],
+    attempt: Attempt,
+    question: Question,
+    root: Path,
+) -> Iterator[str]:
+    """Yield the answer of each search, then what the agent reads at the lines that are closest to missing facts."""
+    for answer, shown in searches:
+        yield answer
+        opened: list[str] = []
+        for reads_left in range(MAX_OPENED, 0, -1):
+            spots = [spot for fact in attempt.missing for spot in lines_of(fact, question, root)]
+            place = next_to_read(shown, opened, spots, reads_left)
+            if place is None:
+                break
+            yield read(place)
+            opened.append(place)
+
+
+def next_to_read(shown: list[str], opened: list[str], spots: list[tuple[str, int]], reads_left: int) -> str | None:
+    """Return what to read on the shortest way from a line shown or open to a fact; None if it is too far."""
+    ways: list[tuple[int, int, str]] = []
+    for number, place in enumerate([*shown, *opened]):
         path, first, last = line_range(place)
-        yield answer_text(ask, tool="read_file", path=path, start_line=first, max_lines=last - first + 1)
+        is_open = number >= len(shown)
+        for line in (line for where, line in spots if where == path):
+            further = math.ceil(max(first - line, line - last, 0) / LINES_READ)
+            start = first + LINES_READ * (1 if line > last else -1) if is_open else first
+            window = f"{path}:{max(1, start)}-{max(1, start) + last - first}"
+            ways.append((further + (not is_open), number, window))
+    steps, _, window = min(ways, default=(reads_left + 1, 0, ""))
+    return window if 0 < steps <= reads_left else None
+
+
+def lines_of(fact: str, question: Question, root: Path) -> list[tuple[str, int]]:
+    """Return where a fact is in the files that the question's facts name."""
+    return [
+        (path.relative_to(root).as_posix(), number)
+        for path in files_of(question, root)
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if mentions(line, fact)
+    ]
 
 
 def first_calls(question: Question) -> list[dict[str, str]]:
@@ -339,14 +413,17 @@ def first_calls(question: Question) -> list[dict[str, str]]:
     name = question["rg"][0]["name"]
     if question["kind"] == "imports and classes":
         return question["calls"]
-    if question["kind"] == "concept":
-        return [{"tool": "search_code", "query": question["words"]}]
     return [{"tool": "search_code", "query": name if question.get("defines") else f"/{name}/"}]
 
 
-def is_by_words(question: Question) -> bool:
-    """Return whether results are ranked, so that an agent reads the first ones."""
-    return question["kind"] == "concept" or question.get("defines", False)
+def first_lines(answer: str) -> str:
+    """Return what an agent reads of a search for a concept."""
+    return "".join(answer.splitlines(keepends=True)[:MAX_SHOWN])
+
+
+def rg_places(answer: str) -> list[str]:
+    """Return the lines that ripgrep names, in their order."""
+    return [f"{found[1]}:{found[2]}" for found in re.finditer(r"^([^:\n]+):(\d+):", answer, re.MULTILINE)]
 
 
 def shown_places(answer: str) -> list[str]:

@@ -10,14 +10,16 @@ sys.path.append(str(Path(__file__).parent.parent / "bench"))
 from agents import (  # found through the line above
     KINDS,
     MAX_OPENED,
+    Attempt,
     Question,
     agent_projects,
     closest,
     first_calls,
-    follow,
     holds,
     line_range,
     load_questions,
+    next_to_read,
+    rg_places,
     shown_places,
 )
 
@@ -74,9 +76,9 @@ def test_an_answer_holds_a_place_as_path_and_line_or_as_a_line_below_its_path() 
 
 
 def test_an_agent_stops_as_soon_as_it_has_every_fact() -> None:
-    outcome = follow(iter(["lib/a.py:1: first\n", "second\n", "third\n"]), ["lib/a.py:1", "second"])
+    outcome = Attempt(["lib/a.py:1", "second"]).follow(iter(["lib/a.py:1: first\n", "second\n", "third\n"]))
     assert (outcome.calls, outcome.missing) == (2, ())
-    outcome = follow(iter(["first\n"]), ["first", "second"])
+    outcome = Attempt(["first", "second"]).follow(iter(["first\n"]))
     assert (outcome.calls, outcome.missing) == (1, ("second",))
 
 
@@ -93,3 +95,19 @@ b.py:40:[class] (0.50) class B
     assert closest(shown, ["a.py:99"]) == ["a.py:95", "a.py:30-49", "a.py:300-319", "b.py:40-59"]
     assert closest(shown, ["b.py:60"])[0] == "b.py:40-59"
     assert closest(shown, []) == shown
+
+
+def test_an_agent_reads_on_from_the_closest_line_towards_a_fact() -> None:
+    shown = rg_places("a.py:30:def run():\na.py:300:def other():\nb.py:40:x: int\n")
+    assert shown == ["a.py:30", "a.py:300", "b.py:40"]
+    assert next_to_read(shown, [], [("a.py", 35)], 3) == "a.py:20-39"
+    # The fact is 25 lines below what the agent reads first.
+    assert next_to_read(shown, [], [("a.py", 64)], 3) == "a.py:20-39"
+    assert next_to_read(shown, ["a.py:20-39"], [("a.py", 64)], 2) == "a.py:40-59"
+    assert next_to_read(shown, ["a.py:20-39", "a.py:40-59"], [("a.py", 64)], 1) == "a.py:60-79"
+    assert next_to_read(shown, [], [("a.py", 280)], 3) == "a.py:290-309"
+    assert next_to_read(shown, ["a.py:290-309"], [("a.py", 280)], 2) == "a.py:270-289"
+    # Too far, or in a file that no line shown is in.
+    assert next_to_read(shown, [], [("a.py", 150)], 3) is None
+    assert next_to_read(shown, [], [("c.py", 40)], 3) is None
+    assert next_to_read(shown, [], [], 3) is None
