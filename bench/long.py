@@ -1,4 +1,4 @@
-"""Run the checks that are too slow for every change: more examples of every property, and a longer load test.
+"""Run the checks that are too slow for every change: more examples of every property, more typing, and a load test.
 
     .venv/bin/python bench/long.py [--calls 20000] [--examples-only | --load-only]      # make test-long
 
@@ -18,6 +18,7 @@ from load import TARGETS, over_http, over_stdio, report, run
 from record import HERE, refuse_changes, save_record
 
 CLIENTS = 8
+BURSTS = 200
 
 
 def main() -> None:
@@ -31,7 +32,7 @@ def main() -> None:
     refuse_changes()
     figures: dict[str, object] = {}
     if not chosen.load_only:
-        figures |= explore_properties()
+        figures |= explore_properties() | type_fast()
     if not chosen.examples_only:
         figures |= soak(chosen.calls)
     missed = [name for name, figure in figures.items() if is_missed(name, figure)]
@@ -61,6 +62,17 @@ def explore_properties() -> dict[str, object]:
     }
 
 
+def type_fast() -> dict[str, object]:
+    """Type many bursts of keys into the explorer, in a terminal, while the processor is busy."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--no-header", "-q", "-n", "0", "tests/test_tui_typing.py", "-k", "bursts"],
+        cwd=HERE.parent,
+        env={**os.environ, "TYPING_BURSTS": str(BURSTS)},
+        check=False,
+    )
+    return {"bursts of keys": BURSTS, "typing failed": int(done.returncode != 0)}
+
+
 def soak(calls: int) -> dict[str, object]:
     """Run the load test."""
     figures: dict[str, object] = {"calls": calls, "clients": CLIENTS}
@@ -74,7 +86,7 @@ def is_missed(name: str, figure: object) -> bool:
     """Return whether a figure misses its target."""
     if not isinstance(figure, int | float):
         return False
-    if name == "properties failed":
+    if name in ("properties failed", "typing failed"):
         return figure > 0
     if name == "properties passed":
         return figure == 0

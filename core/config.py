@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from platformdirs import user_cache_path, user_config_path
+from platformdirs import user_cache_path
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
@@ -17,6 +17,7 @@ from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.types import TOKEN_VARIABLE, Mode, Skip, SkipReason, ToolSet
+from keyhole.core.user_file import EXPLORER_SECTIONS, user_file
 from keyhole.core.view.budget.limits import MAX_TOKENS, MIN_TOKENS
 
 WORKSPACE_FILE = "keyhole.toml"
@@ -27,8 +28,8 @@ _CLIENT_VARIABLE = re.compile(rf"{_PREFIX}CLIENTS_(\w+)_MAX_TOKENS")
 ENVIRONMENT = "environment"
 # In the keys of settings that each client may have, this stands for the name of the client.
 _ANY_CLIENT = "NAME"
-# A workspace is untrusted: it may not choose where Keyhole writes, what it loads, whether calls are recorded, or which
-# secrets are served.
+# A workspace is untrusted: it may not choose where Keyhole writes, what it loads, whether calls are recorded, which
+# secrets are served, or what keys do (EXPLORER_SECTIONS).
 _USER_ONLY = frozenset(
     [
         "cache_dir",
@@ -232,15 +233,18 @@ def _fields(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInf
 
 def _layers(root: Path, flags: Mapping[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the sources, lowest priority first."""
-    user_file = user_config_path("keyhole") / "config.toml"
-    yield str(user_file), _read_user_file(user_file)
+    path = user_file()
+    yield str(path), {key: value for key, value in _read_user_file(path).items() if not _is_of_explorer(key)}
     workspace = _read_workspace_file(root)
-    if forbidden := _USER_ONLY & workspace.keys():
-        key = min(forbidden)
-        raise ConfigError(f"{WORKSPACE_FILE}: {key} cannot be set by a workspace; set it in {user_file}")
+    if forbidden := [key for key in workspace if key in _USER_ONLY or _is_of_explorer(key)]:
+        raise ConfigError(f"{WORKSPACE_FILE}: {min(forbidden)} cannot be set by a workspace; set it in {path}")
     yield WORKSPACE_FILE, workspace
     yield ENVIRONMENT, _read_environment()
     yield "command line", {key: value for key, value in flags.items() if value is not None}
+
+
+def _is_of_explorer(key: str) -> bool:
+    return key.partition(".")[0] in EXPLORER_SECTIONS
 
 
 def _read_workspace_file(root: Path) -> dict[str, object]:
@@ -314,7 +318,7 @@ def _check_key(key: str, source: str, *, is_variable: bool) -> None:
     if generic in known or any(name.startswith(f"{generic}.") for name in known):
         return
     sections = dict.fromkeys(name.partition(".")[0] for name in known if "." in name)
-    names = [_variable(name) for name in known] if is_variable else [*known, *sections]
+    names = [_variable(name) for name in known] if is_variable else [*known, *sections, *EXPLORER_SECTIONS]
     raise ConfigError(f"{source}: unknown key {key}", suggestion=suggest_name(key, names))
 
 

@@ -14,6 +14,7 @@ KeyholeError                 exit 2
 │   └── FilterError          a filter names what the index does not have
 ├── DeadlineError            an answer takes too long
 ├── PortError                a port cannot be used
+├── GitError                 git can't answer
 ├── AssetError               a file that ships with Keyhole is missing or broken
 ├── ParserError              the process that parses files cannot start
 ├── ModelError               the embedding model can't be used, so search is by words only
@@ -140,6 +141,10 @@ class FilterError(QueryError):
 
 class DeadlineError(KeyholeError):
     """An answer takes too long."""
+
+
+class GitError(KeyholeError):
+    """Git can't answer: there is no git, no repository, or it failed."""
 
 
 class PortError(KeyholeError):

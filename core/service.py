@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.core.config import Settings
-from keyhole.core.errors import ErrorKind, PathError, StoreError, UnwritableStoreError
+from keyhole.core.errors import ErrorKind, PathError, QueryError, StoreError, UnwritableStoreError
 from keyhole.core.files.walk import examine, scan
+from keyhole.core.git.workspace_git import WorkspaceGit
 from keyhole.core.index.location import LOCK_FILE
 from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
@@ -43,6 +44,7 @@ from keyhole.core.workspace.opening import OpenWorkspace
 from keyhole.core.workspace.path_guard import PathGuard
 
 if TYPE_CHECKING:
+    from keyhole.core.index.rows import SymbolEntry, SymbolPlace
     from keyhole.core.journal.reader import JournalReader
     from keyhole.core.journal.writer import Journal
     from keyhole.core.links.requests import RelationRequest
@@ -68,6 +70,8 @@ class Service:
         self.engines = EnginePool(self._workspace, self._models)
         self._fresh = FreshResults(self._workspace, self.engines, self._models)
         self._paths = PathGuard(root, self._is_indexed, self._indexed_paths, self._workspace.secrets)
+        # Only asked by people: answers to agents don't depend on it.
+        self.git = WorkspaceGit(root)
 
     @classmethod
     def open(cls, path: Path, *, force: bool = False, flags: Mapping[str, object] | None = None) -> "Service":
@@ -75,7 +79,7 @@ class Service:
         workspace = OpenWorkspace.at(path, force=force, flags=flags)
         return cls(workspace.root, workspace.settings)
 
-    def index(
+    def index(  # noqa: PLR0913  # all but one are callbacks or off by default
         self,
         *,
         full: bool = False,
@@ -83,10 +87,12 @@ class Service:
         renew: bool = True,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_message: Callable[[IndexMessage], None] = lambda _: None,
+        on_found: Callable[[Inventory], None] | None = None,
     ) -> IndexReport:
         """Bring the index up to date; `retry` also parses again what could not be parsed last time.
 
-        `renew` also reads files again that an older version of keyhole indexed, after everything else.
+        `renew` also reads files again that an older version of keyhole indexed, after everything else. `on_found` gets
+        the paths of the workspace before the first file is read.
         """
         from keyhole.core.index.update import Hooks, update_index
 
@@ -97,7 +103,7 @@ class Service:
         if self._models.problem:
             on_message(IndexMessage(IndexEvent.NO_VECTORS, f"indexing without vectors: {self._models.problem}"))
         request = self._workspace.update_request(self._models.embedder, full=full, retry=retry, renew=renew)
-        return update_index(request, Hooks(on_progress, on_message))
+        return update_index(request, Hooks(on_progress, on_message, on_found))
 
     def search_view(self, request: SearchRequest) -> "ListView":
         """Return the answer to a search, with the same text for every front end."""
@@ -114,6 +120,7 @@ class Service:
         started = time.perf_counter()
         request = self._with_budget(request)
         query, shown = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
+        query = self._with_changes(query, request)
         parameters = (
             query.text,
             query.mode,
@@ -123,6 +130,7 @@ class Service:
             query.include_tests,
             query.output,
             query.role,
+            *([str(query.changed)] if query.changed else []),
         )
         key = request_key("search_code", self.folder.name, *parameters)
         generation = None
@@ -207,6 +215,7 @@ class Service:
         from keyhole.core.view.lists.search_view import masks_of_explanation, parse_search_request
 
         query, _ = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
+        query = self._with_changes(query, request)
         relative = self.relative(path, must_exist=False)
 
         def attempt(engine: "Engine") -> tuple[Explanation, set[str], set[str]]:
@@ -245,6 +254,11 @@ class Service:
 
         with self.engines.lend() as engine, engine.store.snapshot():
             return read_inventory(engine.store)
+
+    def symbol_places(self) -> "list[SymbolPlace]":
+        """Return every symbol of the index with its place."""
+        with self.engines.lend() as engine, engine.store.snapshot():
+            return engine.store.symbol_places()
 
     def clear(self) -> bool:
         """Delete the index and the journal; return False if neither exists."""
@@ -290,6 +304,13 @@ class Service:
         """Read the current content of a file, even if it is too large to be indexed or is a picture."""
         return self._paths.read(path)
 
+    def symbols_of(self, source: SourceFile) -> "list[SymbolEntry]":
+        """Return the definitions of a file in order, if the index has them for this content."""
+        with suppress(StoreError), self.engines.lend() as engine, engine.store.snapshot():
+            if engine.store.digests([source.path]).get(source.path) == source.digest:
+                return engine.store.symbols_of_file(source.path)
+        return []
+
     def sample(self) -> str | None:
         """Return a file that makes a good example of a map: a source file that is not too long."""
         from keyhole.core.syntax.languages import detect_language
@@ -316,6 +337,15 @@ class Service:
         """Return a request with the budget of the settings, if it has none."""
         budget = self.settings.view.max_tokens
         return replace(request, max_tokens=budget) if request.max_tokens is None and budget else request
+
+    def _with_changes(self, query: Query, request: SearchRequest) -> Query:
+        """Return a query that admits only changed files, or only others, if the request asks for that."""
+        if request.changed is None:
+            return query
+        changes = self.git.changes
+        if not changes.is_known:
+            raise QueryError(f"git doesn't know which files changed: {changes.problem}")
+        return replace(query, changed=changes.as_filter(is_wanted=request.changed))
 
     def _is_indexed(self, path: str) -> bool:
         """Return whether there is an index and it contains the file."""

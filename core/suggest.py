@@ -1,5 +1,6 @@
 """Suggestions for a name or a path that does not exist: the closest ones that do."""
 
+import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from heapq import nlargest, nsmallest
@@ -14,6 +15,9 @@ _CLOSE_TO_BEST = 0.15
 _MOST_COMPARED = 500
 _MOST_PAIRS = 12
 _LONGEST_NAME = 100
+# A shorter part of a name is in too many others.
+_SHORTEST_PART = 3
+_WORD_ENDS = re.compile(r"[-_.\s]")
 
 
 def suggest_name(given: str, names: Iterable[str]) -> str:
@@ -34,7 +38,11 @@ def close_names(given: str, names: Iterable[str]) -> list[str]:
 
 
 def suggest_paths(given: str, paths: Iterable[str], *, with_folders: bool = False) -> list[str]:
-    """Return up to three paths similar to a missing one: the same name in another folder first, then close names."""
+    """Return up to three paths similar to a missing one.
+
+    The same name in another folder comes first, then paths that continue it and names that contain it as a word, then
+    close names.
+    """
     given = given.replace("\\", "/").removeprefix("./").strip("/").casefold()
     folder, _, name = given.rpartition("/")
     stem, extension = _split_extension(name)
@@ -42,24 +50,37 @@ def suggest_paths(given: str, paths: Iterable[str], *, with_folders: bool = Fals
         return []
     folders = set(folder.split("/"))
     same: list[str] = []
+    longer: list[str] = []
     by_stem: dict[str, list[str]] = {}
     # A name with an extension is rarely meant as a folder.
     for path in _with_parents(paths) if with_folders and not extension else paths:
         own_name = path.rpartition("/")[2].casefold()
         if own_name == name:
             same.append(path)
+            continue
+        own_stem = _split_extension(own_name)[0]
+        is_word = stem in own_stem and own_name.endswith(extension) and stem in _WORD_ENDS.split(own_stem)
+        if len(stem) >= _SHORTEST_PART and (is_word or path.casefold().startswith(given)):
+            longer.append(path)
         else:
-            by_stem.setdefault(_split_extension(own_name)[0], []).append(path)
+            by_stem.setdefault(own_stem, []).append(path)
 
     def distance(path: str) -> tuple[bool, int, int, str]:
         parts = path.casefold().split("/")
         return not parts[-1].endswith(extension), -len(folders.intersection(parts[:-1])), len(parts), path
 
     found = nsmallest(_MOST, same, key=distance)
+    found += nsmallest(_MOST - len(found), longer, key=distance)
     # Beside the same name, only names that are nearly the same are worth suggesting.
-    for close in _close_stems(stem, by_stem, best=1.0 if same else 0.0):
+    for close in _close_stems(stem, by_stem, best=1.0 if found else 0.0):
         found += nsmallest(_MOST - len(found), by_stem[close], key=distance)
     return found
+
+
+def suggest_inside(folder: str, paths: Iterable[str]) -> list[str]:
+    """Return up to three paths in a folder, those that are least deep first; none if it is no folder."""
+    inside = (path for path in paths if path.startswith(f"{folder}/"))
+    return nsmallest(_MOST, inside, key=lambda path: (path.count("/"), path))
 
 
 def did_you_mean(names: list[str]) -> str:

@@ -371,6 +371,30 @@ class Output(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedFilter:
+    """Admits the files that changed since the last commit, or all others; everything in a new folder is new."""
+
+    is_wanted: bool
+    files: frozenset[str]
+    new_folders: frozenset[str] = frozenset()
+
+    def admits(self, path: str) -> bool:
+        """Return whether a file is among those wanted."""
+        return self._is_changed(path) == self.is_wanted
+
+    def _is_changed(self, path: str) -> bool:
+        if path in self.files or "" in self.new_folders:
+            return True
+        # Most workspaces have few new folders, and a path has few folders.
+        return bool(self.new_folders) and any(
+            character == "/" and path[:end] in self.new_folders for end, character in enumerate(path)
+        )
+
+    def __str__(self) -> str:
+        return "yes" if self.is_wanted else "no"
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A search: the text, the mode, the filters and the page."""
 
@@ -385,6 +409,7 @@ class Query:
     output: Output = Output.LINES
     # Roles of files, separated by commas; those with a minus sign are left out.
     role: str = ""
+    changed: ChangedFilter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,6 +432,8 @@ class SearchRequest:
     output: Output = Output.LINES
     line_numbers: bool = True
     role: str = ""
+    # Only files that changed since the last commit, or only others; agents have no such parameter.
+    changed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from textual.events import Key
 from textual.pilot import Pilot
 
 from keyhole.core.cli.open_explorer import start_server
@@ -64,7 +65,8 @@ async def settle(pilot: Pilot[None]) -> None:
         await pilot.pause(0)
         await asyncio.sleep(0.003)
         # The latest message may still be in a queue, so one look is not enough.
-        is_settled = all(getattr(screen, "is_settled", True) for screen in app.screen_stack)
+        # A screen that a key has just opened may lack its widgets until the key is handled.
+        is_settled = app.key_order.is_idle and all(getattr(screen, "is_settled", True) for screen in app.screen_stack)
         is_calm = is_settled and not app.is_busy and app.wanted_file is None and app.wanted_search is None
         calm = calm + 1 if is_calm else 0
         if calm == _CALM:
@@ -79,6 +81,13 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
     for key in keys:
         await pilot.press(key)
         await settle(pilot)
+
+
+async def type_at_once(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys faster than the explorer handles them."""
+    for key in keys:
+        pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+    await settle(pilot)
 
 
 async def ask(pilot: Pilot[None], line: str, *keys: str) -> None:

@@ -22,7 +22,7 @@ from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
 from keyhole.core.notes import IndexEvent, IndexMessage
 
-KILLS = 25
+KILLS = 5
 FILES = 120
 Dump = Callable[[Path], dict[str, list[tuple[object, ...]]]]
 

@@ -4,8 +4,10 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from fastmcp import Client, FastMCP
@@ -168,8 +170,48 @@ def masked(text: str) -> str:
     return re.sub(r'"latency_ms": [\d.e+-]+', '"latency_ms": 0', text)
 
 
-def command_line(base: Path, tool: str, arguments: dict[str, Any]) -> subprocess.CompletedProcess[str]:
-    """Run the same request on the command line, in a separate process."""
+class Printed(NamedTuple):
+    """What a command returned and printed."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+# Runs command lines in one separate process: starting one for each of them would take most of the test's time.
+COMMAND_LINES = """
+import contextlib, io, json, sys
+from keyhole.core.cli.main import run
+
+for line in sys.stdin:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(json.loads(line))
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+@contextmanager
+def command_lines(base: Path) -> Iterator[Callable[[str, dict[str, Any]], Printed]]:
+    """Run requests on the command line, in a separate process."""
+    command = [sys.executable, "-c", COMMAND_LINES]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment(base), text=True, stdin=pipe, stdout=pipe) as process:
+        requests, answers = process.stdin, process.stdout
+        assert requests
+        assert answers
+
+        def run(tool: str, arguments: dict[str, Any]) -> Printed:
+            requests.write(json.dumps(command_of(base, tool, arguments)) + "\n")
+            requests.flush()
+            return Printed(*json.loads(answers.readline()))
+
+        yield run
+        requests.close()
+
+
+def command_of(base: Path, tool: str, arguments: dict[str, Any]) -> list[str]:
+    """Return a request as arguments of the command line."""
     subject = [value for name, value in arguments.items() if name == "query" or is_subject(name, tool)]
     flags = [
         part
@@ -181,8 +223,7 @@ def command_line(base: Path, tool: str, arguments: dict[str, Any]) -> subprocess
             *([] if isinstance(one, bool) else [str(one)]),
         )
     ]
-    command = [sys.executable, "-m", "keyhole", VERBS[tool], *flags, "--root", str(base / "proj"), "--", *subject]
-    return subprocess.run(command, env=environment(base), capture_output=True, text=True, check=False, timeout=60)
+    return [VERBS[tool], *flags, "--root", str(base / "proj"), "--", *subject]
 
 
 def is_subject(name: str, tool: str) -> bool:
@@ -203,15 +244,16 @@ def from_service(service: Service, tool: str, arguments: dict[str, Any]) -> str:
 
 async def test_every_front_end_gives_the_same_bytes(base: Path, service: Service) -> None:
     """An error starts with the same text everywhere; then each front end adds its own next step."""
-    async with over_stdio(base) as client:
-        for tool, arguments in REQUESTS:
-            text, is_error = await call(client, tool, **arguments)
-            done = command_line(base, tool, arguments)
+    with command_lines(base) as command_line:
+        async with over_stdio(base) as client:
+            answers = [await call(client, tool, **arguments) for tool, arguments in REQUESTS]
+        for (tool, arguments), (text, is_error) in zip(REQUESTS, answers, strict=True):
+            done = command_line(tool, arguments)
             if is_error:
                 with pytest.raises(KeyholeError) as raised:
                     from_service(service, tool, arguments)
                 assert raised.value.worded(AGENT_STEPS) == text, arguments
-                assert (done.stdout, done.returncode) == ("", 2), arguments
+                assert (done.stdout, done.code) == ("", 2), arguments
                 assert done.stderr == f"keyhole: {raised.value.worded(SHELL_STEPS)}\n", arguments
             else:
                 assert masked(from_service(service, tool, arguments)) == masked(text), arguments

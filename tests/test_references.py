@@ -1,16 +1,22 @@
 """References: each sample project has references that were checked by hand."""
 
+import gc
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from weakref import ref
 
 import pytest
 from occurrence_text import occurrences_text
 from reference_samples import SAMPLES, as_text, expected, found, languages
 
+from keyhole.core.collector import collector_paused
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.store import Store
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
+from keyhole.core.references.find import references_to
+from keyhole.core.references.open_names import opened_resolver
 from keyhole.core.service import Service
 
 
@@ -109,6 +115,8 @@ def test_names_in_another_format_are_left_out(tmp_path: Path) -> None:
     other = "UPDATE file_occurrences SET names = CAST(x'00' || substr(names, 2) AS BLOB) WHERE file_id = ?"
     with Store(service.folder / INDEX_FILE) as store:
         store.query(other, store.file_id("b.py"))
+    # This was no index run, so what is kept of the index would still count as current.
+    service.close()
     assert service.relation_view(request).page.total == 1
     service.close()
 
@@ -118,3 +126,31 @@ def test_what_tests_are_called_is_no_reference(tmp_path: Path) -> None:
     roles = [line.split()[1:3] for line in occurrences_text(tmp_path / "a.cc").splitlines()]
     assert [role for name, role in roles if name == "Lexer"] == ["[argument]", "[type]", "[argument]"]
     assert ["LexerTest", "[type]"] in roles
+
+
+def test_a_question_leaves_nothing_for_the_garbage_collector(tmp_path: Path) -> None:
+    root = tmp_path / "python"
+    shutil.copytree(SAMPLES / "python", root)
+    service = Service.open(root, flags={"index.model": "none", "cache_dir": tmp_path / "cache"})
+    service.index()
+    with service.engines.lend() as engine, collector_paused():
+        row = engine.store.definitions_named("describe")[0]
+        with opened_resolver(engine.store) as resolver:
+            assert list(references_to(resolver, row))
+            parts: list[ref[Any]] = [ref(resolver), ref(resolver.known), ref(resolver.names_of(row.path))]
+            assert all(part() for part in parts)
+        del resolver
+        assert [part() for part in parts] == [None, None, None]
+    service.close()
+
+
+@pytest.mark.parametrize("was_enabled", [True, False])
+def test_the_collector_runs_again_only_if_it_ran_before(was_enabled: bool) -> None:
+    before = gc.isenabled()
+    try:
+        gc.enable() if was_enabled else gc.disable()
+        with collector_paused(), collector_paused():
+            assert not gc.isenabled()
+        assert gc.isenabled() == was_enabled
+    finally:
+        gc.enable() if before else gc.disable()

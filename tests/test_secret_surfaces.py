@@ -38,7 +38,8 @@ from keyhole.core.types import (
 from keyhole.core.view.budget.sizes import measure
 from keyhole.mcp_server.server import build_server
 from keyhole.mcp_server.tool_texts import TOOLS
-from keyhole.tui.sources import read_map, read_outline, read_text
+from keyhole.tui import sources
+from keyhole.tui.sources import read_map, read_outline
 
 pytestmark = pytest.mark.anyio
 
@@ -238,7 +239,7 @@ def test_no_command_shows_a_secret(service: Service, base: Path, capfd: pytest.C
 
 def test_the_explorer_shows_no_secret(service: Service) -> None:
     for path in MASKED_FILES:
-        check_hidden(read_text(service, path), path)
+        check_hidden(sources.read_source(service, path).text, path)
         check_hidden(str(read_outline(service, path)), path)
         check_hidden(read_map(service, path, MapLevel.FULL, 20_000).text, path)
     inventory = service.inventory()

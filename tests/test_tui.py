@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,7 @@ from driving import (
     wait_for,
 )
 from textual.binding import Binding
-from textual.command import Command, CommandList
 from textual.dom import DOMNode
-from textual.fuzzy import Matcher
 from textual.pilot import Pilot
 from textual.widgets import Input, Tree
 
@@ -34,18 +31,17 @@ from keyhole.core.view.budget import limits
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.lists.hit_text import hit_text
 from keyhole.tui.app import KeyholeApp
-from keyhole.tui.command_order import QUITTING, action_name
+from keyhole.tui.document import Document
 from keyhole.tui.index_state import Phase
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
-from keyhole.tui.screens.help import HelpScreen, commands, sections
-from keyhole.tui.screens.link_navigation import LinkNavigationScreen
+from keyhole.tui.screens.help import HelpScreen, sections
 from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.screens.traffic import TrafficScreen
 from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
-from keyhole.tui.widgets.line_view import Document, LineView
+from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.reference_list import ReferenceList
 from keyhole.tui.widgets.results import ResultList
@@ -56,7 +52,7 @@ WIDE_QUERY = "handle event limit:50"
 VERBS = {
     *("Cancel", "Check", "Compare", "Complete", "Copy", "Explain", "Find", "Follow", "Go", "Jump", "Lower", "Mark"),
     *("Move", "Open", "Pause", "Preview", "Quit", "Raise", "Replay", "Run", "Scroll", "Show", "Start", "Switch"),
-    *("View", "Zoom"),
+    *("Choose", "Give", "Make", "Save", "Suspend", "View", "Wrap", "Zoom"),
 }
 
 
@@ -355,61 +351,16 @@ def test_help_lists_every_binding_that_is_shown(acme: Service) -> None:
     drive(make_app(acme), steps)
 
 
-def offered_commands(pilot: Pilot[None]) -> list[str]:
-    """The titles in the palette, in order."""
-    options = pilot.app.screen.query_one(CommandList).options
-    return [str(option.hit.text) for option in options if isinstance(option, Command)]
-
-
-def highlighted_command(pilot: Pilot[None]) -> str:
-    """The title that Enter would run."""
-    number = pilot.app.screen.query_one(CommandList).highlighted
-    return "" if number is None else offered_commands(pilot)[number]
-
-
-def test_help_and_palette_start_with_searching_and_end_with_quitting(acme: Service) -> None:
+def test_help_ends_with_quitting(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         for line, keys in (("", ()), ("backoff", ("enter",)), ("backoff", ("enter", "enter"))):
             await ask(pilot, line, *keys)
-            actions = [action_name(binding) for _, binding in commands(pilot.app.screen)]
-            assert actions[0] == "query"
-            assert "quit" in actions
-            assert [action for action in actions if action in QUITTING] == [actions[-1]]
             (title, keys_everywhere) = sections(pilot.app.screen)[-1]
             assert title == "Everywhere"
             assert [text for _, text in keys_everywhere][-2:] == ["Quit the explorer", "Quit the explorer immediately"]
             await press(pilot, "escape")
-        used = [action for action in actions if action in ("select", "open", "next_page", "detail", "tab", "copy")]
-        assert list(dict.fromkeys(used)) == ["open", "next_page", "detail", "tab", "copy"]
 
     drive(make_app(acme), steps)
-
-
-@pytest.mark.parametrize("mode", ["1", "2", "3", "4"])
-def test_the_palette_never_preselects_quitting(acme: Service, mode: str) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        await ask(pilot, "backoff", "enter", mode)
-        for typed in ("", "e", "the e", "explorer"):
-            await pilot.press("ctrl+p", *typed)
-            expected = matching_commands(pilot, typed)
-            await wait_for(pilot, partial(offers, expected))
-            assert len(expected) > 1
-            assert offered_commands(pilot)[-1] == "Quit the explorer"
-            assert highlighted_command(pilot) == offered_commands(pilot)[0] != "Quit the explorer"
-            await pilot.press("escape")
-
-    drive(make_app(acme), steps)
-
-
-def offers(expected: list[str], pilot: Pilot[None]) -> bool:
-    return sorted(offered_commands(pilot)) == sorted(expected)
-
-
-def matching_commands(pilot: Pilot[None], typed: str) -> list[str]:
-    """The titles of the screen's commands that match the typed text."""
-    matcher = Matcher(typed)
-    titles = [binding.tooltip for _, binding in commands(pilot.app.screen_stack[-2])]
-    return [title for title in titles if not typed or matcher.match(title) > 0]
 
 
 @pytest.mark.parametrize(
@@ -419,7 +370,6 @@ def matching_commands(pilot: Pilot[None], typed: str) -> list[str]:
         ExploreScreen,
         FilesScreen,
         TrafficScreen,
-        LinkNavigationScreen,
         ReferencesScreen,
         LineView,
         QueryLine,
@@ -435,19 +385,6 @@ def test_labels_are_a_verb_and_help_is_a_sentence(owner: type[DOMNode]) -> None:
         assert binding.tooltip[0].isupper(), binding
         assert not binding.tooltip.endswith("."), binding
         assert binding.tooltip.split()[0].rstrip(",") in VERBS, binding
-
-
-def test_the_palette_does_what_the_keys_do(acme: Service) -> None:
-    async def steps(pilot: Pilot[None]) -> None:
-        await ask(pilot, "backoff", "enter")
-        await pilot.press("ctrl+p", *"next detail")
-        await wait_for(pilot, lambda pilot: highlighted_command(pilot).startswith("Switch to the next detail"))
-        await pilot.press("enter")
-        await wait_for(pilot, lambda pilot: isinstance(pilot.app.screen, ExploreScreen))
-        await settle(pilot)
-        assert explore(pilot).search_state.detail == Detail.RICH
-
-    drive(make_app(acme), steps)
 
 
 # The index

@@ -14,10 +14,11 @@ from driving import (
     settle,
 )
 from textual.pilot import Pilot
-from textual.widgets import OptionList, Tree
+from textual.widgets import Tree
 
 from keyhole.core.service import Service
 from keyhole.tui.widgets.file_tree import FileTree
+from keyhole.tui.widgets.finder_list import FinderList
 from keyhole.tui.widgets.line_view import LineView
 
 WIDE_QUERY = "handle event limit:50"
@@ -79,7 +80,7 @@ def test_a_symbol_is_jumped_to(acme: Service) -> None:
 def test_a_file_is_found_by_a_part_of_its_name(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await ask(pilot, "backoff", "enter", "2", "f", *"stor")
-        assert pilot.app.screen.query_one(OptionList).option_count == 2
+        assert len(pilot.app.screen.query_one(FinderList).found.names) >= 2
         await press(pilot, "down", "up", "enter")
         assert files(pilot).opened
         assert files(pilot).query_one(LineView).document.is_numbered
@@ -98,6 +99,20 @@ def test_a_file_too_large_to_index_is_shown(tmp_path: Path) -> None:
         await settle(pilot)
         view = files(pilot).query_one(LineView)
         assert len(view.document.lines) == 120_000
-        assert "100000 value = 1" in [view.render_line(y).text.strip() for y in range(view.size.height)]
+        assert "100000▎value = 1" in [view.render_line(y).text.strip() for y in range(view.size.height)]
 
     drive(make_app(make_service(root)), steps)
+
+
+def test_a_file_is_opened_from_the_files_screen_itself(acme: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        explorer(pilot).open_file("src/acme/retry.py", 7)
+        await settle(pilot)
+        # The screen is shown already.
+        explorer(pilot).open_file("src/acme/store.py", 3)
+        await settle(pilot)
+        opened = files(pilot).opened
+        assert opened
+        assert (opened.path, opened.marked.start) == ("src/acme/store.py", 3)
+
+    drive(make_app(acme), steps)

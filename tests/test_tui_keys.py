@@ -31,14 +31,17 @@ from keyhole.core.types import Detail, MapLevel, SkipReason
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen
+from keyhole.tui.screens.finder import FinderScreen
 from keyhole.tui.screens.help import HelpScreen
 from keyhole.tui.screens.jump import JumpScreen
+from keyhole.tui.screens.palette_screen import PaletteScreen
 from keyhole.tui.screens.pick import PickScreen
 from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.screens.why import WhyScreen
+from keyhole.tui.screens.workspaces_screen import WorkspacesScreen
 from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.line_view import LineView
-from keyhole.tui.widgets.query_line import QueryLine
+from keyhole.tui.widgets.query_line import QueryLine, SearchLine
 from keyhole.tui.widgets.results import ResultList
 
 Check = Callable[[Pilot[None]], object]
@@ -87,22 +90,30 @@ EXPLORE: dict[str, Row] = {
     "pageup": doing("end", then=lambda pilot: results_of(pilot).highlighted == 0),
     "end": lambda pilot: results_of(pilot).highlighted == 9,
     "home": doing("j", "j", then=lambda pilot: results_of(pilot).highlighted == 0),
+    "G": lambda pilot: results_of(pilot).highlighted == 9,
+    "g": doing("G", then=lambda pilot: results_of(pilot).highlighted == 0),
     "1": doing("2", then=lambda pilot: pilot.app.current_mode == "explore"),
     "2": lambda pilot: pilot.app.current_mode == "files",
     "3": lambda pilot: pilot.app.current_mode == "traffic",
     "4": lambda pilot: pilot.app.current_mode == "stats",
+    "alt+1": doing("alt+2", then=lambda pilot: pilot.app.current_mode == "explore"),
+    "alt+2": lambda pilot: pilot.app.current_mode == "files",
+    "alt+3": lambda pilot: pilot.app.current_mode == "traffic",
+    "alt+4": lambda pilot: pilot.app.current_mode == "stats",
     "a": lambda pilot: explore(pilot).tab == "Text" and lens_of(pilot) == "claude",
     "A": lambda pilot: explore(pilot).tab == "Text" and lens_of(pilot) == "copilot",
     "ctrl+o": lambda pilot: isinstance(pilot.app.screen, JumpScreen),
     "question_mark": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
     "f1": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
     "t": lambda pilot: pilot.app.theme == "keyhole-light",
-    "ctrl+p": lambda pilot: type(pilot.app.screen).__name__ == "CommandPalette",
+    "ctrl+t": lambda pilot: isinstance(pilot.app.screen, FinderScreen),
+    "W": lambda pilot: isinstance(pilot.app.screen, WorkspacesScreen),
+    "ctrl+p": lambda pilot: isinstance(pilot.app.screen, PaletteScreen),
 }
 # What holds after each key, pressed in the view of a file.
 FILES: dict[str, Row] = {
-    "f": lambda pilot: isinstance(pilot.app.screen, PickScreen),
-    "slash": lambda pilot: isinstance(pilot.app.screen, PickScreen),
+    "f": lambda pilot: isinstance(pilot.app.screen, FinderScreen),
+    "slash": lambda pilot: isinstance(pilot.app.screen, FinderScreen),
     "s": lambda pilot: isinstance(pilot.app.screen, PickScreen),
     "u": lambda pilot: isinstance(pilot.app.screen, ReferencesScreen),
     "U": doing("u", "escape", then=lambda pilot: isinstance(pilot.app.screen, ReferencesScreen)),
@@ -122,8 +133,15 @@ FILES: dict[str, Row] = {
     "g": doing("G", then=lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 0),
 }
 # Tested separately: here, in test_tui.py or test_tui_links.py, or through a terminal.
-ELSEWHERE = {"e", "q", "ctrl+q", "ctrl+c", "l", "m", "r", "less_than_sign", "greater_than_sign"}
+ELSEWHERE = {"e", "q", "ctrl+q", "ctrl+c", "ctrl+z", "n", "p", "l", "i", "r", "less_than_sign", "greater_than_sign"}
+# Tested in test_tui_git.py and test_tui_resizing.py.
+ELSEWHERE |= {"b", "0", "left_curly_bracket", "right_curly_bracket"}
+# Tested in test_tui_views.py.
+ELSEWHERE |= {"ctrl+d", "ctrl+u", "left", "right", "up", "down", "home", "end", "w", "ctrl+f", "f3", "shift+f3"}
+ELSEWHERE |= {"shift+enter", "colon", "ctrl+g"}
 LINE = {"enter", "tab", "down", "up"}
+# Tested in test_tui_remembering.py.
+HISTORY = {"ctrl+up", "ctrl+down", "ctrl+r", "ctrl+s"}
 
 
 async def press_and_check(pilot: Pilot[None], key: str, row: Row) -> None:
@@ -236,6 +254,7 @@ def test_no_binding_is_left_out() -> None:
         (set(EXPLORE), (KeyholeApp, ExploreScreen, ResultList)),
         (set(FILES), (FilesScreen, LineView)),
         (LINE, (QueryLine,)),
+        (HISTORY, (SearchLine,)),
     ]:
         for owner in owners:
             assert keys_of(owner) <= tested | ELSEWHERE, owner

@@ -161,7 +161,7 @@ def test_without_a_file_there_are_no_links(shop: Service) -> None:
 
 def test_code_like_a_result_can_be_gone_to(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
-        await ask(pilot, "handle_paid", "enter", "m")
+        await ask(pilot, "handle_paid", "enter", "i")
         assert isinstance(pilot.app.screen, RelatedScreen)
         rows = pilot.app.screen.query_one(RelatedList)
         assert "src/acme/handlers/paid.py" not in {hit.path for hit in rows.hits}
@@ -199,7 +199,7 @@ async def no_links(pilot: Pilot[None]) -> None:
 
 
 async def related(pilot: Pilot[None]) -> None:
-    await ask(pilot, "total", "enter", "m")
+    await ask(pilot, "total", "enter", "i")
 
 
 STATES: dict[str, tuple[Steps, tuple[int, int]]] = {

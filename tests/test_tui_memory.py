@@ -6,7 +6,7 @@ from pathlib import Path
 from driving import drive, explorer, make_app, make_service, press, wait_until
 from textual.pilot import Pilot
 
-_WARM_UP, _CYCLES = 5, 30
+_WARM_UP, _CYCLES = 5, 12
 # It was 229 when this was written, and 126,746 when each index run left frozen objects.
 _MOST_GROWTH = 3_000
 

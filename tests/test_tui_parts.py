@@ -23,6 +23,7 @@ from keyhole.core.types import (
 )
 from keyhole.tui.answer import label_of
 from keyhole.tui.call import json_rpc
+from keyhole.tui.document import Document
 from keyhole.tui.editor import editor_command
 from keyhole.tui.folders import build_tree
 from keyhole.tui.notices import nothing_found_lines
@@ -30,7 +31,6 @@ from keyhole.tui.query_syntax import Words, read_query
 from keyhole.tui.screens.pick import Choice, matching
 from keyhole.tui.search_state import BUDGETS, DETAILS, SearchState, Variant
 from keyhole.tui.source_colours import coloured, lexer_of
-from keyhole.tui.widgets.line_view import Document
 
 
 @pytest.mark.parametrize(

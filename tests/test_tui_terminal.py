@@ -325,6 +325,7 @@ def serve_and_edit(start: Callable[..., Terminal], root: Path, code: str) -> tup
     copied = re.search(rb"\x1b\]52;c;([^\a]+)\a", terminal.output)
     assert copied
     headers = json.loads(base64.b64decode(copied[1]))["mcpServers"]["keyhole"]["headers"]
+    terminal.send("\r")  # closes the text of the setup
     terminal.send_and_see("1", b"first")
     terminal.send("e")
     terminal.shows("the editor has the terminal")

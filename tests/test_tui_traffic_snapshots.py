@@ -93,7 +93,7 @@ async def rejected(pilot: Pilot[None]) -> None:
 
 
 async def replayed(pilot: Pilot[None]) -> None:
-    await watched("j", "j", "j", "j", "j", "r", "left", *', "detail_level": "minimal"', "enter")(pilot)
+    await watched("j", "j", "j", "j", "j", "R", "left", *', "detail_level": "minimal"', "enter")(pilot)
     await wait_until(pilot, lambda pilot: traffic(pilot).replay is not None)
 
 
@@ -126,7 +126,7 @@ STATES = {
     "traffic-timing": State(watched(*"jjjj", "]", "]"), lambda pilot: "47 of 50 results" in text_of(pilot)),
     "traffic-marked": State(watched("j", "m", "j", "j", "m"), lambda pilot: traffic(pilot).calls.marked == {40, 38}),
     "traffic-replay": State(
-        watched("j", "j", "j", "r"), lambda pilot: pilot.app.screen.query_one(Input).value.startswith("{")
+        watched("j", "j", "j", "R"), lambda pilot: pilot.app.screen.query_one(Input).value.startswith("{")
     ),
     "traffic-replay-diff": State(replayed, lambda pilot: "+++ now" in text_of(pilot)),
     "traffic-port-taken": State(

@@ -6,12 +6,13 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.search.match_marks import Marks, marks_of
 from keyhole.core.types import Format, Hit, SearchRequest, SearchResult
 from keyhole.core.view.lists.hit_text import ladders, named_by_line, preview_text, shown_signature
 from keyhole.core.view.lists.listing import ListView
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.search_state import Variant
-from keyhole.tui.sources import read_text
+from keyhole.tui.sources import FileText, read_source
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -61,8 +62,10 @@ class Answer:
     result: SearchResult
     view: ListView
     rows: tuple[Row, ...]
+    # What to mark in the results.
+    marks: Marks
     # The file of the first result, which the preview shows first.
-    source: str | None = None
+    source: FileText | None = None
 
     @property
     def shown(self) -> tuple[Row, ...]:
@@ -99,12 +102,12 @@ def find_answer(
         label = label_of(hit)
         rows.append(Row(hit, label, level, asked[position], view.size_of(position, level).tokens, is_left_out))
     source = _source_of(service, rows[0]) if with_source and rows else None
-    return Answer(number, request, result, view, tuple(rows), source)
+    return Answer(number, request, result, view, tuple(rows), marks_of(result.query, result.mode), source)
 
 
-def _source_of(service: "Service", row: Row) -> str | None:
+def _source_of(service: "Service", row: Row) -> FileText | None:
     with suppress(KeyholeError):  # The preview reports it when it loads the file itself.
-        return read_text(service, row.hit.path)
+        return read_source(service, row.hit.path)
     return None
 
 

@@ -1,5 +1,6 @@
 """The explorer app: its screens, keys and themes, and how it starts and ends."""
 
+import asyncio
 import gc
 import logging
 from collections.abc import Callable
@@ -8,22 +9,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.events import Event, Key, Resize
+from textual.events import Event, Key, Paste, Resize
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
+from keyhole.tui import keys
+from keyhole.tui.alt_keys import recognise_alt_keys
 from keyhole.tui.closing import close_on_signals, close_without_terminal
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.explorer import Explorer
+from keyhole.tui.key_names import key_of
+from keyhole.tui.key_order import KeyOrder
 from keyhole.tui.modes import MODES
 from keyhole.tui.screens.base import is_too_small
 from keyhole.tui.serving import ServerSide
-from keyhole.tui.themes import DARK, LIGHT, THEMES
+from keyhole.tui.themes import DARK, LIGHT, THEMES, with_our_variables
+from keyhole.tui.user_choices import UserChoices
+from keyhole.tui.workspace_state import WorkspaceState
 
 if TYPE_CHECKING:
-    from textual.command import Provider
-
     from keyhole.core.service import Service
     from keyhole.tui.messages import Failed
     from keyhole.tui.reference_trail import TrailStep
@@ -38,13 +43,6 @@ _QUIT_KEYS = ("ctrl+q", "ctrl+c")
 _GARBAGE_THRESHOLDS = (2_000, 20, 1_000)
 
 
-def _palette_commands() -> type["Provider"]:
-    """Import the palette's commands when the palette is first opened."""
-    from keyhole.tui.palette import PaletteCommands
-
-    return PaletteCommands
-
-
 class KeyholeApp(Explorer):
     """See your codebase the way your agent does."""
 
@@ -55,24 +53,9 @@ class KeyholeApp(Explorer):
     DEFAULT_MODE = "explore"
     HORIZONTAL_BREAKPOINTS = [(0, "-too-narrow"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-too-short"), (16, "-short"), (30, "-tall")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "app.switch_mode('explore')", "Explore", show=False, tooltip="Go to Explore (search)"),
-        Binding("2", "app.switch_mode('files')", "Files", show=False, tooltip="Go to Files (browse)"),
-        Binding("3", "app.switch_mode('traffic')", "Traffic", show=False, tooltip="Go to Traffic (agent calls)"),
-        Binding("4", "app.switch_mode('stats')", "Stats", show=False, tooltip="Go to Stats (cost of calls)"),
-        Binding("ctrl+p", "command_palette", "Run", priority=True, tooltip="Run a command by name"),
-        Binding("ctrl+o", "jump", "Jump", show=False, tooltip="Jump to a pane or tab by its letter"),
-        Binding("question_mark", "help", "Help", key_display="?", tooltip="Show all keys for this screen"),
-        Binding("f1", "help", "Help", tooltip="Show all keys for this screen"),
-        Binding("t", "toggle_theme", "Switch theme", show=False, tooltip="Switch between the dark and the light theme"),
-        Binding("q", "quit", "Quit", tooltip="Quit the explorer"),
-        # Textual binds this key too, with a tooltip in other words.
-        Binding("ctrl+q", "quit", "Quit", show=False, priority=True, tooltip="Quit the explorer"),
-        Binding("ctrl+c", "interrupt", "Quit", show=False, priority=True, tooltip="Quit the explorer immediately"),
-    ]
-    COMMANDS: ClassVar[set[type["Provider"] | Callable[[], type["Provider"]]]] = {_palette_commands}
-    # Textual's default key for the palette is among the bindings above.
-    COMMAND_PALETTE_BINDING = "ctrl+p"
+    BINDINGS: ClassVar[list[BindingType]] = keys.EVERYWHERE
+    # The palette is our own, and its key is among the bindings above.
+    ENABLE_COMMAND_PALETTE = False
 
     def __init__(
         self,
@@ -81,20 +64,43 @@ class KeyholeApp(Explorer):
         *,
         watches: bool = True,
         server_side: ServerSide | None = None,
-        port: int | None = None,
+        state: WorkspaceState | None = None,
     ) -> None:
         # Nothing allocated before the first frame is garbage, and collecting would take a tenth of the startup time.
         gc.disable()
-        super().__init__(root, open_service, watches=watches, server_side=server_side, port=port)
+        super().__init__(root, open_service, watches=watches, server_side=server_side, state=state)
         # The exception that ended the explorer; it is printed once the terminal is restored.
         self.failure: Exception | None = None
+        self.key_order = KeyOrder(self)
+        recognise_alt_keys(row.key for row in keys.EVERYWHERE if isinstance(row, Binding))
         # What had the focus on each screen before the terminal became too small.
         self._focus_before: dict[Screen[Any], Widget | None] = {}
+        # Whether a key was pressed, and whether the screen that was shown last is shown again.
+        self._has_key = self._is_restored = False
         self.animation_level = "none"
+        self._choices = UserChoices()
         for theme in THEMES:
             self.register_theme(theme)
+        self._start_with_theme()
+
+    def use_choices(self, choices: UserChoices) -> None:
+        """Start with what the user's settings choose; this comes before the app runs."""
+        self._choices = choices
+        for theme in choices.themes:
+            self.register_theme(theme)
+        if choices.themes or choices.theme:
+            self._start_with_theme()
+
+    def _start_with_theme(self) -> None:
+        """Start with the theme that was used last, or else with the chosen one."""
+        self._usual_theme = self._choices.theme or DARK.name
+        known = [name for name in (self.state.last.theme, self._usual_theme) if name in self.available_themes]
         # Setting it without its watcher avoids reading every style sheet twice.
-        self.set_reactive(App.theme, DARK.name)
+        self.set_reactive(App.theme, known[0])
+        # The dark and the light theme that `t` switches between.
+        self._theme_pair = {DARK.dark: DARK.name, LIGHT.dark: LIGHT.name}
+        for name in reversed(known):
+            self._theme_pair[self.available_themes[name].dark] = name
         self.stylesheet.set_variables(self.get_css_variables())
 
     def on_mount(self) -> None:
@@ -110,14 +116,46 @@ class KeyholeApp(Explorer):
         gc.set_threshold(*_GARBAGE_THRESHOLDS)
         gc.enable()
         self.open_workspace()
+        self._restore_screen()
+        if self.start_notice:
+            self.notify(self.start_notice, markup=False)
+        self.say_state_problem()
+        if self._choices.problems:
+            self.notify(self._choices.notice, title="Settings", severity="warning", timeout=30, markup=False)
+        # This also puts the workspace among the recent ones.
+        self.write_state()
+
+    def _restore_screen(self) -> None:
+        """Go to the screen that was shown last, unless a key was faster."""
+        screen = self.state.last.screen
+        if not self._has_key and screen in MODES and screen != self.current_mode:
+            self.switch_mode(screen)
+        self._is_restored = True
+
+    def note_state(self) -> None:
+        """Note the screen and the theme; screens note the rest as it changes."""
+        if self._is_restored:
+            self.state.last.screen = self.current_mode
+            self.state.last.theme = "" if self.theme == self._usual_theme else self.theme
 
     async def on_event(self, event: Event) -> None:
-        """Ignore keys while the terminal is too small to show what they do, and keep the focus meanwhile."""
-        if isinstance(event, Key) and is_too_small(self.size) and event.key not in _QUIT_KEYS:
+        """Handle keys in their order; ignore them while the terminal is too small to show what they do."""
+        if isinstance(event, Key | Paste) and not event.is_forwarded and not self._is_to_handle(event):
             return
+        self._has_key |= isinstance(event, Key)
         if isinstance(event, Resize):
             self._keep_focus(event.size)
         await super().on_event(event)
+
+    def _is_to_handle(self, event: Key | Paste) -> bool:
+        """Return whether to handle a key now."""
+        if isinstance(event, Key):
+            if event.key in _QUIT_KEYS:
+                return True
+            if event.key.startswith("alt+"):
+                # Textual has the letter as the character of such a key, and a line would insert it.
+                event.character = None
+        return not is_too_small(self.size) and self.key_order.admits(event)
 
     def _keep_focus(self, size: Size) -> None:
         """Remember the focus before the widgets are hidden, and restore it once they are shown again."""
@@ -147,9 +185,45 @@ class KeyholeApp(Explorer):
         """Exit: without a workspace there is nothing to show."""
         self.exit(return_code=EXIT_ERROR, message=f"keyhole: {problem_text(message.error)}")
 
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the variables of the style sheets, also those that only our own themes have."""
+        self.theme_variables = with_our_variables(super().get_css_variables(), self.current_theme)
+        return self.theme_variables
+
+    def action_show_screen(self, mode: str) -> None:
+        """Go to a screen; dialogs that are open are closed first."""
+        self.close_dialogs()
+        self.switch_mode(mode)
+
+    async def action_palette(self) -> None:
+        """Show all commands to choose from."""
+        from keyhole.tui.palette_commands import Command, offered_commands, run_command
+        from keyhole.tui.screens.palette_screen import PaletteScreen
+        from keyhole.tui.workspace_commands import workspace_commands
+
+        def run(command: Command | None) -> None:
+            if command:
+                run_command(self, command)
+
+        if not isinstance(self.screen, PaletteScreen):
+            workspaces = await asyncio.to_thread(workspace_commands, self)
+            self.push_screen(PaletteScreen(offered_commands(self, workspaces)), run)
+
+    def action_choose_theme(self) -> None:
+        """Show all themes to choose from; each is shown as soon as the cursor is on it."""
+        from keyhole.tui.screens.theme_screen import ThemeScreen
+
+        before = self.theme
+
+        def use(theme: str | int | None) -> None:
+            self.theme = str(theme or before)
+            self._theme_pair[self.current_theme.dark] = self.theme
+
+        self.push_screen(ThemeScreen(before, list(self.available_themes)), use)
+
     def action_toggle_theme(self) -> None:
         """Switch between the dark and the light theme."""
-        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+        self.theme = self._theme_pair[not self.current_theme.dark]
 
     def action_help(self) -> None:
         """Show the keys that work on this screen."""
@@ -175,9 +249,28 @@ class KeyholeApp(Explorer):
 
         steps = trail or self.last_trail
         if not steps:
-            self.notify("No references to show again: select a symbol and press u.", timeout=3)
+            self.notify(f"No references to show again: select a symbol and press {key_of('references')}.", timeout=3)
         elif self.service:
             self.push_screen(ReferencesScreen(steps))
+
+    def find_name(self, scope: str = "Both") -> None:
+        """Show the finder, unless a dialog is open."""
+        from textual.screen import ModalScreen
+
+        from keyhole.tui.screens.finder import FinderScreen
+
+        if not isinstance(self.screen, ModalScreen):
+            self.push_screen(FinderScreen(scope))
+
+    def action_find_name(self) -> None:
+        """Find a file or a symbol by name."""
+        self.find_name()
+
+    def action_workspaces(self) -> None:
+        """Choose another workspace."""
+        from keyhole.tui.workspace_switching import choose_workspace
+
+        choose_workspace(self)
 
     def action_interrupt(self) -> None:
         """Quit immediately."""

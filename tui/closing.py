@@ -9,8 +9,6 @@ from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from textual.app import App
-
 from keyhole.core.processes import ENDING_SIGNALS
 
 if TYPE_CHECKING:
@@ -38,15 +36,17 @@ def _close(app: "Explorer", number: signal.Signals) -> None:
     app.editing.end()
 
 
-def close_without_terminal(app: App[None]) -> None:
+def close_without_terminal(app: "Explorer") -> None:
     """Exit when the terminal is gone without a signal: reading from it would keep a core busy forever."""
     if not app.is_headless:
         Thread(target=_watch_terminal, args=(app, asyncio.get_running_loop()), daemon=True, name="terminal").start()
 
 
-def _watch_terminal(app: App[None], loop: asyncio.AbstractEventLoop) -> None:
+def _watch_terminal(app: "Explorer", loop: asyncio.AbstractEventLoop) -> None:
     while os.isatty(_STDIN):
         time.sleep(_CHECK_SECONDS)
+        if app.is_left:
+            return
     with suppress(RuntimeError):  # the loop is closed already
         loop.call_soon_threadsafe(partial(app.exit, return_code=EXIT_HANGUP))
     time.sleep(_CHECK_SECONDS)

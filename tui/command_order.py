@@ -9,6 +9,9 @@ _BY_USE = (
     "submit",
     "complete",
     "find",
+    "find_name",
+    "queries",
+    "save_query",
     # Opening
     "select",
     "open",
@@ -30,6 +33,11 @@ _BY_USE = (
     "follow",
     "pause",
     "mark",
+    # Reading
+    "ask_line",
+    "find_next",
+    "toggle_wrap",
+    "blame",
     # References
     "relation",
     "next_relation",
@@ -52,11 +60,12 @@ _BY_USE = (
     "serve",
     "count",
     "check_files",
-    "switch_mode",
+    "show_screen",
+    "workspaces",
     "jump",
     "back",
 )
-_LAST = ("toggle_theme", "command_palette", "help", "quit", "interrupt")
+_LAST = ("toggle_theme", "palette", "help", "quit", "interrupt")
 QUITTING = frozenset(("quit", "interrupt"))
 
 

@@ -5,6 +5,7 @@ Screens import this module and never `app.py`, which creates the screens: so imp
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.reactive import reactive
+from textual.screen import ModalScreen
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.notes import IndexEvent, IndexMessage
@@ -22,22 +24,30 @@ from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
+from keyhole.tui.key_names import key_of
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.serving import ServerSide, Serving
+from keyhole.tui.workspace_state import WorkspaceState
 
 # These imports take time, and the first frame does not need them.
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from keyhole.core.git.git_changes import GitChanges
+    from keyhole.core.search.match_marks import Marks
     from keyhole.core.service import Service
     from keyhole.core.types import Status
     from keyhole.tui.call_log import CallLog
+    from keyhole.tui.clipboard import NativeClipboard
     from keyhole.tui.editing import Editing
+    from keyhole.tui.git_follower import GitFollower
     from keyhole.tui.indexing import IndexRuns
     from keyhole.tui.journal_follower import JournalFollower
     from keyhole.tui.messages import (
         CallsChanged,
         FilesChanged,
+        FilesFound,
+        GitAnswered,
         Indexed,
         Indexing,
         IndexingFailed,
@@ -50,10 +60,12 @@ if TYPE_CHECKING:
         ToolCostsMeasured,
         WatchingFailed,
     )
+    from keyhole.tui.names_to_find import NamesToFind
     from keyhole.tui.reference_trail import TrailStep
     from keyhole.tui.search_state import SearchState
     from keyhole.tui.serving import Tools
     from keyhole.tui.terminal_guard import TerminalGuard
+    from keyhole.tui.workspaces import Workspaces
 
 log = logging.getLogger("keyhole.tui")
 
@@ -63,11 +75,15 @@ class Explorer(App[None]):
 
     index_state: reactive[IndexState] = reactive(IndexState())
     inventory: reactive[Inventory] = reactive(Inventory())
+    # The paths of the workspace, until the first index run has ended.
+    found_files: reactive[Inventory] = reactive(Inventory())
     server_state: reactive[ServerState] = reactive(ServerState())
     # The budget that answers start with, from the settings of the workspace.
     usual_budget: reactive[int] = reactive(DEFAULT_TOKENS)
     # What Keyhole's tool definitions cost each client, in tokens; None until measured.
     tool_costs: "reactive[Mapping[str, int] | None]" = reactive(None)
+    # What changed since the last commit; None until git has answered.
+    git_changes: "reactive[GitChanges | None]" = reactive(None)
     # Increases whenever `calls` changes, so that screens can watch it.
     calls_version: reactive[int] = reactive(0)
 
@@ -78,9 +94,12 @@ class Explorer(App[None]):
         *,
         watches: bool = True,
         server_side: ServerSide | None = None,
-        port: int | None = None,
+        state: WorkspaceState | None = None,
     ) -> None:
         super().__init__()
+        # What is remembered of the workspace; without a file, nothing is kept.
+        self.state = state or WorkspaceState()
+        self._said_problems: set[str] = set()
         self.root = root
         self.project = root.name
         self.service: Service | None = None
@@ -91,8 +110,9 @@ class Explorer(App[None]):
         # The server in this process; with a port, it starts as soon as the workspace is open.
         self.serving = Serving(self, server_side.start) if server_side else None
         self.tools = server_side.tools if server_side else None
-        self._port = port
+        self._port = server_side.port if server_side else None
         self._journal_follower: JournalFollower | None = None
+        self._git_follower: GitFollower | None = None
         self._is_measuring = False
         self.journal_problem = ""
         # Restores the terminal if this process can't; only a real terminal has one.
@@ -100,7 +120,20 @@ class Explorer(App[None]):
         self._shown_notices: set[IndexMessage] = set()
         # What a screen opens when it is shown next: a file at a line, as source or as map; a search.
         self.wanted_file: tuple[str, int, bool] | None = None
+        # What to mark in that file, if a search found it.
+        self.wanted_marks: Marks | None = None
         self.wanted_search: SearchState | None = None
+        # The workspaces of this run, if the user can go to others, and what to say about the one that was left.
+        self.workspaces: Workspaces | None = None
+        self.start_notice = ""
+        # The user has gone to another workspace: this app is over.
+        self.is_left = False
+        # The names that the finder has read; they are large, and reading them takes time.
+        self.names_to_find: NamesToFind | None = None
+        # The sizes that the user gave to panes, by name: a list's share of the width, in percent.
+        self.pane_sizes = self.state.last.pane_sizes
+        # What was selected with the mouse and copied last.
+        self._copied_selection = ""
         # The references that were closed last, to open them again.
         self.last_trail: tuple[TrailStep, ...] = ()
 
@@ -127,6 +160,7 @@ class Explorer(App[None]):
 
     def on_opened(self, message: "Opened") -> None:
         """Start the index run, the file watcher, the journal follower and, if wanted, the server."""
+        from keyhole.tui.git_follower import GitFollower
         from keyhole.tui.indexing import IndexRuns, watch_files
         from keyhole.tui.journal_follower import JournalFollower
 
@@ -136,6 +170,8 @@ class Explorer(App[None]):
         with suppress(StoreError):
             self.index_state = replace(self.index_state, is_first_run=not message.service.has_index())
         self._runs = IndexRuns(message.service, self)
+        self._git_follower = GitFollower(message.service.git, self, watches=self._watches)
+        self._git_follower.start()
         if self._watches:
             self.run_worker(watch_files(message.service, self), name="watch")
         self.index_again()
@@ -148,6 +184,8 @@ class Explorer(App[None]):
         """Stop the background threads."""
         if self._journal_follower:
             self._journal_follower.stop()
+        if self._git_follower:
+            self._git_follower.stop()
         if self._runs:
             self._runs.stop()
 
@@ -207,7 +245,9 @@ class Explorer(App[None]):
         """Show the server's address."""
         self.server_state = ServerState(ServerPhase.ON, message.address, message.client_setup)
         if self.current_mode != "traffic":
-            self.notify(f"Serving agents at {message.address}. Press 3 to see their calls.", markup=False)
+            self.notify(
+                f"Serving agents at {message.address}. Press {key_of('traffic')} to see their calls.", markup=False
+            )
 
     def on_server_stopped(self, message: "ServerStopped") -> None:
         """Show that the server stopped, with the error if there was one."""
@@ -216,7 +256,7 @@ class Explorer(App[None]):
             return
         self.server_state = ServerState(ServerPhase.FAILED, problem=problem_text(message.error))
         if self.current_mode != "traffic":
-            self.notify(f"{message.error}. Press 3 for details.", severity="error", markup=False)
+            self.notify(f"{message.error}. Press {key_of('traffic')} for details.", severity="error", markup=False)
 
     def on_request_rejected(self, message: "RequestRejected") -> None:
         """Count a rejected request and show it: few clients show their users why a connection failed."""
@@ -224,10 +264,11 @@ class Explorer(App[None]):
         if state.phase != ServerPhase.ON:
             return
         count = state.rejected + 1
-        problem = f"Rejected {count_of(count, 'request')}: {message.reason}. Press C to copy the setup."
+        copy = key_of("setup")
+        problem = f"Rejected {count_of(count, 'request')}: {message.reason}. Press {copy} to copy the setup."
         self.server_state = replace(state, problem=problem, rejected=count)
         if count == 1 and self.current_mode != "traffic":
-            text = f"Rejected a client: {message.reason}. Press 3, then C to copy the setup."
+            text = f"Rejected a client: {message.reason}. Press {key_of('traffic')}, then {copy} to copy the setup."
             self.notify(text, severity="warning", markup=False)
 
     # The index
@@ -242,6 +283,10 @@ class Explorer(App[None]):
     def on_indexing(self, message: "Indexing") -> None:
         """Update the progress bar."""
         self.index_state = replace(self.index_state, phase=Phase.INDEXING, progress=message.progress)
+
+    def on_files_found(self, message: "FilesFound") -> None:
+        """Store the paths; the tree shows them until the inventory is there."""
+        self.found_files = message.inventory
 
     def on_index_notice(self, notice: "IndexNotice") -> None:
         """Show a message of an index run; waiting for a lock is a phase instead."""
@@ -265,8 +310,14 @@ class Explorer(App[None]):
             is_watching=watching,
         )
         self.inventory = message.inventory
+        if self._git_follower:
+            self._git_follower.refresh()
         if self._runs:
             self._runs.ended()
+
+    def on_git_answered(self, message: "GitAnswered") -> None:
+        """Store what changed; lists of files watch it."""
+        self.git_changes = message.changes
 
     def on_indexing_failed(self, message: "IndexingFailed") -> None:
         """Show why the index run failed; what is indexed can still be searched."""
@@ -286,15 +337,56 @@ class Explorer(App[None]):
         """Show that changes are noticed only after pressing r."""
         log.warning("not watching: %s", message.reason)
         self.index_state = replace(
-            self.index_state, is_watching=False, text="not watching files: press esc, then r to check"
+            self.index_state,
+            is_watching=False,
+            text=f"not watching files: press {key_of('back')}, then {key_of('refresh')} to check",
         )
+
+    # What is remembered of the workspace
+
+    def note_state(self) -> None:
+        """Note how the explorer is, for the next time."""
+        raise NotImplementedError
+
+    def write_state(self) -> None:
+        """Write what is remembered, in a thread: the user's folder may be on a slow disk."""
+        self.note_state()
+        self.run_worker(self._write_state, thread=True, name="state")
+
+    def _write_state(self) -> None:
+        if not self.state.flush():
+            self.call_later(self.say_state_problem)
+
+    def say_state_problem(self) -> None:
+        """Show once why the state could not be read or written."""
+        if self.state.problem and self.state.problem not in self._said_problems:
+            self._said_problems.add(self.state.problem)
+            self.notify(self.state.problem, severity="warning", markup=False)
 
     # Services for the screens
 
     def copy(self, text: str, what: str) -> None:
-        """Copy a text to the clipboard and show its size."""
+        """Copy a text to the clipboard, by the terminal and by a program of the desktop, and say what happened."""
         self.copy_to_clipboard(text)
-        self.notify(f"Copied the {what} ({count_of(len(text.encode()), 'byte')}).", timeout=3)
+        self.run_worker(self._copy(text, what), name="copy")
+
+    async def _copy(self, text: str, what: str) -> None:
+        copied = await self.native_clipboard.copy(text)
+        self.notify(copied.told(what, text), timeout=3 if copied.is_certain else 8, markup=False)
+
+    @cached_property
+    def native_clipboard(self) -> "NativeClipboard":
+        """The programs that copy; tests have none, so that they leave the clipboard of their user alone."""
+        from keyhole.tui.clipboard import NativeClipboard
+
+        return NativeClipboard(self.root, {} if self.is_headless else os.environ)
+
+    def on_text_selected(self) -> None:
+        """Copy what was selected with the mouse; other clicks leave the selection as it is."""
+        text = self.screen.get_selected_text() or ""
+        if text and text != self._copied_selection:
+            self.copy(text, "selection")
+        self._copied_selection = text
 
     def edit(self, path: str, line: int) -> None:
         """Run the user's editor in this terminal until it exits."""
@@ -318,6 +410,13 @@ class Explorer(App[None]):
             if self.terminal_guard:
                 self.terminal_guard.on()
 
+    def action_suspend_process(self) -> None:
+        """Suspend the explorer until the shell continues it."""
+        from keyhole.tui.suspending import suspend_job
+
+        if problem := suspend_job(self):
+            self.notify(problem, severity="warning", timeout=3, markup=False)
+
     @cached_property
     def editing(self) -> "Editing":
         """The user's editor, while it has the terminal."""
@@ -327,19 +426,38 @@ class Explorer(App[None]):
 
     def exit(self, result: None = None, return_code: int = 0, message: "RenderableType | None" = None) -> None:
         """Exit; if an editor has the terminal, as soon as it gives it back."""
+        self.note_state()
         leave = partial(super().exit, result, return_code, message)
         self.editing.after(leave) if self.editing.is_open else leave()
 
-    def open_file(self, path: str, line: int, *, is_map: bool = False) -> None:
-        """Show a file on the Files screen."""
-        self.wanted_file = (path, line, is_map)
-        self.switch_mode("files")
+    def close_dialogs(self) -> None:
+        """Close all dialogs without a result."""
+        while isinstance(self.screen, ModalScreen):
+            self.screen.dismiss(None)
+
+    def open_file(self, path: str, line: int, *, is_map: bool = False, marks: "Marks | None" = None) -> None:
+        """Show a file on the Files screen, with the matches of a search marked."""
+        self.wanted_file, self.wanted_marks = (path, line, is_map), marks
+        self._go_to("files")
 
     def open_search(self, search: "SearchState") -> None:
         """Run a search on the Explore screen."""
         self.wanted_search = search
-        self.switch_mode("explore")
+        self._go_to("explore")
+
+    def _go_to(self, mode: str) -> None:
+        """Show a screen with what was requested of it."""
+        is_here = self.current_mode == mode
+        self.switch_mode(mode)
+        show_wanted = getattr(self.screen, "show_wanted", None)
+        if is_here and show_wanted:
+            # A screen that is shown already is not resumed; one below a dialog is, once the dialog closes.
+            show_wanted()
 
     def show_references(self, *trail: "TrailStep") -> None:
         """Show the references at the end of a trail; without one, those that were closed last."""
+        raise NotImplementedError
+
+    def find_name(self, scope: str = "Both") -> None:
+        """Find a file or a symbol by name."""
         raise NotImplementedError

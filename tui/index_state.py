@@ -52,12 +52,17 @@ class IndexState:
                 return self._current()
 
     def _indexing(self) -> Content:
+        if not self.progress.total:
+            return Content.styled("◌ checking for changes", "$text-muted")
+        return Content.styled("◌ indexing ", "$secondary") + self.bar()
+
+    def bar(self) -> Content:
+        """Return a bar of how many files are indexed; empty before their number is known."""
         done, total = self.progress.done, self.progress.total
         if not total:
-            return Content.styled("◌ checking for changes", "$text-muted")
+            return Content("")
         filled = _BAR * done // total
         return Content.assemble(
-            ("◌ indexing ", "$secondary"),
             ("█" * filled, "$primary"),
             ("░" * (_BAR - filled), "$text-muted"),
             (f" {done:,} of {count_of(total, 'file')}", "$text-muted"),

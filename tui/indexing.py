@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import threading
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,16 @@ from textual.message_pump import MessagePump
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexMessage
-from keyhole.core.types import Progress
-from keyhole.tui.messages import FilesChanged, Indexed, Indexing, IndexingFailed, IndexNotice, WatchingFailed
+from keyhole.core.types import Inventory, Progress
+from keyhole.tui.messages import (
+    FilesChanged,
+    FilesFound,
+    Indexed,
+    Indexing,
+    IndexingFailed,
+    IndexNotice,
+    WatchingFailed,
+)
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -41,6 +49,8 @@ class IndexRuns:
         self._again = False
         self._retries_next = False
         self._stopping = threading.Event()
+        # Until the first run has ended, the explorer only knows the paths that this run finds.
+        self._has_ended = False
 
     def start(self, *, retry: bool = False) -> None:
         """Start an index run, now or as soon as the current one ends; `retry` parses again what could not be parsed."""
@@ -67,8 +77,16 @@ class IndexRuns:
     def _run(self, retry: bool) -> None:
         try:
             _start_resource_tracker()
-            report = self._service.index(retry=retry, on_progress=self._post_progress, on_message=self._post_notice)
+            if not self._has_ended:
+                self._post_known()
+            report = self._service.index(
+                retry=retry,
+                on_progress=self._post_progress,
+                on_message=self._post_notice,
+                on_found=None if self._has_ended else self._post_found,
+            )
             inventory, status = self._service.inventory(), self._service.status()
+            self._has_ended = True
             self._listener.post_message(Indexed(report, inventory, status))
         except _StoppedError:
             pass
@@ -87,6 +105,15 @@ class IndexRuns:
             raise _StoppedError
         if progress.done % _FILES_PER_UPDATE == 0 or progress.done == progress.total:
             self._listener.post_message(Indexing(progress))
+
+    def _post_known(self) -> None:
+        """Post what an index from before knows: another process may hold its lock for long."""
+        with suppress(KeyholeError):
+            if self._service.has_index():
+                self._post_found(self._service.inventory())
+
+    def _post_found(self, inventory: Inventory) -> None:
+        self._listener.post_message(FilesFound(inventory))
 
     def _post_notice(self, message: IndexMessage) -> None:
         self._listener.post_message(IndexNotice(message))

@@ -12,6 +12,9 @@ from keyhole.core.types import Explanation, IndexReport, Inventory, Outline, Pro
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from keyhole.core.git.blame_line import Blame
+    from keyhole.core.git.git_changes import GitChanges
+    from keyhole.core.index.rows import SymbolEntry
     from keyhole.core.journal.reader import Changes
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.links.requests import RelationRequest
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from keyhole.tui.answer import Answer
     from keyhole.tui.history import Place
     from keyhole.tui.link_rows import LinkRow
+    from keyhole.tui.names_to_find import FoundNames, NamesToFind
 
 
 @dataclass
@@ -75,10 +79,40 @@ class FilesChanged(Message):
 
 
 @dataclass
+class GitAnswered(Message):
+    """Git was asked what changed; `changes` also says why if it could not answer."""
+
+    changes: "GitChanges"
+
+
+@dataclass
+class Blamed(Message):
+    """It is known who changed a line last, or why not."""
+
+    place: "Place"
+    blame: "Blame | KeyholeError"
+
+
+@dataclass
 class WatchingFailed(Message):
     """The files cannot be watched for changes."""
 
     reason: str
+
+
+@dataclass
+class NamesRead(Message):
+    """The names of files, or of files and symbols, are ready to be searched."""
+
+    names: "NamesToFind"
+
+
+@dataclass
+class NamesFound(Message):
+    """The names that match what is typed are known; `number` tells which search this was."""
+
+    number: int
+    found: "FoundNames"
 
 
 @dataclass
@@ -97,6 +131,13 @@ class SearchFailed(Message):
 
 
 @dataclass
+class FilesFound(Message):
+    """The paths of the workspace are known, before the first index run has ended."""
+
+    inventory: Inventory
+
+
+@dataclass
 class Loaded(Message):
     """A text to show is ready; `key` is the request it belongs to."""
 
@@ -104,6 +145,10 @@ class Loaded(Message):
     text: str
     note: str = ""
     is_error: bool = False
+    # Of a map: where its next page starts.
+    next_offset: int | None = None
+    # Of a file: its definitions.
+    symbols: "tuple[SymbolEntry, ...]" = ()
 
 
 @dataclass

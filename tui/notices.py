@@ -8,8 +8,11 @@ from keyhole.core.view.lists.nothing_text import nothing_notes, nothing_sentence
 from keyhole.core.view.text import count_of
 from keyhole.core.view.writing import note_texts
 from keyhole.tui.index_state import IndexState, Phase
+from keyhole.tui.key_names import marked_up_key
 
 _MOST_LANGUAGES = 8
+_CHECK_FILES = f"Press {marked_up_key('back')}, then {marked_up_key('refresh')}"
+_TRY_AGAIN = f"{_CHECK_FILES} to try again."
 
 HINTS = """Type a name, a few words, "exact text" or /a regular expression/.
 
@@ -20,6 +23,7 @@ Add filters to the same line:
   role:docs      files with a role, or role:-test to leave one out
   mode:regex     auto, hybrid, semantic, keyword, regex, symbol
   tests:no       exclude test files
+  changed:yes    files changed since the last commit
   limit:20       results per page
 """
 
@@ -33,10 +37,10 @@ def waiting_lines(state: IndexState) -> list[str]:
             state.text,
             "",
             "You can still search what is indexed.",
-            "Press esc, then r to try again.",
+            _TRY_AGAIN,
         ]
     if state.phase == Phase.FAILED:
-        return ["[bold]✗ The index can't be used[/]", "", state.text, "", "Press esc, then r to try again."]
+        return ["[bold]✗ The index can't be used[/]", "", state.text, "", _TRY_AGAIN]
     if state.is_first_run:
         return [
             "[bold]◌ Indexing this folder for the first time[/]",
@@ -49,7 +53,7 @@ def waiting_lines(state: IndexState) -> list[str]:
             "[bold]○ Nothing to index here[/]",
             "",
             "Every file here is skipped.",
-            "Press esc, then 2 to see why.",
+            f"Press {marked_up_key('back')}, then {marked_up_key('files')} to see why.",
         ]
     return ["[bold]Search as your agent does[/]", "", "Results, their cost and what is left out", "appear as you type."]
 
@@ -63,7 +67,7 @@ def nothing_found_lines(result: SearchResult) -> list[str]:
         text = f"· {count_of(result.unshown.count, 'result')} not shown: {result.unshown.why}"
         return ["[bold]○ Nothing to show right now[/]", "", text, *notes]
     if result.index.incomplete:
-        step = ["· Press esc, then r to continue."] if result.index.is_interrupted else []
+        step = [f"· {_CHECK_FILES} to continue."] if result.index.is_interrupted else []
         return ["[bold]◌ Nothing found yet[/]", "", f"· {result.index.incomplete}", *step, *notes]
     return ["[bold]○ Nothing found[/]", "", *notes]
 

@@ -11,11 +11,11 @@ from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.syntax.languages import language_named
 from keyhole.core.types import Inventory, Mode, Role, SearchRequest
 
-_FILTER = re.compile(r"(?<!\S)(lang|path|kind|role|mode|tests|limit):(\S*)")
+_FILTER = re.compile(r"(?<!\S)(lang|path|kind|role|mode|tests|changed|limit):(\S*)")
 _QUOTED = re.compile(r'("[^"]+")')
 _PATH_FILTER = re.compile(r"(?<!\S)path:\S*")
 _OTHER_WORD = re.compile(r"(?<!\S)([a-z]+):([^\s:/]\S*)")
-_TESTS = {"yes": True, "no": False}
+_YES_OR_NO = {"yes": True, "no": False}
 # Which values each filter accepts; those of the open ones depend on the index.
 _ACCEPTS: Mapping[str, Callable[[str], bool]] = {
     "lang": lambda value: language_named(value) is not None,
@@ -23,10 +23,12 @@ _ACCEPTS: Mapping[str, Callable[[str], bool]] = {
     "kind": bool,
     "role": lambda value: value.lstrip("-") in list(Role),
     "mode": lambda value: value in list(Mode),
-    "tests": lambda value: value in _TESTS,
+    "tests": lambda value: value in _YES_OR_NO,
+    "changed": lambda value: value in _YES_OR_NO,
     "limit": str.isdecimal,
 }
 _OPEN = ("path", "kind")
+FILTERS = tuple(_ACCEPTS)
 
 
 def read_query(line: str) -> SearchRequest:
@@ -42,9 +44,19 @@ def read_query(line: str) -> SearchRequest:
         language=given.get("lang", ""),
         kind=given.get("kind", ""),
         role=given.get("role", ""),
-        include_tests=_tests(given.get("tests", "yes")),
+        include_tests=_yes_or_no("tests", given.get("tests", "yes")),
         limit=_limit(given["limit"]) if "limit" in given else None,
+        changed=_yes_or_no("changed", given["changed"]) if "changed" in given else None,
     )
+
+
+def unknown_filters(line: str) -> list[str]:
+    """Return the words that look like filters but are text, such as `author:ann`.
+
+    Code such as `std::vector`, `http://a`, `a:b` or `{key:value}` does not look like one.
+    """
+    words = _OTHER_WORD.findall(_QUOTED.sub(" ", line))
+    return [f"{name}:{value}" for name, value in words if name not in _ACCEPTS and len(name) > 1]
 
 
 def _outside_quotes(unwanted: re.Pattern[str], line: str) -> str:
@@ -76,7 +88,7 @@ def _check_no_misspelled_filter(name: str, value: str) -> None:
 
 def _is_typo(name: str, known: str) -> bool:
     """Return whether letters were swapped, or one is missing or too many; another letter makes another word."""
-    return len(name) != len(known) or sorted(name) == sorted(known)
+    return abs(len(name) - len(known)) == 1 or sorted(name) == sorted(known)
 
 
 def _mode(value: str) -> Mode:
@@ -85,10 +97,10 @@ def _mode(value: str) -> Mode:
     return Mode(value)
 
 
-def _tests(value: str) -> bool:
-    if value not in _TESTS:
-        raise QueryError(f"unknown value tests:{value}; use tests:yes or tests:no")
-    return _TESTS[value]
+def _yes_or_no(name: str, value: str) -> bool:
+    if value not in _YES_OR_NO:
+        raise QueryError(f"unknown value {name}:{value}; use {name}:yes or {name}:no")
+    return _YES_OR_NO[value]
 
 
 def _limit(value: str) -> int:
@@ -120,6 +132,7 @@ class Words:
                 "role": tuple(map(str, Role)),
                 "mode": tuple(map(str, Mode)),
                 "tests": ("no", "yes"),
+                "changed": ("yes", "no"),
                 "limit": ("20", "50"),
             }
         )

@@ -1,10 +1,14 @@
 """The trail through references: each definition that was followed, with its relation, page and cursor."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.view.budget.limits import DEEPEST
 from keyhole.tui.history import Place
+
+if TYPE_CHECKING:
+    from keyhole.tui.document import ViewPlace
 
 RELATIONS = tuple(ReferenceRelation)
 
@@ -23,6 +27,10 @@ class TrailStep:
     offsets: tuple[int, ...] = (0,)
     cursor: int | None = None
     symbol: str = ""
+    # How far the list was scrolled, the tab, and where the view was.
+    top: int = 0
+    tab: str = ""
+    view: "ViewPlace | None" = None
 
     @property
     def request(self) -> ReferencesRequest:
@@ -38,12 +46,16 @@ class TrailStep:
 
     def with_relation(self, relation: ReferenceRelation) -> "TrailStep":
         """Return the same definition with another relation, at its first page."""
-        return replace(self, relation=relation, offsets=(0,), cursor=None)
+        return self._anew(relation=relation, offsets=(0,))
 
     def with_next_page(self, offset: int) -> "TrailStep":
         """Return the next page, which starts at an offset."""
-        return replace(self, offsets=(*self.offsets, offset), cursor=None)
+        return self._anew(offsets=(*self.offsets, offset))
 
     def with_previous_page(self) -> "TrailStep":
         """Return the previous page."""
-        return replace(self, offsets=self.offsets[:-1] or (0,), cursor=None)
+        return self._anew(offsets=self.offsets[:-1] or (0,))
+
+    def _anew(self, *, offsets: tuple[int, ...], relation: ReferenceRelation | None = None) -> "TrailStep":
+        """Return another list, seen from its start."""
+        return replace(self, offsets=offsets, relation=relation or self.relation, cursor=None, top=0, tab="", view=None)

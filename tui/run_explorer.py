@@ -1,9 +1,12 @@
 """Running the explorer so that the terminal is always restored."""
 
 import asyncio
+import gc
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +14,14 @@ from typing import TYPE_CHECKING
 from keyhole.core.errors import KeyholeError
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.index.private_files import create_private_file, make_private_folder
+from keyhole.core.terminal_encoding import draw_in_cells, terminal_encoding
 from keyhole.core.view.text import one_line
 from keyhole.core.view.usage import MaskedFormatter
-from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.terminal_guard import TerminalGuard
+from keyhole.tui.terminal_input import read_keys_as
+from keyhole.tui.user_choices import UserChoices, read_user_choices
+from keyhole.tui.workspace_state import WorkspaceState
+from keyhole.tui.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -26,35 +33,88 @@ _LOG_BYTES = 1_000_000
 
 
 def run_explorer(
-    folder: Path,
+    folders: Sequence[Path],
     server_side: "ServerSide",
     *,
     force: bool = False,
-    port: int | None = None,
     flags: Mapping[str, object] | None = None,
+    is_fresh: bool = False,
 ) -> int:
-    """Run the explorer on a folder and return the exit code; with a port, serve agents from the start.
+    """Run the explorer on the first of some folders, with the others one key away, and return the exit code.
 
-    The flags go before the settings of the workspace.
+    The flags go before the settings of each workspace. A fresh explorer does not start as it was left.
     """
+    choices = read_user_choices()
+    if choices.keys:
+        from keyhole.tui.user_keys import use_keys
+
+        use_keys(choices.keys)
+    # Its texts name keys, so it is imported after the user's keys are known.
+    from keyhole.tui.errors_for_explorer import problem_text
+
     try:
-        root = open_workspace(folder, force=force)
+        roots = [open_workspace(folder, force=force) for folder in folders]
     except KeyholeError as error:
         return _fail(problem_text(error))
-    from keyhole.tui.app import KeyholeApp
-
     log_path = _log_to_file()
-    app = KeyholeApp(root, lambda: _open_service(root, flags, force=force), server_side=server_side, port=port)
-    app.terminal_guard = TerminalGuard.start()
+    # A folder from the command line may be one that needs --force; any other one is chosen in the explorer.
+    workspaces = Workspaces(lambda root: _open_service(root, flags, force=force and root in roots), list(roots))
+    draw_in_cells()
+    read_keys_as(terminal_encoding())
+    guard = TerminalGuard.start()
     try:
-        asyncio.run(_explore(app))
+        app = _explore_in_turn(workspaces, server_side, guard, choices, is_fresh=is_fresh)
     finally:
-        if app.terminal_guard:
-            app.terminal_guard.close()
+        if guard:
+            guard.close()
     if app.failure:
         problem = one_line(str(app.failure))
         return _fail(f"the explorer failed{f' ({problem})' if problem else ''}; see {log_path}")
     return app.return_code or 0
+
+
+def _explore_in_turn(
+    workspaces: Workspaces,
+    server_side: "ServerSide",
+    guard: TerminalGuard | None,
+    choices: UserChoices,
+    *,
+    is_fresh: bool,
+) -> "KeyholeApp":
+    """Run an app for the first workspace, and one for each that the user goes to; return the last one."""
+    from keyhole.tui.app import KeyholeApp
+
+    root, notice = workspaces.opened[0], ""
+    open_service = partial(workspaces.open, root)
+    while True:
+        state = WorkspaceState.of(root, is_fresh=is_fresh)
+        app = KeyholeApp(root, open_service, server_side=server_side, state=state)
+        app.use_choices(choices)
+        app.terminal_guard, app.workspaces, app.start_notice = guard, workspaces, notice
+        asyncio.run(_explore(app))
+        state.flush()
+        chosen = workspaces.take_next()
+        if chosen is None:
+            return app
+        _close_left(app)
+        root, notice = chosen.service.root, chosen.notice
+        # The setup of a client names an address and means one workspace: it must not silently get another one there.
+        server_side = replace(server_side, port=None)
+        open_service = partial(_opened, chosen.service)
+
+
+def _close_left(app: "KeyholeApp") -> None:
+    """Free what the app of a workspace has left behind, after the user went to another one."""
+    app.is_left = True
+    if app.service:
+        app.service.close()
+    # The app froze what was loaded at its start; most of that is garbage now.
+    gc.unfreeze()
+    gc.collect()
+
+
+def _opened(service: "Service") -> "Service":
+    return service
 
 
 async def _explore(app: "KeyholeApp") -> None:

@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from textual.content import Content
 
+from keyhole.tui.key_names import key_of
+
 
 class ServerPhase(StrEnum):
     """What the server is doing."""
@@ -42,21 +44,24 @@ class ServerState:
         return long if long.cell_length <= width else short.truncate(width, ellipsis=True)
 
     def _forms(self) -> tuple[Content, Content]:
+        serve, setup = key_of("serve"), key_of("setup")
         match self.phase:
             case ServerPhase.OFF:
                 state = Content.styled("○ off", "bold")
-                return state + _quiet("   Press s to serve agents"), state + _quiet("   s: serve agents")
+                return state + _quiet(f"   Press {serve} to serve agents"), state + _quiet(f"   {serve}: serve agents")
             case ServerPhase.STARTING:
                 state = Content.styled("◌ starting", "$secondary")
                 return state, state
             case ServerPhase.ON:
                 return (
-                    Content.assemble(("● on  ", "bold $success"), self.address) + _quiet("  C: copy the setup"),
-                    Content.assemble(("● ", "bold $success"), self._place) + _quiet("  C: copy setup"),
+                    Content.assemble(("● on  ", "bold $success"), self.address) + _quiet(f"  {setup}: copy the setup"),
+                    Content.assemble(("● ", "bold $success"), self._place) + _quiet(f"  {setup}: copy setup"),
                 )
             case ServerPhase.FAILED:
                 state = Content.styled("✗ not serving", "bold $error")
-                return state + _quiet("   Press s to use any free port"), state + _quiet("  s: use any port")
+                return state + _quiet(f"   Press {serve} to use any free port"), state + _quiet(
+                    f"  {serve}: use any port"
+                )
 
     @property
     def _place(self) -> str:

@@ -56,6 +56,8 @@ class ServerSide:
 
     start: StartServer
     tools: Tools
+    # The port to serve on from the start; None: only when the user starts the server.
+    port: int | None = None
 
 
 class Serving:

@@ -1,22 +1,54 @@
 """Reading files for display: their text, their map and their symbols."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from keyhole.core.types import MapLevel, MapRequest, Outline
+from keyhole.tui.document import Document
 
 if TYPE_CHECKING:
+    from keyhole.core.index.rows import SymbolEntry
+    from keyhole.core.search.match_marks import Marks
     from keyhole.core.service import Service
     from keyhole.core.view.writing import View
 
-
-def read_text(service: "Service", path: str) -> str:
-    """Return the current text of a file, even if the file is too large to be indexed."""
-    return service.read(path).text
+# Languages whose lines are paragraphs.
+_PROSE = frozenset(("markdown", "rst", "text", "latex"))
 
 
-def read_map(service: "Service", path: str, level: MapLevel, max_tokens: int) -> "View":
-    """Return the map of a file, as an agent gets it."""
-    return service.map_view(MapRequest(path, level, max_tokens=max_tokens))
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """The current text of a file, and its definitions if the index knows them."""
+
+    text: str
+    symbols: "tuple[SymbolEntry, ...]" = ()
+
+
+def read_source(service: "Service", path: str) -> FileText:
+    """Return a file, even if it is too large to be indexed."""
+    source = service.read(path)
+    return FileText(source.text, tuple(service.symbols_of(source)))
+
+
+def source_document(path: str, source: FileText, marked: range, marks: "Marks | None" = None) -> Document:
+    """Return a file as a view shows it."""
+    from keyhole.core.syntax.languages import detect_language
+    from keyhole.tui.source_colours import lexer_of
+
+    return Document(
+        source.text,
+        lexer_of(path),
+        is_numbered=True,
+        marked=marked,
+        wraps=detect_language(path, "").id in _PROSE,
+        marks=marks.within(source.text) if marks else None,
+        symbols=source.symbols,
+    )
+
+
+def read_map(service: "Service", path: str, level: MapLevel, max_tokens: int, offset: int = 0) -> "View":
+    """Return a page of the map of a file, as an agent gets it."""
+    return service.map_view(MapRequest(path, level, offset=offset, max_tokens=max_tokens))
 
 
 def read_outline(service: "Service", path: str) -> Outline:

@@ -1,6 +1,16 @@
-"""The two themes: dark and light."""
+"""The themes: our dark and light one, and what our style sheets need from any other."""
 
+from textual.color import Color
 from textual.theme import Theme
+
+# A match of a search, the one that was gone to, and selected text; all are also visible without colours.
+MATCH_STYLE = "underline on $primary 30%"
+FOUND_STYLE = "bold reverse"
+SELECTED_STYLE = "reverse $foreground"
+# How much of the background is mixed into the text colour.
+_MUTED, _QUIET = 0.4, 0.75
+# A theme that leaves its colours to the terminal has none to mix.
+_TERMINAL_GREY, _TERMINAL_TEXT = "ansi_bright_black", "ansi_default"
 
 
 def _variables(*, quiet: str, muted: str, primary: str, background: str) -> dict[str, str]:
@@ -50,3 +60,18 @@ LIGHT = Theme(
 )
 
 THEMES = (DARK, LIGHT)
+
+
+def with_our_variables(variables: dict[str, str], theme: Theme) -> dict[str, str]:
+    """Add the variables of our style sheets to those of a theme that lacks them."""
+    if theme in THEMES:
+        return variables
+    background = variables["background"]
+    if theme.ansi:
+        # Grey text could not be read on the cursor, which such a theme draws in a full colour.
+        quiet, muted = _TERMINAL_GREY, _TERMINAL_TEXT
+    else:
+        text, behind = Color.parse(variables["foreground"]), Color.parse(background)
+        quiet, muted = (text.blend(behind, share).hex6 for share in (_QUIET, _MUTED))
+    ours = _variables(quiet=quiet, muted=muted, primary=theme.primary, background=background)
+    return variables | ours | theme.variables

@@ -23,6 +23,7 @@ from keyhole.core.cli.open_explorer import explore, explore_request, is_at_termi
 from keyhole.core.cli.output import EXIT_ERROR, EXIT_INTERRUPTED, fail
 from keyhole.core.cli.token_source import forget_token
 from keyhole.core.errors import KeyholeError
+from keyhole.core.terminal_encoding import use_utf8
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,8 +31,9 @@ from keyhole.core.errors import KeyholeError
 def cli() -> None:
     """See your codebase the way your agent does.
 
-    Without a command, keyhole [PATH] opens the explorer. Add --serve [--port N] [--token-file PATH]
-    [--tools all|core] to also serve agents over HTTP.
+    Without a command, keyhole [PATH] opens the explorer; W switches between several PATHs, and --fresh starts
+    without the query and layout of the last time. Add --serve [--port N] [--token-file PATH] [--tools all|core]
+    to also serve agents over HTTP.
     """
     if click.get_current_context().invoked_subcommand != server_command.mcp.name:
         forget_token()
@@ -52,6 +54,7 @@ for _module in (
 def main() -> None:
     """Run Keyhole and exit with its code."""
     _open_closed_streams()
+    use_utf8()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -66,7 +69,9 @@ def run(arguments: list[str]) -> int:
         return explore(request)
     if request.port is not None:
         return fail("--serve needs a terminal; use keyhole mcp --http instead")
-    code = run_command(["overview", *arguments])
+    if len(request.folders) > 1:
+        return fail("several folders need a terminal; give one folder for an overview")
+    code = run_command(["overview", *(["--force"] if request.force else []), "--", str(request.folders[0])])
     if code == 0:
         click.echo(
             "keyhole: not a terminal: showing an overview instead of the explorer; keyhole --help lists the commands",

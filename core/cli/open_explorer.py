@@ -1,4 +1,4 @@
-"""Opens the explorer from the command line: `keyhole [PATH] [--serve [--port N] [--tools SET] …]`."""
+"""Opens the explorer from the command line: `keyhole [PATH]... [--fresh] [--serve [--port N] [--tools SET] …]`."""
 
 import os
 import sys
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 class ExploreRequest:
     """The options of the explorer; with a port it also serves agents."""
 
-    folder: Path
+    folders: tuple[Path, ...]
     force: bool
     port: int | None
     token: str | None = None
     token_file: Path | None = None
     tools: str | None = None
+    is_fresh: bool = False
 
 
 def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRequest | str | None:
@@ -37,8 +38,9 @@ def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRe
     options = click.Command(
         "keyhole",
         params=[
-            click.Argument(["folder"], default="."),
+            click.Argument(["folders"], nargs=-1),
             click.Option(["--force"], is_flag=True),
+            click.Option(["--fresh"], is_flag=True),
             click.Option(["--serve"], is_flag=True),
             click.Option(["--port"], type=click.IntRange(0, 65_535)),
             click.Option(["--token"]),
@@ -51,15 +53,30 @@ def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRe
         given = options.make_context("keyhole", list(arguments)).params
     except click.UsageError as error:
         return error.format_message() if "--serve" in arguments else None
-    folder, port = given["folder"], given["port"]
-    if (folder in commands and arguments[0] == folder) or not os.path.isdir(folder):  # noqa: PTH112
+    folders, port = given["folders"] or (".",), given["port"]
+    if (folders[0] in commands and arguments[0] == folders[0]) or not _is_folder(folders[0]):
         return None
+    for folder in folders[1:]:
+        if not _is_folder(folder):
+            return f"cannot open {folder}: it is not a folder"
     for option in ("port", "token", "token_file", "tools"):
         if given[option] is not None and not given["serve"]:
             return f"--{option.replace('_', '-')} needs --serve"
     if given["serve"]:
         port = DEFAULT_PORT if port is None else port
-    return ExploreRequest(Path(folder), given["force"], port, given["token"], given["token_file"], given["tools"])
+    return ExploreRequest(
+        tuple(map(Path, folders)),
+        given["force"],
+        port,
+        given["token"],
+        given["token_file"],
+        given["tools"],
+        given["fresh"],
+    )
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112  # never raises
 
 
 def is_at_terminal() -> bool:
@@ -77,9 +94,13 @@ def explore(request: ExploreRequest) -> int:
         token = given_token(request.token, request.token_file)
     except click.UsageError as error:
         return fail(error.message)
-    server_side = ServerSide(partial(start_server, token=token), LocalTools())
+    server_side = ServerSide(partial(start_server, token=token), LocalTools(), request.port)
     return run_explorer(
-        request.folder, server_side, force=request.force, port=request.port, flags={"mcp.tools": request.tools}
+        request.folders,
+        server_side,
+        force=request.force,
+        flags={"mcp.tools": request.tools},
+        is_fresh=request.is_fresh,
     )
 
 

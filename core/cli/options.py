@@ -68,6 +68,9 @@ FILTER_OPTIONS: tuple[Option, ...] = (
     click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
     click.option("--role", default="", help="Only files with this role, such as docs; --role=-test leaves a role out."),
     click.option("--include-tests/--no-tests", default=True, show_default=True, help="Include test files."),
+    click.option(
+        "--changed/--unchanged", default=None, help="Only files that changed since the last commit, or only others."
+    ),
 )
 SEARCH_PAGE_OPTIONS: tuple[Option, ...] = (
     click.option(
@@ -131,6 +134,7 @@ class FilterOptions(TypedDict):
     kind: str
     role: str
     include_tests: bool
+    changed: bool | None
     limit: int | None
     offset: int
 

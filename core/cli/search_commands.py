@@ -97,6 +97,7 @@ def _filtered(query: str, options: FilterOptions) -> SearchRequest:
         include_tests=options["include_tests"],
         limit=options["limit"],
         offset=options["offset"],
+        changed=options["changed"],
     )
 
 

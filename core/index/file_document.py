@@ -7,10 +7,11 @@ full text would have to look up every form of every word, and score every file t
 
 import struct
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 from zlib import crc32
 
-from keyhole.core.index.words import split_words, stem
+from keyhole.core.index.words import CACHE_LIMIT, split_words, stem
 from keyhole.core.syntax.first_comment import COMMENT_LIMIT, first_comment
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types import Analysis, Outline, Symbol
@@ -62,6 +63,7 @@ def hash_of_word(word: str) -> int:
     return _hash(stem(word))
 
 
+@lru_cache(maxsize=CACHE_LIMIT)
 def _hash(stemmed: str) -> int:
     return crc32(stemmed.encode("utf-8", "surrogatepass"))
 

@@ -36,6 +36,7 @@ from keyhole.core.index.rows import (
     StoredVector,
     SymbolEntry,
     SymbolLabel,
+    SymbolPlace,
     WordQuery,
     WordRow,
 )
@@ -365,6 +366,9 @@ class IndexStore(WriterStore, SearchStore, RelationStore, ReferenceStore, Protoc
 
     def indexed_files(self) -> list[IndexedFile]:
         """Return every file, sorted by path."""
+
+    def symbol_places(self) -> list[SymbolPlace]:
+        """Return every symbol with its place, in the order of paths and lines."""
 
     def kinds_by_count(self) -> list[str]:
         """Return every kind of symbol, most frequent first."""

@@ -438,6 +438,17 @@ class SymbolEntry(NamedTuple):
     parent: str
 
 
+class SymbolPlace(NamedTuple):
+    """The name of a symbol, and where it is defined."""
+
+    name: str
+    # The names of the symbols around it, with dots between them.
+    parent: str
+    kind: str
+    path: str
+    line: int
+
+
 class Heading(NamedTuple):
     """A heading of a note."""
 

@@ -15,6 +15,7 @@ from keyhole.core.index.rows import (
     Slice,
     SymbolEntry,
     SymbolLabel,
+    SymbolPlace,
     SymbolRow,
 )
 
@@ -34,6 +35,14 @@ class SymbolTable(Database):
         """Return every defined name once, in order."""
         # Python sorts them faster than SQLite.
         return sorted(self.column("SELECT DISTINCT name FROM symbol"))
+
+    def symbol_places(self) -> list[SymbolPlace]:
+        """Return every symbol with its place, in the order of paths and lines."""
+        # Joining and sorting in Python is faster, and each path is one string for all of its symbols.
+        paths = dict(self.query("SELECT id, path FROM file"))
+        rows = self.query("SELECT name, parent, kind, file_id, name_line FROM symbol ORDER BY id")
+        found = [SymbolPlace(name, parent, kind, paths[file], line) for name, parent, kind, file, line in rows]
+        return sorted(found, key=lambda symbol: symbol.path)
 
     def kinds(self) -> list[str]:
         """Return every kind of symbol, in order."""

@@ -1,14 +1,13 @@
 """Updating an index: walk, compare, prepare what changed, and write it in small transactions."""
 
-import gc
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from keyhole.core.collector import collector_paused
 from keyhole.core.errors import LockedStoreError, ModelError
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.stamps import UNKNOWN_STAMP
@@ -26,7 +25,16 @@ from keyhole.core.index.store import Store, is_sound
 from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.syntax.parser_process import shared_parser
-from keyhole.core.types import DEFAULT_SECRETS, Candidate, IndexReport, Progress, SecretPolicy, Skip
+from keyhole.core.types import (
+    DEFAULT_SECRETS,
+    Candidate,
+    IndexedFile,
+    IndexReport,
+    Inventory,
+    Progress,
+    SecretPolicy,
+    Skip,
+)
 
 # Transactions are small, so that an interrupted run loses little, but large enough that their overhead is small.
 _BATCH_FILES = 200
@@ -39,10 +47,11 @@ _NO_MODEL = ("", 0)
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Callbacks of an update: progress after each file, and messages for the user."""
+    """Callbacks of an update: progress after each file, messages for the user, and what the walk found."""
 
     progress: Callable[[Progress], None] = lambda _: None
     message: Callable[[IndexMessage], None] = lambda _: None
+    found: Callable[[Inventory], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +126,9 @@ def set_aside(folder: Path) -> Path:
 
 
 def _update(request: Request, hooks: Hooks) -> IndexReport:
-    with Store(request.folder / INDEX_FILE) as store, _collector_paused():
+    # A run creates many objects but no cycles, and collecting takes a tenth of it.
+    with Store(request.folder / INDEX_FILE) as store, collector_paused():
         return _Update(store, request, hooks).run()
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Pause the garbage collector: a run creates many objects but no cycles, and collecting takes a tenth of it."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class _Update:
@@ -170,6 +168,8 @@ class _Update:
             known.files[path] = UNKNOWN_STAMP
         request = self._request
         found = scan(request.root, max_bytes=request.max_bytes, known=known, secrets=request.secrets)
+        if self._hooks.found:
+            self._hooks.found(_inventory_of(found, known))
         if changes := self._compare(known, found):
             # Only indexed files have a digest, so a first run looks up none.
             digests = self._store.digests(c.path for c in found.candidates if c.path in known.files)
@@ -446,6 +446,13 @@ class _Update:
             model=facts.model,
             seconds=time.monotonic() - self._started,
         )
+
+
+def _inventory_of(found: Scan, known: Known) -> Inventory:
+    """Return the paths that a walk found, before any of them is read."""
+    paths = sorted([*(candidate.path for candidate in found.candidates), *found.same_files])
+    skips = [*found.skips, *(known.skips[path][0] for path in found.same_skips)]
+    return Inventory(tuple(IndexedFile(path, "", 0) for path in paths), tuple(sorted(skips, key=lambda it: it.path)))
 
 
 def _removed_files(known: Known, found: Scan, candidates: set[str]) -> list[str]:

@@ -6,13 +6,14 @@ plain words match, and the whole name, which is rare and therefore ranks high.
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import filterfalse
 
 # A longer word is data (a hash, base64), and only its start is kept.
 _LONGEST_WORD = 200
 _LONGEST_KEPT = 64
-_CACHE_LIMIT = 200_000
+CACHE_LIMIT = 200_000
 _ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ies", "ied", "ed", "er", "es", "s", "e", "y")
 _SHORTEST_STEM = 4
 
@@ -20,7 +21,9 @@ _WORD = re.compile(r"\w+")
 _ASCII_TO_SPACE = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
 _PARTS = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # Scripts written without spaces: each character is a word, and several match as a phrase.
-_UNSPACED = re.compile("([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])")
+_UNSPACED_SET = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_UNSPACED = re.compile(f"({_UNSPACED_SET})")
+_UNSPACED_RUN = re.compile(f"{_UNSPACED_SET}+")
 
 
 def split_words(text: str) -> str:
@@ -34,11 +37,34 @@ def written_words(text: str) -> list[str]:
     return text.translate(_ASCII_TO_SPACE).split() if text.isascii() else _WORD.findall(text)
 
 
+def parts_in(text: str) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
+    """Yield the start and end of each word of a text, and those of its parts: both of `user` and `Name` in `userName`.
+
+    A word of which the positions are lost when accents are removed counts as one part.
+    """
+    for match in _WORD.finditer(text):
+        start, word = match.start(), match.group()
+        shape = word if word.isascii() else _shape_of(word)
+        parts = [(start + part.start(), start + part.end()) for part in _PARTS.finditer(shape)] if shape else []
+        yield start, match.end(), parts or [match.span()]
+
+
+def unspaced_runs(text: str) -> list[str]:
+    """Return the parts of a text in scripts without spaces, where several characters make a word."""
+    return _UNSPACED_RUN.findall(text)
+
+
+def _shape_of(word: str) -> str:
+    """Return the shape of a word, with the same positions; nothing if these are lost."""
+    bare = _without_accents(word)
+    return "".join(map(_shape, bare)) if len(bare) == len(word) else ""
+
+
 class _Splits(dict[str, str]):
     """A cache of how each word splits, since code repeats few words very often."""
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _CACHE_LIMIT:
+        if len(self) >= CACHE_LIMIT:
             self.clear()
         split = self[word] = _split_word(word)
         return split
@@ -87,7 +113,7 @@ _split_known = _Splits()
 # each word of a query expanded to all words with its Snowball stem, the tune half of bench/quality.py had an NDCG@10 of
 # 0.620 in keyword mode (0.621 with these endings, 0.614 without stemming) and 0.683 in hybrid mode (0.688, 0.672), and
 # a word took 57 us instead of 2 (snowballstemmer 3.1.1).
-@lru_cache(maxsize=_CACHE_LIMIT)
+@lru_cache(maxsize=CACHE_LIMIT)
 def stem(word: str) -> str:
     """Return a word without its common English ending, so that `computed` matches `compute`."""
     for ending in _ENDINGS:

@@ -1,11 +1,11 @@
 """Who calls a function, and what it calls, followed for several steps."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
-from keyhole.core.references.find import references_to
+from keyhole.core.references.find import Reference
 from keyhole.core.references.name_meaning import same_thing
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.names_in_file import NamesInFile
@@ -53,11 +53,17 @@ class _Step(NamedTuple):
 class CallTree:
     """Follows calls up or down from a definition."""
 
-    def __init__(self, resolver: NameResolver, admits: Callable[[str], bool], levels: frozenset[Certainty]) -> None:
+    def __init__(
+        self,
+        resolver: NameResolver,
+        references: Callable[[DefinitionRow], Iterable[Reference]],
+        admits: Callable[[str], bool],
+        levels: frozenset[Certainty],
+    ) -> None:
         self._resolver = resolver
+        self._references = references
         self._admits = admits
         self._levels = levels
-        self._symbols: dict[str, list[DefinitionRow]] = {}
 
     def callers(self, target: DefinitionRow, depth: int) -> list[CallNode]:
         """Return who calls a function, and who calls these, in the order of a tree."""
@@ -94,18 +100,21 @@ class CallTree:
 
     def _callers(self, target: DefinitionRow) -> list[_Step]:
         found: dict[tuple[str, str], _Step] = {}
-        for reference in references_to(self._resolver, target):
-            is_call = reference.role in _CALLS
-            if not is_call or reference.certainty not in self._levels or not self._admits(reference.path):
-                continue
+        calls = [one for one in self._references(target) if self._is_wanted(one)]
+        self._resolver.known.read_definitions({one.path for one in calls})
+        for reference in calls:
             caller = self._caller(reference.path, reference.line)
             key = same_thing(caller) if caller else (reference.path, "")
             _count(found, key, _Step(caller, reference.path, reference.line, 1, reference.certainty))
         return _in_order(found)
 
+    def _is_wanted(self, reference: Reference) -> bool:
+        is_call = reference.role in _CALLS
+        return is_call and reference.certainty in self._levels and self._admits(reference.path)
+
     def _caller(self, path: str, line: int) -> DefinitionRow | None:
         """Return the innermost function around a line, or else the class whose body it is in."""
-        around = [row for row in self._symbols_in(path) if row.start_line <= line <= row.end_line]
+        around = [row for row in self._resolver.known.definitions_in(path) if row.start_line <= line <= row.end_line]
         # A decorator or the name itself stands on the first lines of a function, but is not called by it.
         inside = [row for row in around if row.name_line < line or row.start_line == row.end_line]
         callers = inside or around[:-1]
@@ -132,11 +141,6 @@ class CallTree:
         symbol = names.symbol_named(target.name, target.name_line)
         places = names.inside(symbol) if symbol >= 0 else range(0)
         return (place for place in places if names.role_at(place) is OccurrenceRole.CALL)
-
-    def _symbols_in(self, path: str) -> list[DefinitionRow]:
-        if path not in self._symbols:
-            self._symbols[path] = self._resolver.known.definitions_in(path)
-        return self._symbols[path]
 
 
 def _count(found: dict[tuple[str, str], _Step], key: tuple[str, str], step: _Step) -> None:

@@ -5,7 +5,7 @@ before it, or the answer says that only the name matches. Of types, only what na
 Languages with their own ways override single steps (by_language/).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.bindings import Binding
@@ -24,9 +24,9 @@ from keyhole.core.references.name_meaning import (
     folder_of,
     is_constructor,
 )
-from keyhole.core.references.name_resolver import NameResolver
+from keyhole.core.references.name_resolver import NameResolver, Reachable
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
-from keyhole.core.references.reachable import can_reach, is_override
+from keyhole.core.references.reachable import HIDES_DEFINITIONS, can_reach, is_override
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
@@ -40,12 +40,16 @@ _NEVER = frozenset(
     ]
 )
 _TYPES = frozenset([OccurrenceRole.TYPE, OccurrenceRole.BASE])
+_NO_KINDS = frozenset[str]()
 # See `_since`.
 FIRST_LINE = 1
 
 
 class FileNames:
     """The meanings of the names in one file."""
+
+    # The roles of names that only give something its name, even after a receiver.
+    _never_uses = frozenset([OccurrenceRole.DEFINITION])
 
     def __init__(self, resolver: NameResolver, path: str, names: NamesInFile) -> None:
         self._resolver = resolver
@@ -56,14 +60,15 @@ class FileNames:
         self._family = family_of(self._language)
         self._known: dict[tuple[int, ...], NameMeaning] = {}
         self._scoped: dict[int, bool] = {UNNAMED: False}
-        self._known_reachable: dict[int, tuple[list[DefinitionRow], list[DefinitionRow]]] = {}
+        self._hides_some = self._family in HIDES_DEFINITIONS
+        self._known_reachable: Reachable = {} if self._hides_some else resolver.reachable
 
     def meaning(self, place: int) -> NameMeaning:
         """Return what the name at a place may mean; places with all in common that counts share their meaning."""
         names = self._names
         role = names.role_at(place)
         if role is OccurrenceRole.IMPORT:
-            return self._find(place)
+            return self._find(place, role)
         number, before = names.number_at(place), names.taken_from(place)
         first = before[-1] if before else number + 1
         scope, since = NO_SYMBOL, 0
@@ -73,7 +78,7 @@ class FileNames:
         shape = (number, role, scope, since, *before)
         known = self._known.get(shape)
         if known is None:
-            known = self._known[shape] = self._fitting(role, self._find(place))
+            known = self._known[shape] = self._fitting(role, self._find(place, role))
         return known
 
     def _fitting(self, role: OccurrenceRole, found: NameMeaning) -> NameMeaning:
@@ -82,17 +87,19 @@ class FileNames:
             return found
         if role is OccurrenceRole.CALL and (constructors := self._constructors(found.definitions)):
             return NameMeaning(found.certainty, (*found.definitions, *constructors))
-        excluded = CALLED if role in self._rules.never_functions else frozenset[str]()
+        excluded = CALLED if role in self._rules.never_functions else _NO_KINDS
         if role is OccurrenceRole.MENTION and any(map(is_constructor, found.definitions)):
             found = NameMeaning(found.certainty, tuple(row for row in found.definitions if not is_constructor(row)))
         if role in _TYPES and role in self._rules.never_variables:
             excluded = VALUES
+        if not excluded:
+            return found
         rows = tuple(row for row in found.definitions if row.kind not in excluded)
         return NameMeaning(found.certainty, rows) if len(rows) != len(found.definitions) else found
 
     def _constructors(self, rows: Iterable[DefinitionRow]) -> list[DefinitionRow]:
-        classes = [row for row in rows if is_holder(row)]
-        return [
+        classes = [row for row in rows if row.kind not in CALLED and is_holder(row)]
+        return classes and [
             row
             for one in classes
             for row in self._resolver.known.definitions(one.name, self._family)
@@ -112,11 +119,11 @@ class FileNames:
             return True
         return bool(self._names.places_in_roles(name, _OWN))
 
-    def _find(self, place: int) -> NameMeaning:
-        name, role = self._names.name_at(place), self._names.role_at(place)
-        receiver = self._names.receiver_at(place)
+    def _find(self, place: int, role: OccurrenceRole) -> NameMeaning:
+        name, receiver = self._names.name_at(place), self._names.receiver_at(place)
         candidates = self._reachable(self._candidates(place))
-        if self._is_own_name(place, receiver) and not self._names_part_of(place, candidates):
+        is_own_name = role in self._never_uses or (role in _NEVER and not receiver)
+        if is_own_name and not self._names_part_of(place, candidates):
             return NOTHING
         if (meaning := self._by_full_name(place)) is not None:
             return meaning
@@ -129,7 +136,10 @@ class FileNames:
         return self._in_code(place, receiver, candidates)
 
     def _reachable(self, candidates: list[DefinitionRow]) -> list[DefinitionRow]:
-        """Return the definitions that the file can use; many places of a name share one list of them."""
+        """Return the definitions that the file can use; many places of a name share one list of them.
+
+        Where every file can use all definitions, all files share it.
+        """
         known = self._known_reachable.get(id(candidates))
         if known is None:
             # The type itself instead of its parts, if the workspace has it.
@@ -144,11 +154,6 @@ class FileNames:
     def _candidates(self, place: int) -> list[DefinitionRow]:
         """Return the definitions that the name at a place may mean."""
         return self._resolver.known.definitions(self._names.name_at(place), self._family)
-
-    def _is_own_name(self, place: int, receiver: str) -> bool:
-        """Return whether the place only gives something its name."""
-        role = self._names.role_at(place)
-        return role is OccurrenceRole.DEFINITION or (role in _NEVER and not receiver)
 
     def _by_full_name(self, _: int, /) -> NameMeaning | None:
         """Return what has the full name of this one, in languages where each name has one; None elsewhere."""
@@ -236,6 +241,8 @@ class FileNames:
         if role in self._rules.never_variables:
             first_lines = {}
         in_file = [row for row in candidates if row.path == self._path and not self._resolver.is_member(row)]
+        if not first_lines and not in_file:
+            return None
         for symbol in self._scopes_around(place):
             is_class = names.is_holder(symbol)
             if in_file and not is_class and (own := self._defined_in(symbol, in_file)):
@@ -254,8 +261,8 @@ class FileNames:
         lines = names.lines_of(symbol)
         return [row for row in in_file if row.start_line in lines[1:]]
 
-    def _scopes_around(self, place: int) -> Iterator[int]:
-        """Yield the functions around a place, and the classes where their fields count as variables."""
+    def _scopes_around(self, place: int) -> list[int]:
+        """Return the functions around a place, and the classes where their fields count as variables."""
         has_fields = self._rules.has_fields_as_variables
         return self._names.scopes_around(place) if has_fields else self._names.functions_around(place)
 
@@ -342,11 +349,12 @@ class FileNames:
         since = self._since(place - 1, receiver)
         if not since:
             return True
-        bindings = self._resolver.bindings(self._path)
-        is_imported = bindings is not None and bool(bindings.of(receiver))
         # In `config := config.New()`, the variable does not exist yet, and a type is not taken from a variable.
         is_type = self._names.role_at(place) in self._rules.never_variables - {OccurrenceRole.CALL}
-        return is_imported and (is_type or since == FIRST_LINE)
+        if not is_type and since != FIRST_LINE:
+            return False
+        bindings = self._resolver.bindings(self._path)
+        return bindings is not None and bool(bindings.of(receiver))
 
     def _of_self(self, place: int, *, inherited: bool) -> NameMeaning | None:
         holders = self.holders(place)
@@ -432,13 +440,16 @@ class FileNames:
 
     def _of_unknown(self, place: int, name: str) -> NameMeaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
-        is_test = bool(self._resolver.known.tests_among([self._path]))
+        is_test = self._resolver.known.is_test(self._path)
         found = self._resolver.by_members(name, self._language, without_tests=not is_test)
-        rows = [row for row in found.definitions if can_reach(self._path, row)]
-        if len(rows) != len(found.definitions):
-            is_common = is_common_member(self._language, name)
-            found = by_name(rows) if is_common else by_number(rows)
-        if found.certainty is Certainty.LIKELY and (is_override(rows[0]) or self._may_be_field(place, name)):
+        if self._hides_some:
+            rows = [row for row in found.definitions if can_reach(self._path, row)]
+            if len(rows) != len(found.definitions):
+                is_common = is_common_member(self._language, name)
+                found = by_name(rows) if is_common else by_number(rows)
+        if found.certainty is not Certainty.LIKELY:
+            return found
+        if is_override(found.definitions[0]) or self._may_be_field(place, name):
             # The only method that overrides one is not the only one: the other is outside the workspace.
             return NameMeaning(Certainty.BY_NAME, found.definitions)
         return found

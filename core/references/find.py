@@ -1,7 +1,7 @@
 """Finding the references of a definition, as lines with their role and certainty."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from keyhole.core.index.rows import DefinitionRow
@@ -80,21 +80,21 @@ def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Referenc
     paths = [path for path in paths if family_of(known.language(path)) == family]
     known.expect(paths)
     for path in paths:
-        names = known.names(path)
-        if names is None:
+        names, meanings = known.names(path), resolver.names_of(path)
+        if names is None or meanings is None:
             continue
         places = [place for name in written for place in names.places(name)]
-        new_names = {names.name_at(place + 1) for place in places if names.is_renamed(place)} - {target.name}
+        new_names = {new for name in written for new in names.new_names(name)} - {target.name}
         if target.language == "csharp":
             new_names |= resolver.csharp.usings(path, names).new_names(target.name)
         if new_names or len(written) > 1:
             places = sorted([*places, *(place for name in new_names for place in names.places(name))])
         for place in places:
-            certainty, definitions = resolver.meaning(path, place)
+            certainty, definitions = meanings.meaning(place)
             for row in definitions:
                 if row.id in wanted:
-                    where = names.line_at(place), names.column_at(place)
-                    yield Reference(path, *where, names.role_at(place), certainty)
+                    line, column = names.line_at(place), names.column_at(place)
+                    yield Reference(path, line, column, names.role_at(place), certainty)
                     break
 
 
@@ -105,18 +105,16 @@ def _written(target: DefinitionRow) -> list[str]:
     return [target.name, short] if is_short else [target.name]
 
 
-def reference_lines(
-    resolver: NameResolver, target: DefinitionRow, is_wanted: Callable[[Reference], bool]
-) -> ReferenceLines:
+def reference_lines(references: Iterable[Reference], is_wanted: Callable[[Reference], bool]) -> ReferenceLines:
     """Return the lines of the wanted references, the surest first, then by path and line."""
     by_line: dict[tuple[str, int], list[Reference]] = {}
-    for reference in references_to(resolver, target):
+    for reference in references:
         if is_wanted(reference):
             by_line.setdefault((reference.path, reference.line), []).append(reference)
     lines = []
     for (path, line), found in by_line.items():
-        surest = min(found, key=lambda one: _SURENESS[one.certainty])
-        columns = tuple(one.column for one in found)
+        surest = min(found, key=lambda one: _SURENESS[one.certainty]) if len(found) > 1 else found[0]
+        columns = tuple([one.column for one in found])
         lines.append(ReferenceLine(path, line, columns, surest.role_words, surest.certainty))
     lines.sort(key=lambda one: (_SURENESS[one.certainty], one.path, one.line))
     return ReferenceLines(lines, Counter(str(one.certainty) for one in lines), Counter(one.role for one in lines))

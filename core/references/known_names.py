@@ -28,6 +28,10 @@ class KnownNames:
         self._symbols: dict[str, list[DefinitionRow]] = {}
         self.definitions = cache(self._definitions)
 
+    def release(self) -> None:
+        """Forget everything; see `NameResolver.release`."""
+        self.__dict__.clear()
+
     def files_with(self, name: str) -> list[str]:
         """Return the files that contain a name, in order."""
         found = [file for file in self._store.files_with_name(name) if name in self._add(file)]
@@ -51,6 +55,10 @@ class KnownNames:
         if unknown := wanted - self._roles.keys():
             self._roles.update({**dict.fromkeys(unknown, ""), **self._store.roles_of(unknown)})
         return {path for path in wanted if self._roles[path] in _TESTS}
+
+    def is_test(self, path: str) -> bool:
+        """Return whether a file whose names are known is a test or its data."""
+        return self._roles.get(path, "") in _TESTS
 
     def imports(self, path: str) -> list[ImportRow]:
         """Return the imports of a file, by line."""
@@ -100,8 +108,15 @@ class KnownNames:
     def definitions_in(self, path: str) -> list[DefinitionRow]:
         """Return the symbols of a file, in order."""
         if path not in self._symbols:
-            self._symbols[path] = self._store.definitions_in([path])
+            self.read_definitions([path])
         return self._symbols[path]
+
+    def read_definitions(self, paths: Iterable[str]) -> None:
+        """Read the symbols of many files at once."""
+        wanted = [path for path in paths if path not in self._symbols]
+        self._symbols.update((path, []) for path in wanted)
+        for row in self._store.definitions_in(wanted):
+            self._symbols[row.path].append(row)
 
     def _definitions(self, name: str, family: str) -> list[DefinitionRow]:
         """Return what has this name in a family of languages."""

@@ -1,6 +1,7 @@
 """How each language finds what a name means, as far as that can be told without types."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.syntax.occurrences import OccurrenceRole
@@ -247,6 +248,7 @@ def family_of(language: str) -> str:
     return _FAMILIES.get(language, language)
 
 
+@cache
 def rules_of(language: str) -> LanguageRules:
     """Return the rules of a language."""
     return _RULES.get(language) or _RULES.get(family_of(language), _NO_RULES)

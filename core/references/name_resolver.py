@@ -39,6 +39,8 @@ from keyhole.core.references.value_types import MOST_CLASSES, ValueTypes
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
 from keyhole.core.types import HOLDS_METHODS
 
+# What files can use of the definitions in a list, by the id of that list; it is kept too, so that no other gets its id.
+Reachable = dict[int, tuple[list[DefinitionRow], list[DefinitionRow]]]
 _OWN = role_set(OccurrenceRole.DEFINITION, OccurrenceRole.LOCAL, OccurrenceRole.TYPE_PARAMETER)
 
 
@@ -74,17 +76,28 @@ class NameResolver:
         self._overriding: dict[tuple[int, str], list[DefinitionRow]] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, MeaningsOfFile] = {}
+        self.reachable: Reachable = {}
         self.by_members = cache(self._by_members)
         self.is_field = cache(self._is_field)
 
     def meaning(self, path: str, place: int) -> NameMeaning:
         """Return what the name at a place of a file may mean."""
+        file = self._files.get(path) or self.names_of(path)
+        return file.meaning(place) if file else NOTHING
+
+    def names_of(self, path: str) -> MeaningsOfFile | None:
+        """Return the names of a file with what they mean; None if they are not recorded."""
         if path not in self._files:
             names = self.known.names(path)
             if names is None:
-                return NOTHING
+                return None
             self._files[path] = self._open_file(self, path, names)
-        return self._files[path].meaning(place)
+        return self._files[path]
+
+    def release(self) -> None:
+        """Forget everything, since only the garbage collector would free a resolver and files that know each other."""
+        self.known.release()
+        self.__dict__.clear()
 
     def bindings(self, path: str) -> FileBindings | None:
         """Return the imported names of a file."""

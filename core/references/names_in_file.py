@@ -1,8 +1,7 @@
 """Reading the record of a file's names, which syntax/occurrences.py packs."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,10 @@ from keyhole.core.syntax.occurrences import (
 NOT_A_NAME = "…"
 # Stands for the code outside any symbol.
 NO_SYMBOL = -1
-_ROLES = tuple(OccurrenceRole)
+# The role of each number that a role is recorded as, whatever its marks.
+_ROLES = tuple(OccurrenceRole(min(number & ROLE_BITS, max(OccurrenceRole))) for number in range(2 * HAS_RECEIVER))
+# What names that are taken from nothing have as their role.
+_ALONE = bytes(range(HAS_RECEIVER))
 _IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
 # A name of one of these roles starts something else that may have a type.
 _STARTS_OTHER = frozenset([OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION])
@@ -38,6 +40,8 @@ _FUNCTIONS = frozenset([FUNCTION, UNNAMED_FUNCTION])
 _SIZES = {b"B": 1, b"H": 2, b"I": 4}
 
 Numbers = NDArray[np.int64]
+# Bytes are the fastest; a memoryview has greater numbers.
+Column = bytes | memoryview
 # For each number that a role is recorded as: 1 if it is one of the wanted roles.
 RoleSet = bytes
 
@@ -61,11 +65,21 @@ _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 class NamesInFile:
     """The names of one file; columns are only read when they are needed."""
 
+    # Plain attributes: a question opens thousands of files, and looks at few of their columns twice.
+    _name_of: Column
+    _roles: bytes
+    _receivers: Column
+    _steps: Column
+    _columns: Column
+    _firsts: Column
+    _lasts: Column
+    _scopes: Column
+    _outward: Column
+
     def __init__(self, record: bytes) -> None:
         _, size = HEADER.unpack_from(record)
         self._record = record
         self._names_end = HEADER.size + size
-        # Plain attributes: a question opens thousands of files, and looks at few of their columns twice.
         (
             self._name_of,
             self._roles,
@@ -76,26 +90,21 @@ class NamesInFile:
             self._lasts,
             self._scopes,
             self._outward,
-        ) = _columns_of(memoryview(record), self._names_end)
-        self._lines: Numbers | None = None
-        self._receivers_before: Numbers | None = None
+        ) = _columns_of(record, self._names_end)
+        self._names: list[str] | None = None
+        self._rows: Numbers | None = None
         self._known_places: dict[str, list[tuple[int, int]]] = {}
         self._known_locals: dict[str, dict[int, int]] = {}
         self._known_local_places: dict[tuple[str, int], list[int]] = {}
         self._known_type_parameters: dict[str, set[int]] = {}
 
     def __contains__(self, name: str) -> bool:
-        return self._number(name) >= 0
+        return bool(self._places(name))
 
     @property
     def count(self) -> int:
         """How many places there are."""
         return len(self._name_of)
-
-    @cached_property
-    def names(self) -> list[str]:
-        """Every name once."""
-        return self._record[HEADER.size + 1 : self._names_end - 1].decode("utf-8", "replace").split("\n")
 
     # Places
 
@@ -105,29 +114,29 @@ class NamesInFile:
 
     def places_in_roles(self, name: str, roles: RoleSet) -> list[int]:
         """Return where a name has one of these roles, in order."""
-        return [place for place, role in self._places(name) if roles[role]]
+        known = self._known_places.get(name)
+        return [place for place, role in (self._places(name) if known is None else known) if roles[role]]
 
     def name_numbered(self, number: int) -> str:
         """Return the name that `taken_from` gives a number."""
-        return NOT_A_NAME if number == UNNAMED else self.names[number - 1]
+        return NOT_A_NAME if number == UNNAMED else self._split_names()[number - 1]
 
     def number_at(self, place: int) -> int:
         """Return the number of the name at a place."""
-        number: int = self._name_of[place]
-        return number
+        return self._name_of[place]
 
     def name_at(self, place: int) -> str:
         """Return the name at a place."""
-        return self.names[self._name_of[place]]
+        return (self._names or self._split_names())[self._name_of[place]]
 
     def role_at(self, place: int) -> OccurrenceRole:
         """Return the role at a place."""
-        return _ROLES[self._roles[place] & ROLE_BITS]
+        return _ROLES[self._roles[place]]
 
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
-        lines = self._count_lines() if self._lines is None else self._lines
-        return int(lines[place])
+        rows = self._count_rows() if self._rows is None else self._rows
+        return int(rows.item(place)) + 1
 
     def column_at(self, place: int) -> int:
         """Return the column of a place in bytes, from 0; LAST_COLUMN stands for all beyond."""
@@ -141,6 +150,8 @@ class NamesInFile:
 
     def taken_from(self, place: int) -> tuple[int, ...]:
         """Return the numbers of the names before a name, as in `a.b.name`, the nearest first."""
+        if self._roles[place] < HAS_RECEIVER:
+            return ()
         found: list[int] = []
         while self._roles[place] >= HAS_RECEIVER:
             found.append(self._receiver_number(place))
@@ -151,8 +162,7 @@ class NamesInFile:
 
     def places_in_role(self, role: OccurrenceRole) -> list[int]:
         """Return the places of all names in a role, in order."""
-        found: list[int] = np.flatnonzero(np.asarray(self._roles) & ROLE_BITS == role).tolist()
-        return found
+        return _indices(_numbers(self._roles) & ROLE_BITS == role)
 
     def is_continued(self, place: int) -> bool:
         """Return whether the next name is taken from the one at a place."""
@@ -180,9 +190,15 @@ class NamesInFile:
         # The other name of a Go import stands before it, so the one on the next line is another import's.
         return self.role_at(place + 1) is OccurrenceRole.ALIAS and self.line_at(place) == self.line_at(place + 1)
 
+    def new_names(self, name: str) -> list[str]:
+        """Return what imports of the file call a name instead: `b` for `a` in `import a as b`."""
+        imported = [place for place, role in self._places(name) if _ROLES[role] is OccurrenceRole.IMPORT]
+        return [self.name_at(place + 1) for place in imported if self.is_renamed(place)]
+
     def has_imports_between(self, first: int, end: int) -> bool:
         """Return whether imported names stand on the lines from `first` up to `end`."""
-        start, stop = np.searchsorted(self._count_lines() if self._lines is None else self._lines, [first, end])
+        rows = self._count_rows() if self._rows is None else self._rows
+        start, stop = np.searchsorted(rows, [first - 1, end - 1])
         return any(self.role_at(place) in _IMPORTED for place in range(start, stop))
 
     # Where types come from
@@ -210,8 +226,8 @@ class NamesInFile:
     def returned_by(self, symbol: int) -> list[int]:
         """Return the names that say what a function returns: its declared type, or else what its body returns."""
         inside = self.inside(symbol)
-        marks = np.asarray(self._roles)[inside.start : inside.stop] & MARK_BITS
-        places: list[int] = (np.flatnonzero(marks == IS_RETURNED) + inside.start).tolist()
+        marks = _numbers(self._roles)[inside.start : inside.stop] & MARK_BITS
+        places = [inside.start + number for number in _indices(marks == IS_RETURNED)]
         found = [place for place in places if self.symbol_at(place) == symbol]
         declared = [place for place in found if self._roles[place] & ROLE_BITS == OccurrenceRole.TYPE]
         return declared or found
@@ -220,24 +236,30 @@ class NamesInFile:
 
     def symbol_at(self, place: int) -> int:
         """Return the innermost symbol around a place."""
-        return next(self.around(place), NO_SYMBOL)
+        symbol = bisect_right(self._firsts, place) - 1
+        while symbol != NO_SYMBOL and self._lasts[symbol] <= place:
+            outward = self._outward[symbol]
+            symbol = symbol - outward if outward else NO_SYMBOL
+        return symbol
 
-    def around(self, place: int) -> Iterator[int]:
-        """Yield the symbols around a place, the innermost first."""
+    def around(self, place: int) -> list[int]:
+        """Return the symbols around a place, the innermost first."""
+        found: list[int] = []
         symbol = bisect_right(self._firsts, place) - 1
         while symbol != NO_SYMBOL:
             if self._lasts[symbol] > place:
-                yield symbol
+                found.append(symbol)
             outward = self._outward[symbol]
             symbol = symbol - outward if outward else NO_SYMBOL
+        return found
 
-    def functions_around(self, place: int) -> Iterator[int]:
-        """Yield the functions around a place, the innermost first."""
-        return (symbol for symbol in self.around(place) if self._scopes[symbol] in _FUNCTIONS)
+    def functions_around(self, place: int) -> list[int]:
+        """Return the functions around a place, the innermost first."""
+        return [symbol for symbol in self.around(place) if self._scopes[symbol] in _FUNCTIONS]
 
-    def scopes_around(self, place: int) -> Iterator[int]:
-        """Yield the functions and classes around a place, the innermost first."""
-        return (symbol for symbol in self.around(place) if self._scopes[symbol] != OTHER)
+    def scopes_around(self, place: int) -> list[int]:
+        """Return the functions and classes around a place, the innermost first."""
+        return [symbol for symbol in self.around(place) if self._scopes[symbol] != OTHER]
 
     def inside(self, symbol: int) -> range:
         """Return the places inside a symbol."""
@@ -317,19 +339,24 @@ class NamesInFile:
         known = self._known_places.get(name)
         if known is None:
             number = self._number(name)
-            places = np.flatnonzero(np.asarray(self._name_of) == number).tolist() if number >= 0 else ()
+            places = _places_of(self._name_of, number) if number >= 0 else ()
             known = self._known_places[name] = [(place, self._roles[place]) for place in places]
         return known
 
     def _number(self, name: str) -> int:
-        """Return the number of a name, or -1; without splitting the names, since most files are read for one name."""
+        """Return the number of a name, or -1."""
         start = self._record.find(f"\n{name}\n".encode(), HEADER.size, self._names_end)
         return self._record.count(b"\n", HEADER.size, start) if start >= 0 else -1
 
+    def _split_names(self) -> list[str]:
+        """Return every name once, in the order of their numbers."""
+        if self._names is None:
+            self._names = self._record[HEADER.size + 1 : self._names_end - 1].decode("utf-8", "replace").split("\n")
+        return self._names
+
     def _receiver_number(self, place: int) -> int:
-        before = self._count_receivers() if self._receivers_before is None else self._receivers_before
-        number: int = self._receivers[before[place]]
-        return number
+        # Counting the names with a receiver up to a place is faster than a table for all places.
+        return self._receivers[len(self._roles[:place].translate(None, _ALONE))]
 
     def _is_taken_from_last(self, place: int) -> bool:
         return place > 0 and self._roles[place] >= HAS_RECEIVER and self.receiver_at(place) == self.name_at(place - 1)
@@ -351,11 +378,14 @@ class NamesInFile:
         return self._known_local_places.get((name, scope), [])
 
     def _find_local_scopes(self, name: str) -> dict[int, int]:
+        places = self.places_in_roles(name, _LOCAL)
+        if not places:
+            return {}
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
-        for place in self.places_in_roles(name, _LOCAL):
+        for place in places:
             symbol = self.symbol_at(place)
-            scope = symbol if self.is_holder(symbol) else next(self.functions_around(place), NO_SYMBOL)
+            scope = symbol if self.is_holder(symbol) else next(iter(self.functions_around(place)), NO_SYMBOL)
             if self.role_at(place) is OccurrenceRole.LOCAL:
                 scopes.setdefault(scope, self.line_at(place))
                 self._known_local_places.setdefault((name, scope), []).append(place)
@@ -363,21 +393,41 @@ class NamesInFile:
                 shared.add(scope)
         return {scope: line for scope, line in scopes.items() if scope not in shared}
 
-    def _count_lines(self) -> Numbers:
-        lines: Numbers = np.asarray(self._steps).cumsum(dtype=np.int64) + 1
-        self._lines = lines
-        return lines
-
-    def _count_receivers(self) -> Numbers:
-        counts: Numbers = (np.asarray(self._roles) >= HAS_RECEIVER).cumsum(dtype=np.int64) - 1
-        self._receivers_before = counts
-        return counts
+    def _count_rows(self) -> Numbers:
+        """Return the rows of all places, counted from 0."""
+        rows: Numbers = _numbers(self._steps).cumsum(dtype=np.int64)
+        self._rows = rows
+        return rows
 
 
-def _columns_of(record: memoryview, start: int) -> Iterator[memoryview]:
+def _columns_of(record: bytes, start: int) -> list[Any]:
+    columns: list[Column] = []
     while start < len(record):
         code, count = COLUMN.unpack_from(record, start)
         start += COLUMN.size
-        size = count * _SIZES[code]
-        yield record[start : start + size].cast(code.decode())
-        start += size
+        end = start + count * _SIZES[code]
+        columns.append(record[start:end] if code == b"B" else memoryview(record)[start:end].cast(code.decode()))
+        start = end
+    return columns
+
+
+def _numbers(column: Column) -> NDArray[Any]:
+    return np.frombuffer(column, np.uint8) if isinstance(column, bytes) else np.asarray(column)
+
+
+def _places_of(column: Column, number: int) -> list[int]:
+    """Return where a number is in a column."""
+    if not isinstance(column, bytes):
+        return _indices(_numbers(column) == number)
+    # As in most files; a name has few places in these, so this takes a third of the time.
+    places = []
+    place = column.find(number)
+    while place >= 0:
+        places.append(place)
+        place = column.find(number, place + 1)
+    return places
+
+
+def _indices(chosen: NDArray[np.bool_]) -> list[int]:
+    indices: list[int] = chosen.nonzero()[0].tolist()
+    return indices

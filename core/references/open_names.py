@@ -1,5 +1,9 @@
 """Chooses how the names of a file are resolved, by its language."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from keyhole.core.collector import collector_paused
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.references.by_language.c_names import CNames
 from keyhole.core.references.by_language.csharp_names import CsharpNames
@@ -36,8 +40,20 @@ _BY_FAMILY: dict[str, type[FileNames]] = {
 }
 
 
+@contextmanager
+def opened_resolver(store: ReferenceStore) -> Iterator[NameResolver]:
+    """Provide a resolver of one snapshot of the index; it lives no longer than the question."""
+    resolver = open_resolver(store)
+    # A question creates 100 objects for each file that it looks at. None is garbage before it ends, and then all are.
+    with collector_paused():
+        try:
+            yield resolver
+        finally:
+            resolver.release()
+
+
 def open_resolver(store: ReferenceStore) -> NameResolver:
-    """Return a resolver of one snapshot of the index; it lives no longer than the question."""
+    """Return a resolver of one snapshot of the index, without releasing it."""
     return NameResolver(store, _open_names)
 
 

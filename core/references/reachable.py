@@ -5,6 +5,8 @@ import re
 from keyhole.core.index.rows import DefinitionRow
 
 _JVM = frozenset(["java", "kotlin", "scala"])
+# The families of languages in which a file can't use every definition; in all others, `can_reach` is always true.
+HIDES_DEFINITIONS = frozenset(["go", "jvm"])
 # The folders that build tools of Java, Kotlin and Scala keep tests in; other code does not see these.
 _TEST_SOURCES = re.compile(r"(?:^|/)src/(?:it|\w*[tT]est\w*)/")
 _GO_TEST = "_test.go"

@@ -159,11 +159,12 @@ class ValueTypes:
         return self._results[row.id]
 
     def _variable(self, path: str, names: NamesInFile, place: int, name: str) -> Types:
-        scopes = names.local_scopes(name)
-        has_fields = rules_of(self._resolver.known.language(path)).has_fields_as_variables
-        around = names.around(place) if has_fields else names.functions_around(place)
-        scope = next((symbol for symbol in around if symbol in scopes), NO_SYMBOL)
-        if scope == NO_SYMBOL and (field := self._field_around(path, place, name)) is not None:
+        rules = rules_of(self._resolver.known.language(path))
+        scope = NO_SYMBOL
+        if scopes := names.local_scopes(name):
+            around = names.around(place) if rules.has_fields_as_variables else names.functions_around(place)
+            scope = next((symbol for symbol in around if symbol in scopes), NO_SYMBOL)
+        if scope == NO_SYMBOL and rules.includes and (field := self._field_around(path, place, name)) is not None:
             return field
         key = path, scope, name
         if key not in self._variables:
@@ -174,8 +175,6 @@ class ValueTypes:
 
     def _field_around(self, path: str, place: int, name: str) -> Types | None:
         """Return the types of a field whose method stands outside its class, as in C++; None if it is no field."""
-        if not rules_of(self._resolver.known.language(path)).includes:
-            return None
         found = (self._attribute(holder, name) for holder in self._resolver.holders_at(path, place))
         return next((types for types in found if types is not None), None)
 
@@ -193,10 +192,13 @@ class ValueTypes:
     def _held(self, path: str, names: NamesInFile, places: Iterable[int]) -> Types:
         """Return the types of all that is assigned at these places."""
         found = []
+        qualifiers = rules_of(self._resolver.known.language(path)).type_qualifiers
         for place in places:
             values = names.values_of(place)
+            if not values:
+                found.append(UNKNOWN)
+                continue
             types = [value for value in values if names.role_at(value) is OccurrenceRole.TYPE]
-            qualifiers = rules_of(self._resolver.known.language(path)).type_qualifiers
             declared = [value for value in types if names.name_at(value) not in qualifiers]
             assigned = [value for value in values if value not in types]
             found += [self.at(path, value) for value in declared or assigned] or [UNKNOWN]
@@ -251,8 +253,8 @@ class ValueTypes:
     @staticmethod
     def _together(found: Iterable[Types]) -> Types:
         every = list(found)
-        if not every:
-            return UNKNOWN
+        if len(every) <= 1:
+            return every[0] if every else UNKNOWN
         holders = {row.id: row for types in every for row in types.holders}
         is_outside = any(types.is_outside for types in every)
         return Types(tuple(holders.values()), is_outside, any(types.is_unknown for types in every))

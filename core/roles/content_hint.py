@@ -211,10 +211,12 @@ def _is_data(language: str, text: str) -> bool:
         return len(text) > _DATA_BYTES or (language == "json" and text[:1] == "[")
     if language == "text" or language in MARKUP:
         return language == "text" and _is_word_list(text)
+    if text.count("\n") < _TABLE_LINES:
+        return False
     pattern = _INSERT if language == "sql" else _LITERAL
     # Few files are tables, and a look at the middle of a file rules out the others.
     middle = text[len(text) // 2 :][:_SAMPLE].split("\n")[1:-1]
-    return text.count("\n") >= _TABLE_LINES and _is_table(middle, pattern) and _is_table(text.split("\n"), pattern)
+    return _is_table(middle, pattern) and _is_table(text.split("\n"), pattern)
 
 
 def _is_table(lines: list[str], pattern: re.Pattern[str]) -> bool:
@@ -223,7 +225,8 @@ def _is_table(lines: list[str], pattern: re.Pattern[str]) -> bool:
 
 def _is_word_list(text: str) -> bool:
     lines = text.count("\n")
-    return lines >= _LIST_LINES and len(text.split()) < _LIST_WORDS * lines
+    most = int(_LIST_WORDS * lines)
+    return lines >= _LIST_LINES and len(text.split(maxsplit=most)) <= most
 
 
 def _defines_tests(path: str, language: str, text: str) -> bool:

@@ -10,6 +10,7 @@ from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.notes import Note, NoteKind
+from keyhole.core.references.kept_references import KeptReferences
 from keyhole.core.search.candidate_pool import CandidatePool, load_candidates
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.filters import chunk_scope
@@ -100,6 +101,11 @@ class Engine:
     def has_vectors(self) -> bool:
         """Whether code can be found by meaning."""
         return self._embedder is not None
+
+    def kept_references(self) -> KeptReferences:
+        """Return the references that were found in this generation of the index."""
+        generation, kept = self.store.facts().generation, self._caches.references
+        return kept.get(generation) or kept.put(generation, KeptReferences())
 
     def index_version(self) -> IndexVersion:
         """Return which version of the index answers."""
@@ -268,12 +274,19 @@ class Engine:
         results = grouped(ranking.candidates, by_file=is_by_file)
         if mode == Mode.KEYWORD and len(ranking.candidates) < ranking.total:
             results += self._beyond_pool(query, scope, ranking, ranking.total, is_by_file=is_by_file)
-        for number, result in enumerate(results, 1):
-            for candidate in result:
-                if candidate.path == path and (line is None or candidate.start_line <= line <= candidate.end_line):
-                    (hit,), _ = label_hits(self.store, self.files, [candidate], ranking.wanted)
-                    return number, ranking.files if is_by_file else ranking.total, hit
-        return None
+        there = [
+            (number, candidate)
+            for number, result in enumerate(results, 1)
+            for candidate in result
+            if candidate.path == path and (line is None or candidate.start_line <= line <= candidate.end_line)
+        ]
+        if not there:
+            return None
+        # Several definitions in one chunk are results of their own: the one that is shown at this line is meant.
+        meant = there if line is not None and mode == Mode.SYMBOL else there[:1]
+        hits, _ = label_hits(self.store, self.files, [candidate for _, candidate in meant], ranking.wanted)
+        chosen = next((number for number, hit in enumerate(hits) if hit.line == line), 0)
+        return there[chosen][0], ranking.files if is_by_file else ranking.total, hits[chosen]
 
     def _by_symbol(self, query: Query, scope: ChunkScope) -> Ranking:
         text = name_part(query.text)

@@ -4,6 +4,7 @@ from keyhole.core.index.protocols import SearchStore
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import admitted_roles, chunk_scope, path_suggestion
 from keyhole.core.search.query import check_query, words_of
+from keyhole.core.suggest import did_you_mean, suggest_inside
 from keyhole.core.types import Candidate, Explanation, Query, Role, Skip
 
 
@@ -18,7 +19,7 @@ def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: 
     if file_id is None:
         return Explanation(path, _not_indexed(store, path, found))
     role = store.roles_of([path])[path]
-    if dropped := _filtered_out(store, query, file_id) or _wrong_role(query, role):
+    if dropped := _filtered_out(store, query, file_id) or _wrong_role(query, role) or _wrong_change(query, path):
         return Explanation(path, dropped, role=role)
     place = engine.place(query, path, line)
     if place is None:
@@ -34,6 +35,8 @@ def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: 
 def _not_indexed(store: SearchStore, path: str, found: Candidate | Skip | None) -> str:
     if found is None:
         return ". ".join(filter(None, ["not indexed: no such file", path_suggestion(store, path)]))
+    if inside := suggest_inside(path, store.paths()):
+        return f"a folder, not a file. {did_you_mean(inside)}"
     if isinstance(found, Skip):
         where = "" if found.path == path else f"its folder {found.path} is skipped: "
         return f"not indexed: {where}{found.text}"
@@ -63,6 +66,13 @@ def _wrong_role(query: Query, role: Role) -> str:
         if role not in admitted_roles(only):
             return f"filtered out by {parameter}: the role of the file is {role}"
     return ""
+
+
+def _wrong_change(query: Query, path: str) -> str:
+    if query.changed is None or query.changed.admits(path):
+        return ""
+    has_changed = "has not changed" if query.changed.is_wanted else "has changed"
+    return f"filtered out by changed={query.changed}: the file {has_changed} since the last commit"
 
 
 def _no_match(store: SearchStore, query: Query, path: str, line: int | None) -> str:

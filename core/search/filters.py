@@ -1,4 +1,4 @@
-"""Filters for path, language, kind, role and tests."""
+"""Filters for path, language, kind, role, tests and changes."""
 
 import re
 from collections.abc import Callable
@@ -24,14 +24,16 @@ def chunk_scope(store: SearchStore, query: Query) -> ChunkScope:
     language = _known_language(store, query.language)
     kind = _known_kind(store, query.kind)
     roles = admitted_roles(query)
-    if not (query.path or language or roles < ALL_ROLES):
+    if not (query.path or language or roles < ALL_ROLES or query.changed):
         return ChunkScope(kind=kind)
     admits = _path_test(query.path)
     files = [file for file in store.files_in(language) if admits(file.path)]
     # A path that exists but has nothing in this language is an empty answer, not an error.
     if query.path and not files:
         _check_path(store, query.path)
-    return ChunkScope(frozenset(file.id for file in files if file.role in roles), kind)
+    changed = query.changed
+    wanted = [file for file in files if file.role in roles and (changed is None or changed.admits(file.path))]
+    return ChunkScope(frozenset(file.id for file in wanted), kind)
 
 
 def files_matching(store: FactStore, path: str) -> frozenset[int]:

@@ -74,7 +74,7 @@ class LineSearch:
             self.changed.add(file.path)
             return hits
         lines = FileLines(source.text)
-        return [replace(hit, passage=lines.around(hit)) for hit in hits]
+        return [replace(hit, passage=lines.around(hit.line, hit.owner)) for hit in hits]
 
 
 def _hit(place: ChunkPlace, match: LineMatch, owner: SymbolEntry | None) -> Hit:

@@ -12,7 +12,7 @@ from keyhole.core.search.symbol_search import Names
 from keyhole.core.types import Mode, NothingFound, Query
 
 # The filters of a query, and their values when they admit everything.
-_OPEN: dict[str, Any] = {"path": "", "language": "", "kind": "", "role": "", "include_tests": True}
+_OPEN: dict[str, Any] = {"path": "", "language": "", "kind": "", "role": "", "include_tests": True, "changed": None}
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _WORD = re.compile(r"[^\W\d]\w{3,}")

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from io import StringIO
 
 from keyhole.core.index.words import split_words, stem, written_words
-from keyhole.core.types import Hit, Passage, Stretch
+from keyhole.core.types import Owner, Passage, Stretch
 
 CONTEXT_LINES = 10
 # Very long lines are not useful as context.
@@ -27,12 +27,12 @@ _LONGEST_CACHED = 64
 FoundStems = Mapping[int, frozenset[str]]
 
 
-def source_around(hit: Hit) -> tuple[int, int]:
+def source_around(line: int, owner: Owner | None) -> tuple[int, int]:
     """Return the lines that show where a matching line is: the definition around it, or the near part of a long one."""
-    first, last = hit.line - CONTEXT_LINES, hit.line + CONTEXT_LINES
-    if hit.owner is None:
+    first, last = line - CONTEXT_LINES, line + CONTEXT_LINES
+    if owner is None:
         return first, last
-    start, end = hit.owner.start_line, hit.owner.end_line
+    start, end = owner.start_line, owner.end_line
     return (start, end) if end - start < _LONG_DEFINITION else (max(first, start), min(last, end))
 
 
@@ -76,16 +76,16 @@ class FileLines:
         """Return the lines of context after a line."""
         return "".join(_not_too_long(iter(self._lines[line : line + CONTEXT_LINES])))
 
-    def around(self, hit: Hit) -> Passage:
+    def around(self, line: int, owner: Owner | None) -> Passage:
         """Return a matching line with the definition around it, or with a part of that if it is long."""
-        first, last = source_around(hit)
-        first, last = min(first, hit.line - CONTEXT_LINES), max(last, hit.line + CONTEXT_LINES)
+        first, last = source_around(line, owner)
+        first, last = min(first, line - CONTEXT_LINES), max(last, line + CONTEXT_LINES)
         # Very long lines are not useful as context.
-        before = [line.rstrip("\n")[:_MAX_CONTEXT] for line in self._lines[max(0, first - 1) : hit.line - 1]]
-        after = [line.rstrip("\n")[:_MAX_CONTEXT] for line in self._lines[hit.line : last]]
-        line = self._lines[hit.line - 1].removesuffix("\n")
+        before = [text.rstrip("\n")[:_MAX_CONTEXT] for text in self._lines[max(0, first - 1) : line - 1]]
+        after = [text.rstrip("\n")[:_MAX_CONTEXT] for text in self._lines[line:last]]
+        match = self._lines[line - 1].removesuffix("\n")
         return Passage(
-            line, "".join(f"{text}\n" for text in before), "\n".join(after), (hit.line,), (Stretch(hit.line, line),)
+            match, "".join([f"{text}\n" for text in before]), "\n".join(after), (line,), (Stretch(line, match),)
         )
 
     def passage(

@@ -148,6 +148,11 @@ def _chunks_with_lines(text: str, source: str, chunks: list[ChunkSpan]) -> Itera
         place = source.find(text, following) if following >= 0 else -1
 
 
+def asks_for_line_ends(pattern: str) -> bool:
+    """Return whether a match may span lines."""
+    return _ASKS_FOR_LINE_ENDS.search(pattern) is not None
+
+
 def _for_lines(pattern: str) -> Pattern:
     """Compile a pattern to find matching lines, of which only the first match counts.
 
@@ -155,7 +160,7 @@ def _for_lines(pattern: str) -> Pattern:
     as there are characters.
     """
     compiled = compile_pattern(pattern)
-    if _ASKS_FOR_LINE_ENDS.search(pattern):
+    if asks_for_line_ends(pattern):
         return compiled
     return compile_pattern(f"(?:{pattern})[^\\n]*", within_lines=True)
 

@@ -63,7 +63,8 @@ _KEYWORDS = frozenset(
     b"break case char const continue default do double else enum extern float for goto if inline int long register"
     b" return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
 )
-_LAST_WORD = re.compile(rb"[\w$@\x80-\xff]+\Z")
+# What words such as `this` and `$item` are made of.
+_IN_WORDS = bytes(byte for byte in range(256) if chr(byte).isalnum() or byte in b"_$@" or byte >= 0x80)
 _ENDS_OPERAND = re.compile(rb"[\w$@)\]}>?!\"'\x80-\xff]")
 _BEFORE_MEMBER = frozenset(b".:>\\")
 _DOT = ord(".")
@@ -161,7 +162,8 @@ def pack_occurrences(
     if unnamed:
         firsts, lasts, scopes = _with_unnamed(unnamed, starts, rows, firsts, lasts, scopes)
     # A quoted name of SQL may have several lines; as one line, it keeps its number.
-    names = b"\n".join((b"", *(name.replace(b"\n", b" ") for name in numbers), b""))
+    words = (name.replace(b"\n", b" ") for name in numbers) if language == "sql" else numbers
+    names = b"\n".join((b"", *words, b""))
     outward = _outward(firsts, lasts)
     packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes, outward))
     return b"".join((HEADER.pack(FORMAT, len(names)), names, *packed))
@@ -414,8 +416,7 @@ def _word_before(content: bytes, end: int) -> bytes:
         return b"super"
     if before.endswith((b"\\", b"::")):
         return b"\\" if before.endswith(b"\\") else b"::"
-    word = _LAST_WORD.search(before)
-    return word.group() if word else b""
+    return before[len(before.rstrip(_IN_WORDS)) :]
 
 
 def _tell_calls(roles: bytearray, name_of: list[int], numbers: _Numbers, firsts: list[int], lasts: list[int]) -> None:

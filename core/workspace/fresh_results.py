@@ -1,5 +1,6 @@
 """Answers for the current files: files that changed since they were indexed are indexed again first."""
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -104,7 +105,7 @@ class FreshResults:
 
     def _is_as_indexed(self, path: str, stamp: Stamp, digest: str) -> bool:
         try:
-            status = (self._workspace.root / path).lstat()
+            status = os.lstat(f"{self._workspace.root}/{path}")
         except OSError:
             return False
         if stamp_of(status) == stamp:

@@ -35,6 +35,13 @@ class KeyholeScreen(Screen[None]):
         """Yield the widgets of this screen."""
         yield from ()
 
+    def on_screen_resume(self) -> None:
+        """Show what another screen has requested."""
+        self.show_wanted()
+
+    def show_wanted(self) -> None:
+        """Show what was requested of this screen."""
+
     def jump_targets(self) -> "list[Target]":
         """Return the jump targets: everything that can have the focus."""
         from textual.geometry import Offset

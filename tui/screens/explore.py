@@ -1,11 +1,10 @@
 """The Explore screen: search as an agent does, and see exactly what it gets, what that costs and what is missing."""
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.timer import Timer
@@ -13,22 +12,26 @@ from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types import Inventory, SearchRequest, SearchResult
+from keyhole.tui import keys
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
 from keyhole.tui.query_syntax import Words, with_path
-from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, REFERENCE_KEYS, TAB_KEYS, QueryScreen
+from keyhole.tui.screens.remembered_queries import RememberedQueriesScreen
+from keyhole.tui.search_progress import SearchProgress
 from keyhole.tui.search_state import SearchState, Variant
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey
 from keyhole.tui.widgets.bars import chooser, set_subtitle, set_title
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
-from keyhole.tui.widgets.query_line import QueryLine
-from keyhole.tui.widgets.results import ResultList, nothing_left_out_text, paging
+from keyhole.tui.widgets.query_line import QueryLine, SearchLine
+from keyhole.tui.widgets.results import SEARCHING, ResultList, nothing_left_out_text, paging
+from keyhole.tui.widgets.search_note import SearchNote, search_note
 
 if TYPE_CHECKING:
     from keyhole.tui.answer import Answer, Row
+    from keyhole.tui.history import Place
     from keyhole.tui.lens import Lens
     from keyhole.tui.messages import Answered, SearchFailed
 
@@ -37,37 +40,15 @@ DEBOUNCE_SECONDS = 0.12
 _SEARCH_AGAIN_SECONDS = 1.0
 
 
-class ExploreScreen(QueryScreen):
+class ExploreScreen(RememberedQueriesScreen):
     """Shows the search line, the results, and a view of one result or of the answer."""
 
     HELP_TITLE = "Explore"
     TABS = TABS
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "query", "Search", key_display="/", tooltip="Go to the search line"),
-        Binding("e", "edit", "Edit", tooltip="Open the result in $EDITOR"),
-        *REFERENCE_KEYS,
-        Binding("y", "copy", "Copy", tooltip="Copy the answer, or the JSON or Diff tab"),
-        Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
-        Binding("d", "detail(1)", "Set detail", tooltip="Switch to the next detail level"),
-        Binding("D", "detail(-1)", "Set detail", tooltip="Switch to the previous detail level"),
-        *BUDGET_KEYS,
-        Binding("n", "next_page", "Page", tooltip="Go to the next page"),
-        Binding("p", "previous_page", "Page", tooltip="Go to the previous page"),
-        Binding("c", "toggle_left_out", "Show missing", tooltip="Show what was left out"),
-        Binding("x", "why", "Explain", tooltip="Explain ranking"),
-        Binding("m", "related", "Find similar", show=False, tooltip="Find similar code"),
-        Binding("f", "hits_of_file", "Show hits", show=False, tooltip="Show every hit in the file of the result"),
-        Binding("o", "open", "Open file", show=False, tooltip="Open the file of the result in Files"),
-        Binding("a", "lens(1)", "View as", tooltip="View the answer as the next client delivers it"),
-        Binding("A", "lens(-1)", "View as", tooltip="View the answer as the previous client delivers it"),
-        *TAB_KEYS,
-        Binding("v", "versus", "Compare", show=False, tooltip="Compare with another detail or budget"),
-        *PANE_KEYS,
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.EXPLORE
 
     def __init__(self) -> None:
         super().__init__()
-        self.search_state = SearchState()
         self.answer: Answer | None = None
         self.shows_left_out = False
         self.versus = 0
@@ -77,13 +58,15 @@ class ExploreScreen(QueryScreen):
         self._is_searching = False
         self._typing: Timer | None = None
         self._next_search: Timer | None = None
+        self._progress = SearchProgress(self, self._show_controls)
 
     def compose_body(self) -> ComposeResult:
         """Yield the panes."""
         with Horizontal(id="head"):
-            yield QueryLine("A name, a few words, /a regex/, lang:py path:src")
+            yield SearchLine("A name, a few words, /a regex/, lang:py path:src")
             yield Gauge(id="gauge")
         yield Static(id="problem", markup=False)
+        yield SearchNote()
         yield Banner(id="banner")
         yield LensLine()
         with Horizontal(id="panes"):
@@ -94,14 +77,16 @@ class ExploreScreen(QueryScreen):
         """Watch the index, and focus the search line."""
         self.query_one("#query").border_title = "Search"
         self.query_one("#results").border_title = "Results"
+        self.restore_search()
         self.watch(self.app, "index_state", self._on_index_state)
         self.watch(self.app, "inventory", self._on_inventory, init=False)
+        self.watch(self.app, "git_changes", self._on_git_changes, init=False)
         self.watch(self.app, "usual_budget", self._on_usual_budget, init=False)
         self.watch(self.app, "tool_costs", self.query_one(LensLine).show_costs, init=False)
         self._show_controls()
         self.query_one(QueryLine).focus()
 
-    def on_screen_resume(self) -> None:
+    def show_wanted(self) -> None:
         """Run the search that another screen has requested."""
         if wanted := self.explorer.wanted_search:
             self.explorer.wanted_search = None
@@ -112,13 +97,23 @@ class ExploreScreen(QueryScreen):
             self._search()
 
     def _on_usual_budget(self, budget: int) -> None:
-        self.search_state = replace(self.search_state, max_tokens=budget)
+        self.with_usual_budget(budget)
         self._show_controls()
 
     @property
     def is_settled(self) -> bool:
         """Whether everything requested is on the screen."""
         return self._typing is None and not self._is_searching and self._pane.is_settled
+
+    @property
+    def current_place(self) -> "Place | None":
+        """The current line of the file in the preview."""
+        from keyhole.tui.history import Place
+
+        if self.row is None or self.tab != PREVIEW:
+            return None
+        # On a narrow terminal the preview is hidden while the focus is in the results.
+        return Place(self.row.hit.path, self.view.current_line if self.view.display else self.row.hit.line)
 
     @property
     def row(self) -> "Row | None":
@@ -132,6 +127,8 @@ class ExploreScreen(QueryScreen):
         if event.value == self.search_state.line:
             return
         self.search_state = self.search_state.with_line(event.value)
+        self._progress.pages = 0
+        self._progress.begin()
         if self._typing:
             self._typing.stop()
         self._typing = self.set_timer(DEBOUNCE_SECONDS, self._typed)
@@ -143,6 +140,7 @@ class ExploreScreen(QueryScreen):
     def _search(self) -> None:
         """Start a search; while another one runs, only the newest one waits."""
         self._number += 1
+        self.note_search()
         if not self._is_searching:
             self._start_search()
 
@@ -150,13 +148,15 @@ class ExploreScreen(QueryScreen):
         try:
             request = self.search_state.request
         except KeyholeError as error:
-            self.show_problem(problem_text(error))
+            self._show_search_problem(error)
             return
         if not request.query:
             self.show_problem("")
             self._show_nothing_asked()
         elif self.explorer.service is not None:
             self._is_searching = True
+            if self.answer is None or self.answer.request != request:
+                self._progress.begin()
             # When only the detail or the budget changed, the results on the screen can be reused.
             known = self.answer.result if self.answer else None
             self.run_worker(partial(self._answer, self._number, request, known), thread=True, name="search")
@@ -181,7 +181,11 @@ class ExploreScreen(QueryScreen):
             self._start_search()
             return
         self.show_problem("")
+        # While more is typed, this answer is old already.
+        if self._typing is None:
+            self._progress.end()
         self._show_answer(message.answer)
+        self._turn_waiting_page()
 
     def on_search_failed(self, message: "SearchFailed") -> None:
         """Show the problem; the results on the screen stay."""
@@ -191,7 +195,14 @@ class ExploreScreen(QueryScreen):
         elif isinstance(message.error, StoreError) and self.explorer.is_busy:
             self._show_nothing_asked()
         else:
-            self.show_problem(problem_text(message.error))
+            self._show_search_problem(message.error)
+
+    def _show_search_problem(self, error: KeyholeError) -> None:
+        """Show why there is no new answer; the results on the screen stay."""
+        self._progress.pages = 0
+        self._progress.end()
+        self.show_problem(problem_text(error))
+        self._show_controls()
 
     # Showing
 
@@ -205,6 +216,7 @@ class ExploreScreen(QueryScreen):
             results.show(found, with_left_out=self.shows_left_out, place=place)
         else:
             results.say(nothing_found_lines(found.result))
+        self.query_one(SearchNote).show(search_note(self.search_state.line, found))
         self.query_one(Banner).show(found.view)
         self.query_one(Gauge).view = found.view
         self._show_controls()
@@ -213,6 +225,8 @@ class ExploreScreen(QueryScreen):
     def _show_nothing_asked(self) -> None:
         app = self.explorer
         self.answer = None
+        self._progress.end()
+        self.query_one(SearchNote).show("")
         self.query_one(ResultList).say(waiting_lines(app.index_state))
         self.query_one(Banner).show(None)
         self.query_one(Gauge).view = None
@@ -225,7 +239,8 @@ class ExploreScreen(QueryScreen):
         detail = chooser("Detail", self.search_state.detail, "detail")
         budget = chooser("Budget", f"{self.search_state.max_tokens:,}", "budget")
         set_title(self.query_one(Gauge), detail + Content("  ") + budget)
-        set_subtitle(self.query_one(ResultList), paging(self.answer, self.search_state.page))
+        pages = paging(self.answer, self.search_state.page)
+        set_subtitle(self.query_one(ResultList), SEARCHING if self._progress.is_marked else pages)
         name = self.lens.profile.title if self.lens else "raw"
         set_title(self._pane, self.tabs() + Content("   ") + chooser("View as", name, "lens"))
 
@@ -267,6 +282,7 @@ class ExploreScreen(QueryScreen):
 
     def on_row_list_selected(self) -> None:
         """Move the focus to the view."""
+        self.keep_query()
         self._pane.focus()
 
     def _on_index_state(self, state: IndexState) -> None:
@@ -288,6 +304,11 @@ class ExploreScreen(QueryScreen):
         if index is None or index.generation != inventory.generation or index.pending:
             self._search()
 
+    def _on_git_changes(self) -> None:
+        """Search again if the search depends on what changed."""
+        if self.answer and self.answer.request.changed is not None:
+            self._search()
+
     # Actions
 
     def action_detail(self, step: int) -> None:
@@ -299,13 +320,26 @@ class ExploreScreen(QueryScreen):
         self._search_with(self.search_state.with_budget(step))
 
     def action_next_page(self) -> None:
-        """Go to the next page."""
-        if self.answer and self.answer.next_offset is not None:
-            self._search_with(self.search_state.with_next_page(self.answer.next_offset))
+        """Go to the next page, once the answer to the search is there."""
+        self._progress.pages += 1
+        self._turn_waiting_page()
 
     def action_previous_page(self) -> None:
-        """Go to the previous page."""
-        self._search_with(self.search_state.with_previous_page())
+        """Go to the previous page, once the answer to the search is there."""
+        self._progress.pages -= 1
+        self._turn_waiting_page()
+
+    def _turn_waiting_page(self) -> None:
+        """Go one page on or back; the start of a page is known from the answer before it."""
+        if self._typing or self._is_searching or self.answer is None or self.answer.number != self._number:
+            return
+        step = self._progress.next_step()
+        if step > 0 and self.answer.next_offset is not None:
+            self._search_with(self.search_state.with_next_page(self.answer.next_offset))
+        elif step < 0 and self.search_state.page > 1:
+            self._search_with(self.search_state.with_previous_page())
+        else:
+            self._progress.pages = 0
 
     def _search_with(self, state: SearchState) -> None:
         if state != self.search_state:
@@ -370,6 +404,7 @@ class ExploreScreen(QueryScreen):
         from keyhole.tui.reference_trail import TrailStep
 
         if row := self.row:
+            self.keep_query()
             self.explorer.show_references(TrailStep(Place(row.hit.path, row.hit.line)))
 
     def action_hits_of_file(self) -> None:
@@ -381,12 +416,14 @@ class ExploreScreen(QueryScreen):
     def action_edit(self) -> None:
         """Open the result in the user's editor."""
         if row := self.row:
+            self.keep_query()
             self.explorer.edit(row.hit.path, row.hit.line)
 
     def action_open(self) -> None:
         """Open the file of the result in Files."""
         if row := self.row:
-            self.explorer.open_file(row.hit.path, row.hit.line)
+            self.keep_query()
+            self.explorer.open_file(row.hit.path, row.hit.line, marks=self.answer.marks if self.answer else None)
 
     def action_copy(self) -> None:
         """Copy the answer, or the JSON or diff on those tabs."""

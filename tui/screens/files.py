@@ -6,48 +6,53 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Tree
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import IndexedFile, MapLevel, Skip, Symbol
+from keyhole.core.types import IndexedFile, Inventory, MapLevel, Skip, Symbol
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of, name_text, one_line
 from keyhole.core.view.writing import View
+from keyhole.tui import keys
+from keyhole.tui.document import Document, ViewPlace
 from keyhole.tui.errors_for_explorer import problem_text
-from keyhole.tui.history import Place
+from keyhole.tui.history import KeptView, Place
+from keyhole.tui.key_names import key_of
+from keyhole.tui.map_pages import FIRST_PAGE, next_offset, page_line
 from keyhole.tui.messages import Loaded, Outlined
 from keyhole.tui.reference_trail import TrailStep
 from keyhole.tui.screens.link_navigation import LinkNavigationScreen
-from keyhole.tui.screens.panes import BUDGET_KEYS, PANE_KEYS, REFERENCE_KEYS, TAB_KEYS
 from keyhole.tui.screens.pick import Choice, PickScreen
 from keyhole.tui.search_state import next_budget
-from keyhole.tui.source_colours import lexer_of
-from keyhole.tui.sources import read_map, read_outline, read_text
+from keyhole.tui.sources import FileText, read_map, read_outline, read_source, source_document
 from keyhole.tui.widgets.bars import chooser
 from keyhole.tui.widgets.file_tree import Entry, FileTree
-from keyhole.tui.widgets.line_view import Document, LineView
+from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.links_pane import LinksPane
 
 if TYPE_CHECKING:
+    from keyhole.core.search.match_marks import Marks
     from keyhole.core.service import Service
 
 SOURCE, MAP = TABS = ("Source", "Map")
 LEVELS = tuple(MapLevel)
-_WELCOME = """Select a file and press ⏎, or press f to find one by name.
+_WELCOME = f"""Select a file and press ⏎, or press {key_of("find-file")} to find one by name.
 
 Source shows the file. Map shows what an agent sees first:
 imports, definitions and their lines.
 
-Press s to go to a symbol, u to see what uses it.
-Press l to see the links of a file, and ⏎ to follow one.
-Press < to go back, > to go forward.
+Press {key_of("find-symbol")} to go to a symbol, {key_of("references")} to see what uses it.
+Press {key_of("links")} to see the links of a file, and ⏎ to follow one.
+Press {key_of("history-back")} to go back, {key_of("history-forward")} to go forward.
 
   indexed file
 ○ skipped file, with the reason
+● folder with files that changed since the last commit
+M modified, A added, R renamed, U conflicted, ? not in git
 """
 
 
@@ -60,6 +65,12 @@ class Opening:
     level: MapLevel
     max_tokens: int
     marked: range = range(1, 1)
+    # What to mark in the file, if it was found by a search.
+    marks: "Marks | None" = None
+    # The start of each page of the map up to this one: pages differ in length, since the budget limits them.
+    offsets: tuple[int, ...] = FIRST_PAGE
+    # Where the view was when the file was left.
+    place: ViewPlace | None = None
 
 
 class FilesScreen(LinkNavigationScreen):
@@ -68,25 +79,17 @@ class FilesScreen(LinkNavigationScreen):
     HELP_TITLE = "Files"
     TABS = TABS
     CSS_PATH = "../styles/files.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f,slash", "find", "Find file", key_display="f", tooltip="Find a file by name"),
-        Binding("s", "symbol", "Find symbol", tooltip="Find a symbol in this file"),
-        *REFERENCE_KEYS,
-        *TAB_KEYS,
-        Binding("d", "level(1)", "Set detail", tooltip="Switch to the next map level"),
-        Binding("D", "level(-1)", "Set detail", tooltip="Switch to the previous map level"),
-        *BUDGET_KEYS,
-        Binding("e", "edit", "Edit", tooltip="Open the file in $EDITOR"),
-        Binding("y", "copy", "Copy", tooltip="Copy the text of this tab"),
-        *PANE_KEYS,
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.FILES
 
     def __init__(self) -> None:
         super().__init__()
         self.level = MapLevel.AUTO
         self.max_tokens = DEFAULT_TOKENS
         self.opened: Opening | None = None
+        # Where each tab of the files was.
+        self._tab_places: dict[tuple[str, str], ViewPlace] = {}
         self._wanted: Opening | None = None
+        self._next_offset: int | None = None
         self._symbols_path = ""
         # What to do with the symbol that is chosen from the list.
         self._use_symbol: Callable[[str, Symbol], None] = self._go_to_symbol
@@ -102,18 +105,20 @@ class FilesScreen(LinkNavigationScreen):
         """Fill the tree, and watch the index."""
         self.view.show(Document(_WELCOME))
         self._show_frame("")
-        self.watch(self.app, "inventory", self._tree.show)
+        self.watch(self.app, "inventory", self._show_tree)
+        self.watch(self.app, "found_files", self._show_tree)
+        self.watch(self.app, "index_state", self._tree.show_progress)
         self.watch(self.app, "usual_budget", self._on_usual_budget)
         self._tree.focus()
 
-    def on_screen_resume(self) -> None:
+    def show_wanted(self) -> None:
         """Open the file that another screen has requested."""
         if wanted := self.explorer.wanted_file:
             self.explorer.wanted_file = None
             path, line, is_map = wanted
             self.tab = MAP if is_map else SOURCE
             self._tree.reveal(path)
-            self.open(path, range(line, line + 1))
+            self.open(path, range(line, line + 1), self.explorer.wanted_marks)
             self.view.focus()
 
     def _on_usual_budget(self, budget: int) -> None:
@@ -124,39 +129,62 @@ class FilesScreen(LinkNavigationScreen):
         """Whether everything requested is on the screen."""
         return self._wanted is None and not self._symbols_path and self.links.is_settled
 
+    @property
+    def current_place(self) -> Place | None:
+        """The current line of the source."""
+        opened = self.opened
+        is_shown = opened and opened.tab == SOURCE and self.view.display
+        return Place(opened.path, self.view.current_line) if opened and is_shown else None
+
     # The tree
+
+    def _show_tree(self, _: Inventory) -> None:
+        known = self.explorer.inventory
+        self._tree.show(known if known.generation else self.explorer.found_files)
+        self._tree.show_progress(self.explorer.index_state)
 
     @property
     def _tree(self) -> FileTree:
         return self.query_one(FileTree)
 
     def on_tree_node_selected(self, event: Tree.NodeSelected[Entry]) -> None:
-        """Open a file, or show why it is skipped."""
+        """Open a file, or show why it is skipped; some skipped files are served, such as large ones."""
         entry = event.node.data
-        if isinstance(entry, Skip):
-            self._wanted = None
-            self.opened = None
-            self._show_frame(f"{entry.path} · skipped")
-            self.view.show(Document(f"○ {entry.path}\n\nSkipped: {entry.text}\n"))
-        elif isinstance(entry, IndexedFile):
+        if isinstance(entry, Skip) and entry.is_dir:
+            self._show_skip(entry)
+        elif isinstance(entry, IndexedFile | Skip):
             self.open(entry.path)
+
+    def _show_skip(self, skip: Skip) -> None:
+        self._wanted = self.opened = None
+        self._show_frame(f"{skip.path} · skipped")
+        self.view.show(Document(f"○ {skip.path}\n\nSkipped: {skip.text}\n"))
+
+    def _skip_of(self, path: str) -> Skip | None:
+        known = self.explorer.inventory if self.explorer.inventory.generation else self.explorer.found_files
+        return next((skip for skip in known.skips if skip.path == path), None)
 
     # The file
 
-    def open(self, path: str, marked: range = range(1, 1)) -> None:
+    def open(self, path: str, marked: range = range(1, 1), marks: "Marks | None" = None) -> None:
         """Show a file on the current tab."""
+        self.keep_view()
+        self._open(Opening(path, self.tab, self.level, self.max_tokens, marked, marks))
+
+    def _open(self, wanted: Opening) -> None:
         service = self.explorer.service
         if service is not None:
-            self._wanted = Opening(path, self.tab, self.level, self.max_tokens, marked)
+            self._wanted = wanted
             self.run_worker(partial(self._load, service, self._wanted), thread=True, name="file")
 
     def _load(self, service: "Service", wanted: Opening) -> None:
         try:
             if wanted.tab == SOURCE:
-                self.post_message(Loaded(wanted, read_text(service, wanted.path)))
+                source = read_source(service, wanted.path)
+                self.post_message(Loaded(wanted, source.text, symbols=source.symbols))
             else:
-                view = read_map(service, wanted.path, wanted.level, wanted.max_tokens)
-                self.post_message(Loaded(wanted, view.text, note=_cost(view)))
+                view = read_map(service, wanted.path, wanted.level, wanted.max_tokens, wanted.offsets[-1])
+                self.post_message(Loaded(wanted, view.text, note=_cost(view), next_offset=next_offset(view)))
         except KeyholeError as error:
             self.post_message(Loaded(wanted, f"✗ {problem_text(error)}\n", is_error=True))
 
@@ -165,18 +193,29 @@ class FilesScreen(LinkNavigationScreen):
         opened = message.key
         if opened != self._wanted or not isinstance(opened, Opening):
             return
+        skip = self._skip_of(opened.path)
+        if skip and message.is_error:
+            self._show_skip(skip)
+            return
         self._wanted = None
-        self.opened = opened
-        is_source = opened.tab == SOURCE and not message.is_error
-        lexer = lexer_of(opened.path) if is_source else ""
-        document = Document(message.text, lexer, is_numbered=is_source, marked=opened.marked)
-        self.view.show(document, line=opened.marked.start)
-        self._show_frame(f"{name_text(opened.path, 60)} · {message.note or self._facts(opened.path, document)}")
+        self.opened, self._next_offset = opened, message.next_offset
+        document = Document(message.text)
+        if opened.tab == SOURCE and not message.is_error:
+            source = FileText(message.text, message.symbols)
+            document = source_document(opened.path, source, opened.marked, opened.marks)
+        self.view.show(document, line=opened.marked.start if opened.tab == SOURCE else 1)
+        if opened.place:
+            self.view.go_back_to(opened.place)
+        facts = message.note or self._facts(opened.path, document)
+        reason = f" · not indexed: {skip.text}" if skip else ""
+        page = page_line(len(opened.offsets), has_next=message.next_offset is not None)
+        self._show_frame(page + Content(f"{name_text(opened.path, 60)} · {facts}{reason}"))
         self.arrived(Place(opened.path, opened.marked.start))
 
     def on_line_view_clicked(self, message: LineView.Clicked) -> None:
         """Mark the clicked line of the source: its references can be found."""
         if self.opened and self.opened.tab == SOURCE and self.view.document.is_numbered:
+            self.keep_view()
             marked = range(message.line, message.line + 1)
             self.opened = replace(self.opened, marked=marked)
             self.view.mark(marked)
@@ -193,15 +232,32 @@ class FilesScreen(LinkNavigationScreen):
             problem = "is a folder: see the tree" if is_folder else "is not indexed"
             self.notify(f"{place.path or 'The workspace'} {problem}.", timeout=3, markup=False)
 
+    def go_back_to(self, place: Place, kept: KeptView | None) -> None:
+        """Show a file as it was when it was left."""
+        if kept is None:
+            self.go_to(place)
+            return
+        self._tree.reveal(place.path)
+        self.tab = kept.tab
+        opening = Opening(place.path, kept.tab, self.level, self.max_tokens, kept.marked, kept.marks, kept.offsets)
+        self._open(replace(opening, place=kept.place))
+
+    def keep_view(self) -> None:
+        """Keep what is shown of the file, to go back to it, and where each of its tabs was."""
+        if (opened := self.opened) and self._wanted is None:
+            kept = KeptView(opened.tab, opened.marked, opened.marks, opened.offsets, self.view.place)
+            self._history.keep(opened.path, kept)
+            self._tab_places[opened.path, opened.tab] = self.view.place
+
     def _facts(self, path: str, document: Document) -> str:
         language = next((file.language for file in self.explorer.inventory.files if file.path == path), "")
-        label = BY_ID[language].label if language else "not indexed"
-        return f"{count_of(len(document.lines), 'line')} · {label}"
+        lines = count_of(len(document.lines), "line")
+        return f"{lines} · {BY_ID[language].label}" if language else lines
 
-    def _show_frame(self, subtitle: str) -> None:
+    def _show_frame(self, subtitle: str | Content) -> None:
         view = self.view
         view.border_title = self.tabs() + self._controls() if self.tab == MAP else self.tabs()
-        view.border_subtitle = Content(subtitle)
+        view.border_subtitle = Content(subtitle) if isinstance(subtitle, str) else subtitle
 
     def _controls(self) -> Content:
         detail = chooser("   Detail", self.level, "level")
@@ -231,7 +287,7 @@ class FilesScreen(LinkNavigationScreen):
 
     def _symbol_in_view(self, symbols: list[Symbol]) -> int:
         """Return the number of the innermost symbol at the marked line, or at the top of the view, or else below."""
-        line = self.view.scroll_offset.y + 1 if self.tab == SOURCE else 1
+        line = self.view.top_line if self.tab == SOURCE else 1
         line = self.marked_place.line if self.marked_place else line
         around = [number for number, symbol in enumerate(symbols) if symbol.start_line <= line <= symbol.end_line]
         below = (number for number, symbol in enumerate(symbols) if symbol.start_line > line)
@@ -255,16 +311,7 @@ class FilesScreen(LinkNavigationScreen):
 
     def action_find(self) -> None:
         """Find a file by name."""
-        files = self.explorer.inventory.files
-        choices = [Choice(file.path, count_of(file.lines, "line"), file.path) for file in files]
-
-        def go(path: str | int | None) -> None:
-            if isinstance(path, str):
-                self._tree.reveal(path)
-                self.open(path)
-                self.view.focus()
-
-        self.app.push_screen(PickScreen("Find file", choices), go)
+        self.explorer.find_name("Files")
 
     def action_symbol(self) -> None:
         """Find a symbol in the file."""
@@ -285,9 +332,7 @@ class FilesScreen(LinkNavigationScreen):
         opened, view = self.opened, self.view
         if opened is None or opened.tab != SOURCE or not opened.marked:
             return None
-        top = view.scroll_offset.y + 1
-        is_in_view = opened.marked.start < top + view.scrollable_content_region.height and opened.marked.stop > top
-        return Place(opened.path, opened.marked.start) if is_in_view else None
+        return Place(opened.path, opened.marked.start) if view.is_in_view(opened.marked) else None
 
     @property
     def marked_line(self) -> int | None:
@@ -304,8 +349,15 @@ class FilesScreen(LinkNavigationScreen):
         """Go to a tab."""
         super().action_show_tab(tab)
         self._show_frame(str(self.opened.path) if self.opened else "")
-        if self.opened:
-            self.open(self.opened.path)
+        # A file that is still being read counts already.
+        if opened := self._wanted or self.opened:
+            if self._wanted is None:
+                self.keep_view()
+            wanted = replace(opened, tab=tab, place=self._tab_places.get((opened.path, tab)))
+            if (opened.level, opened.max_tokens) != (self.level, self.max_tokens):
+                # Another map is read from its start.
+                wanted = replace(wanted, level=self.level, max_tokens=self.max_tokens, offsets=FIRST_PAGE, place=None)
+            self._open(wanted)
 
     def action_level(self, step: int) -> None:
         """Switch to the next or the previous map level."""
@@ -317,11 +369,25 @@ class FilesScreen(LinkNavigationScreen):
         self.max_tokens = next_budget(self.max_tokens, step)
         self.action_show_tab(MAP)
 
+    def action_next_page(self) -> None:
+        """Go to the next page of the map."""
+        if self.opened is None or self.opened.tab != MAP:
+            self.notify("Only a map has pages: press ] to see the map of this file.", timeout=3)
+        elif self._next_offset is None:
+            self.notify("Last page of the map.", timeout=3)
+        elif self._wanted is None:
+            self._open(replace(self.opened, offsets=(*self.opened.offsets, self._next_offset), place=None))
+
+    def action_previous_page(self) -> None:
+        """Go to the previous page of the map."""
+        if self.opened and self.opened.tab == MAP and len(self.opened.offsets) > 1 and self._wanted is None:
+            self._open(replace(self.opened, offsets=self.opened.offsets[:-1], place=None))
+
     def action_edit(self) -> None:
         """Open the file in the user's editor."""
         if self.opened:
             is_source = self.opened.tab == SOURCE
-            line = self.view.scroll_offset.y + 1 if is_source else 1
+            line = self.view.current_line if is_source else 1
             self.explorer.edit(self.opened.path, line)
 
     def action_copy(self) -> None:

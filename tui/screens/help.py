@@ -1,17 +1,20 @@
-"""The help screen, and the palette's commands: every key that works on a screen, taken from the bindings."""
+"""The help screen: every key that works on a screen, taken from the bindings."""
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
-from textual.binding import ActiveBinding, Binding, BindingType
+from textual.binding import ActiveBinding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
+from keyhole.tui import keys
 from keyhole.tui.command_order import use_rank
+from keyhole.tui.key_names import marked_up_key
+from keyhole.tui.screens.scrolling import Scrolling
 
 Section = tuple[str, list[tuple[str, str]]]
 
@@ -29,16 +32,6 @@ def sections(screen: Screen[object]) -> list[Section]:
     ]
 
 
-def commands(screen: Screen[object]) -> Iterator[tuple[str, Binding]]:
-    """Yield the palette's commands, each action once with its first key; most used first, quitting last."""
-    # The palette is open already, and `interrupt` would be a second way to quit.
-    seen = {"command_palette", "interrupt"}
-    for active in _by_use(screen):
-        if active.enabled and active.binding.action not in seen:
-            seen.add(active.binding.action)
-            yield screen.app.get_key_display(active.binding), active.binding
-
-
 def _by_use(screen: Screen[object]) -> list[ActiveBinding]:
     described = [active for active in screen.active_bindings.values() if active.binding.tooltip]
     return sorted(described, key=lambda active: use_rank(active.binding))
@@ -48,13 +41,11 @@ def _title(node: DOMNode) -> str:
     return str(getattr(node, "HELP_TITLE", "") or type(node).__name__)
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Scrolling, ModalScreen[None]):
     """Shows the keys and what they do."""
 
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "dismiss", "Close", key_display="esc"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.HELP
 
     def __init__(self, found: list[Section]) -> None:
         super().__init__()
@@ -64,13 +55,18 @@ class HelpScreen(ModalScreen[None]):
         """Yield the keys as one text."""
         with VerticalScroll(id="help") as box:
             box.border_title = "Keys"
-            box.border_subtitle = "esc Close"
+            box.border_subtitle = f"{marked_up_key('close')} Close"
             yield Static(self._content())
+
+    @property
+    def scrolled(self) -> Widget:
+        """The box with the keys."""
+        return self.query_one("#help")
 
     def _content(self) -> Content:
         lines = []
-        for title, keys in self._sections:
+        for title, rows in self._sections:
             lines.append(Content.styled(title, "bold $primary"))
-            lines += [Content.assemble((f"  {key:<16}", "bold"), (text, "$foreground")) for key, text in keys]
+            lines += [Content.assemble((f"  {key:<16}", "bold"), (text, "$foreground")) for key, text in rows]
             lines.append(Content(""))
         return Content("\n").join(lines[:-1])

@@ -6,10 +6,12 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Offset
 from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from keyhole.tui import keys
 
 _LETTERS = "asdfghjklqwertzuiop"
 
@@ -27,7 +29,7 @@ class JumpScreen(ModalScreen[Target | None]):
 
     HELP_TITLE = "Jump"
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", tooltip="Cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = keys.JUMP
 
     def __init__(self, targets: Sequence[Target]) -> None:
         super().__init__()

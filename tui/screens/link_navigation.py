@@ -1,12 +1,8 @@
 """Following links from file to file, and going back and forward."""
 
-from typing import ClassVar
-
-from textual.binding import Binding, BindingType
-
 from keyhole.core.links.requests import LinksRequest, ReferenceRelation
 from keyhole.core.view.budget.limits import LIMITS
-from keyhole.tui.history import History, Place
+from keyhole.tui.history import History, KeptView, Place
 from keyhole.tui.reference_trail import TrailStep
 from keyhole.tui.screens.panes import PanesScreen
 from keyhole.tui.widgets.links_pane import LinksPane
@@ -14,19 +10,6 @@ from keyhole.tui.widgets.links_pane import LinksPane
 
 class LinkNavigationScreen(PanesScreen):
     """A screen with a file, and a pane with its links below."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("l", "links", "Show links", tooltip="Show or hide the links of this file"),
-        Binding("less_than_sign", "history(-1)", "Go back", key_display="<", tooltip="Go back in history", show=False),
-        Binding(
-            "greater_than_sign",
-            "history(1)",
-            "Go forward",
-            key_display=">",
-            tooltip="Go forward in history",
-            show=False,
-        ),
-    ]
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,8 +20,21 @@ class LinkNavigationScreen(PanesScreen):
         """The pane of links."""
         return self.query_one(LinksPane)
 
+    @property
+    def pane_below(self) -> LinksPane | None:
+        """The pane of links, if it is shown."""
+        return self.links if self.links.display else None
+
     def go_to(self, place: Place) -> None:
         """Open a file at a line."""
+        raise NotImplementedError
+
+    def go_back_to(self, place: Place, kept: KeptView | None) -> None:
+        """Open a file as it was when it was left."""
+        raise NotImplementedError
+
+    def keep_view(self) -> None:
+        """Keep what is shown, to go back to it."""
         raise NotImplementedError
 
     @property
@@ -81,13 +77,15 @@ class LinkNavigationScreen(PanesScreen):
                 self.notify("Open a file first to see its links.", timeout=3)
             return
         self.links.display = True
+        self.apply_pane_sizes()
         self._load_links(place.path)
         self.links.focus()
 
     def action_history(self, step: int) -> None:
         """Go back or forward in the history."""
+        self.keep_view()
         if place := self._history.step(step):
-            self.go_to(place)
+            self.go_back_to(place, self._history.kept)
         else:
             self.notify("Start of history." if step < 0 else "End of history.", timeout=3)
 

@@ -3,44 +3,24 @@
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Offset
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from keyhole.tui.screens.base import KeyholeScreen
-from keyhole.tui.widgets.bars import tab_names
+from keyhole.core.view.text import one_line
+from keyhole.tui.screens.resizable import ResizableScreen
+from keyhole.tui.widgets.bars import KeyBar, tab_names
 from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
+    from keyhole.tui.history import Place
     from keyhole.tui.screens.jump import Target
 
-TAB_KEYS: list[BindingType] = [
-    Binding("right_square_bracket", "tab(1)", "Switch tab", key_display="]", tooltip="Go to the next tab"),
-    Binding("left_square_bracket", "tab(-1)", "Switch tab", key_display="[", tooltip="Go to the previous tab"),
-]
-ZOOM_KEYS: list[BindingType] = [
-    Binding("z", "zoom", "Zoom", tooltip="Zoom one pane, or show both"),
-    Binding("r", "check_files", "Check files", show=False, tooltip="Check for changed files now"),
-]
-PANE_KEYS: list[BindingType] = [
-    *ZOOM_KEYS,
-    Binding("escape", "back", "Go back", show=False, tooltip="Go back: leave the zoom, then the view"),
-]
-REFERENCE_KEYS: list[BindingType] = [
-    Binding("u", "references", "References", tooltip="Find references: what uses, calls or inherits the symbol"),
-    Binding("U", "reopen_references", "Reopen references", show=False, tooltip="Show the last references again"),
-]
-BUDGET_KEYS: list[BindingType] = [
-    Binding("minus", "budget(-1)", "Set budget", key_display="-", tooltip="Lower the token budget"),
-    Binding("plus,equals_sign", "budget(1)", "Set budget", key_display="+", tooltip="Raise the token budget"),
-]
 
-
-class PanesScreen(KeyholeScreen):
+class PanesScreen(ResizableScreen):
     """A screen with a list, and a view of the selected item."""
 
     TABS: ClassVar[tuple[str, ...]]
@@ -81,7 +61,7 @@ class PanesScreen(KeyholeScreen):
     @property
     def is_reading(self) -> bool:
         """Whether the view is shown when there is room for one pane only."""
-        return self.view.has_focus
+        return self.view.has_focus or self.view.is_asking
 
     def action_tab(self, step: int) -> None:
         """Go to the next or the previous tab."""
@@ -97,10 +77,31 @@ class PanesScreen(KeyholeScreen):
 
     def action_back(self) -> None:
         """Leave the zoom, or else the view."""
+        if self.view.stop_finding():
+            return
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         else:
             self.list_pane.focus()
+
+    @property
+    def current_place(self) -> "Place | None":
+        """The current line of the file in the view, if it shows one."""
+        return None
+
+    def action_blame(self) -> None:
+        """Show or hide who changed the current line last."""
+        from keyhole.tui.widgets.blame_bar import BlameBar
+
+        service = self.explorer.service
+        if service is None:
+            return
+        if problem := self.explorer.git_changes.problem if self.explorer.git_changes else "":
+            self.notify(f"No blame: {one_line(problem)}.", timeout=3, markup=False)
+        elif bars := self.query(BlameBar):
+            bars.first().display = not bars.first().display
+        else:
+            self.mount(BlameBar(service.git, lambda: self.current_place), before=self.query_one(KeyBar))
 
     def action_reopen_references(self) -> None:
         """Show the references that were closed last."""

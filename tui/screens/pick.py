@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -13,6 +13,8 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from keyhole.core.files.globs import glob_test
+from keyhole.tui import keys
+from keyhole.tui.key_names import marked_up_key
 
 # Nobody reads a longer list; typing narrows it.
 _MOST_SHOWN = 100
@@ -52,12 +54,10 @@ class PickScreen(ModalScreen[str | int | None]):
     """Shows an input line and the matching choices below it."""
 
     HELP_TITLE = "Choose"
+    HINT = f"⏎ Open · {marked_up_key('cancel')} Cancel"
+    PLACEHOLDER = "Type part of the name; * matches anything"
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Cancel", tooltip="Cancel"),
-        Binding("down", "move(1)", "Next", show=False, tooltip="Go to the next choice"),
-        Binding("up", "move(-1)", "Previous", show=False, tooltip="Go to the previous choice"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.PICK
 
     def __init__(self, title: str, choices: Sequence[Choice], first: int = 0) -> None:
         super().__init__()
@@ -71,8 +71,8 @@ class PickScreen(ModalScreen[str | int | None]):
         """Yield the box."""
         with Vertical(id="pick") as box:
             box.border_title = self._title
-            box.border_subtitle = "⏎ Open · esc Cancel"
-            line = Input(id="pick-line", compact=True, placeholder="Type part of the name; * matches anything")
+            box.border_subtitle = self.HINT
+            line = Input(id="pick-line", compact=True, placeholder=self.PLACEHOLDER)
             line.cursor_blink = False
             yield line
             yield OptionList(id="pick-list", markup=False, compact=True)
@@ -90,19 +90,32 @@ class PickScreen(ModalScreen[str | int | None]):
         """Return the choice under the cursor."""
         number = self.query_one(OptionList).highlighted
         if number is not None and number < len(self._shown):
-            self.dismiss(self._shown[number].value)
+            self.chosen(self._shown[number])
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Return the clicked choice."""
-        self.dismiss(self._shown[event.option_index].value)
+        self.chosen(self._shown[event.option_index])
+
+    def chosen(self, choice: Choice) -> None:
+        """Return the value of a choice."""
+        self.dismiss(choice.value)
+
+    def matching(self, typed: str) -> list[Choice]:
+        """Return the choices for what is typed."""
+        return matching(self._choices, typed)
 
     def action_move(self, step: int) -> None:
         """Move the cursor."""
         options = self.query_one(OptionList)
         options.action_cursor_down() if step > 0 else options.action_cursor_up()
 
+    def show_again(self, number: int) -> None:
+        """Show the choices after a change, with the cursor where it was."""
+        self._show(self.query_one(Input).value)
+        self.query_one(OptionList).highlighted = min(number, len(self._shown) - 1) if self._shown else None
+
     def _show(self, typed: str) -> None:
-        self._shown = matching(self._choices, typed)
+        self._shown = self.matching(typed)
         options = self.query_one(OptionList)
         options.set_options(
             Option(Content.assemble(choice.name, (f"  {choice.note}", "$text-muted"))) for choice in self._shown

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
@@ -16,12 +16,14 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.types import Inventory
 from keyhole.core.view.writing import head_text
+from keyhole.tui import keys
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
+from keyhole.tui.key_names import marked_up_key
 from keyhole.tui.messages import RelationAnswered
-from keyhole.tui.reference_rows import reference_rows
+from keyhole.tui.reference_rows import ReferenceRow, reference_rows
 from keyhole.tui.reference_trail import RELATIONS, TrailStep
-from keyhole.tui.screens.panes import TAB_KEYS, ZOOM_KEYS, PanesScreen
+from keyhole.tui.screens.panes import PanesScreen
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.bars import clickable, set_subtitle, set_title
 from keyhole.tui.widgets.reference_list import ReferenceList
@@ -38,6 +40,9 @@ PREVIEW, TEXT, JSON = TABS = ("Preview", "Text", "JSON")
 # An answer takes a few milliseconds; saying so earlier would only make the list flicker.
 SAY_SEARCHING_AFTER = 0.2
 LONGEST_WAIT = 20.0
+_OTHER_RELATION = (
+    f"Press {marked_up_key('previous-relation')} or {marked_up_key('next-relation')} for another relation."
+)
 
 
 class ReferencesScreen(PanesScreen):
@@ -46,22 +51,7 @@ class ReferencesScreen(PanesScreen):
     HELP_TITLE = "References"
     TABS = TABS
     CSS_PATH = "../styles/references.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,backspace", "back", "Go back", tooltip="Go back along the trail, or close the references"),
-        Binding("v", "read", "Read", tooltip="Go to the preview"),
-        Binding("o", "open", "Open file", tooltip="Open the selected place in Files"),
-        Binding("e", "edit", "Edit", tooltip="Open the selected place in $EDITOR"),
-        Binding("n", "next_page", "Page", tooltip="Go to the next page"),
-        Binding("p", "previous_page", "Page", tooltip="Go to the previous page"),
-        Binding("u", "relation('references')", "References", show=False, tooltip="Show the references"),
-        Binding("c", "relation('callers')", "Callers", tooltip="Show what calls the symbol"),
-        Binding("C", "relation('callees')", "Callees", tooltip="Show what the symbol calls"),
-        Binding("h", "relation('hierarchy')", "Hierarchy", tooltip="Show base classes, subclasses and overrides"),
-        *TAB_KEYS,
-        Binding("y", "copy", "Copy", tooltip="Copy the answer, or the JSON tab"),
-        Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
-        *ZOOM_KEYS,
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.REFERENCES
 
     def __init__(self, trail: Sequence[TrailStep]) -> None:
         super().__init__()
@@ -89,8 +79,9 @@ class ReferencesScreen(PanesScreen):
         self._load()
 
     def on_unmount(self) -> None:
-        """Stop the search."""
+        """Stop the search, and remember the trail however the references were left."""
         self._deadline.cancel()
+        self.explorer.last_trail = tuple(self.trail)
 
     @property
     def step(self) -> TrailStep:
@@ -101,6 +92,12 @@ class ReferencesScreen(PanesScreen):
     def is_settled(self) -> bool:
         """Whether everything requested is on the screen."""
         return self._wanted is None and self._preview.is_settled
+
+    @property
+    def current_place(self) -> Place | None:
+        """The current line of the file in the preview."""
+        path = self._preview.shown_path
+        return Place(path, self._preview.current_line) if path and self._preview.display else None
 
     @property
     def _list(self) -> ReferenceList:
@@ -159,12 +156,16 @@ class ReferencesScreen(PanesScreen):
         rows = reference_rows(page, len(view.plan.levels), step.relation)
         self.answer = view
         self._preview.forget()
+        self._list.name_to_mark = page.definition.name
         if rows:
             self._list.show(rows, step.cursor)
+            self._list.scroll_to(y=step.top, animate=False, force=True)
         else:
             self._list.say(_nothing_lines(step.relation, view, is_complete=results.nothing is not None))
         self._show_head(view if rows else None)
         self.query_one(TrailLine).show(self.trail)
+        self.tab = step.tab or self.tab
+        self._preview.return_to = step.view
         self._show_view()
 
     def _show_nothing(self, lines: list[str]) -> None:
@@ -203,7 +204,13 @@ class ReferencesScreen(PanesScreen):
         elif self.tab == JSON:
             self._preview.show_json(service, self.step.request)
         elif place := row.place if row else self._definition:
-            self._preview.show_place(service, place)
+            self._preview.show_place(service, place, self._name_in(row))
+
+    def _name_in(self, row: ReferenceRow | None) -> str:
+        """Return the name to mark at a place: the symbol where it is used, or else the one that is defined there."""
+        if row and self.step.relation in (ReferenceRelation.CALLEES, ReferenceRelation.HIERARCHY):
+            return row.first.rpartition(".")[2].rpartition(" ")[2]
+        return self._list.name_to_mark
 
     # Events
 
@@ -220,16 +227,22 @@ class ReferencesScreen(PanesScreen):
         if row.target is None or self.step.relation == ReferenceRelation.REFERENCES:
             self.action_open()
             return
-        self._keep_cursor()
+        self._keep_place()
         self.trail.append(TrailStep(row.target, self.step.relation))
         self._load()
 
     def _on_inventory(self, _: Inventory) -> None:
-        self._keep_cursor()
+        self._keep_place()
         self._load()
 
-    def _keep_cursor(self) -> None:
-        self.trail[-1] = replace(self.step, cursor=self._list.highlighted)
+    def _keep_place(self) -> None:
+        self.trail[-1] = replace(
+            self.step,
+            cursor=self._list.highlighted,
+            top=self._list.scroll_offset.y,
+            tab=self.tab,
+            view=self._preview.place,
+        )
 
     # Actions
 
@@ -308,7 +321,7 @@ class ReferencesScreen(PanesScreen):
         self.explorer.copy(json_rpc(self.step.request), "call")
 
     def _close(self) -> None:
-        self._keep_cursor()
+        self._keep_place()
         self.explorer.last_trail = tuple(self.trail)
         self.dismiss()
 
@@ -317,4 +330,4 @@ def _nothing_lines(relation: ReferenceRelation, view: "ListView", *, is_complete
     """Return what is shown instead of an empty list: what was looked for, and what to try."""
     title = f"○ No {relation}" if is_complete else f"◌ No {relation} yet"
     notes = [f"· {Content(text).markup}" for text in (view.banner, *view.notes)]
-    return [f"[bold]{title}[/]", "", *notes, "", "Press ← or → for another relation."]
+    return [f"[bold]{title}[/]", "", *notes, "", _OTHER_RELATION]

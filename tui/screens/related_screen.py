@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
@@ -14,9 +14,11 @@ from keyhole.core.types import Hit
 from keyhole.core.view.lists.hit_text import preview_text
 from keyhole.core.view.lists.relation_view import HOW_FOUND
 from keyhole.core.view.text import name_text
+from keyhole.tui import keys
 from keyhole.tui.answer import label_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
+from keyhole.tui.key_names import marked_up_key
 from keyhole.tui.messages import RelationAnswered
 from keyhole.tui.widgets.row_list import RowList
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 class RelatedList(RowList):
     """Lists places, each with its code and its similarity."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "Open", tooltip="Open the code in Files")]
+    BINDINGS: ClassVar[list[BindingType]] = keys.SIMILAR_LIST
     lines_each = 2
 
     def __init__(self) -> None:
@@ -51,7 +53,7 @@ class RelatedScreen(ModalScreen[Place | None]):
 
     HELP_TITLE = "Similar code"
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,m", "dismiss(None)", "Cancel", tooltip="Cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = keys.SIMILAR
 
     def __init__(self, service: "Service", place: Place) -> None:
         super().__init__()
@@ -66,7 +68,7 @@ class RelatedScreen(ModalScreen[Place | None]):
         """Start the search for similar code."""
         rows = self.query_one(RelatedList)
         rows.border_title = f"Code similar to {name_text(self._request.path, 50)}:{self._request.line}"
-        rows.border_subtitle = "⏎ Open · esc Cancel"
+        rows.border_subtitle = f"⏎ Open · {marked_up_key('cancel')} Cancel"
         rows.say(["Searching…"])
         self.run_worker(partial(self._answer, self._service), thread=True, name="related")
 
@@ -86,7 +88,7 @@ class RelatedScreen(ModalScreen[Place | None]):
         if results.related:
             rows.hits = results.related.hits[: len(view.plan.levels)]
             # The title already names the code it is similar to.
-            rows.border_subtitle = f"{HOW_FOUND[results.related.how]} · ⏎ Open · esc Cancel"
+            rows.border_subtitle = f"{HOW_FOUND[results.related.how]} · ⏎ Open · {marked_up_key('cancel')} Cancel"
         if rows.hits:
             rows.show_rows(len(rows.hits), 0)
         else:

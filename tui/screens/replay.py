@@ -4,13 +4,15 @@ import json
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from keyhole.core.types import Call
 from keyhole.core.view.text import json_line
+from keyhole.tui import keys
+from keyhole.tui.key_names import marked_up_key
 
 
 class ReplayScreen(ModalScreen[dict[str, object] | None]):
@@ -18,9 +20,7 @@ class ReplayScreen(ModalScreen[dict[str, object] | None]):
 
     HELP_TITLE = "Replay"
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Cancel", tooltip="Cancel the replay"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.REPLAY
 
     def __init__(self, call: Call) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class ReplayScreen(ModalScreen[dict[str, object] | None]):
         """Yield the box."""
         with Vertical(id="replay") as box:
             box.border_title = f"Replay {self._call.tool}"
-            box.border_subtitle = "⏎ Replay · esc Cancel"
+            box.border_subtitle = f"⏎ Replay · {marked_up_key('cancel')} Cancel"
             yield Static("Edit the parameters (JSON). The Diff tab then compares both answers.", markup=False)
             line = Input(json_line(self._call.parameters), id="replay-line", compact=True, select_on_focus=False)
             line.cursor_blink = False

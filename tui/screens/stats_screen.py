@@ -3,17 +3,21 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Static
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.statistics import statistics
 from keyhole.core.view.stats_text import stats_text
+from keyhole.tui import keys
 from keyhole.tui.errors_for_explorer import problem_text
+from keyhole.tui.key_names import marked_up_key
 from keyhole.tui.messages import StatisticsCounted
 from keyhole.tui.screens.base import KeyholeScreen
+from keyhole.tui.screens.scrolling import Scrolling
 from keyhole.tui.widgets.charts import (
     Chart,
     draw_answers,
@@ -29,23 +33,18 @@ if TYPE_CHECKING:
 
 # Counting reads the whole journal, so it runs at intervals rather than with every call.
 _COUNT_EVERY = 2.0
-_EMPTY = """[bold]○ Nothing to count yet[/]
+_EMPTY = f"""[bold]○ Nothing to count yet[/]
 
 No calls recorded for this workspace yet.
-Press 3 for Traffic to serve agents and connect them."""
+Press {marked_up_key("traffic")} for Traffic to serve agents and connect them."""
 
 
-class StatsScreen(KeyholeScreen):
+class StatsScreen(Scrolling, KeyholeScreen):
     """Charts of all calls in the journal."""
 
     HELP_TITLE = "Stats"
     CSS_PATH = "../styles/stats.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "count", "Count", tooltip="Count the calls again"),
-        Binding("y", "copy", "Copy", tooltip="Copy the figures as text"),
-        Binding("j,down", "scroll(1)", "Down", show=False, tooltip="Scroll down"),
-        Binding("k,up", "scroll(-1)", "Up", show=False, tooltip="Scroll up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.STATS
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,6 +114,7 @@ class StatsScreen(KeyholeScreen):
         if self.statistics:
             self.explorer.copy(stats_text(self.statistics, self.explorer.project), "figures")
 
-    def action_scroll(self, step: int) -> None:
-        """Scroll the charts."""
-        self.query_one("#charts").scroll_relative(y=step, animate=False)
+    @property
+    def scrolled(self) -> Widget:
+        """The charts."""
+        return self.query_one("#charts")

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult, RenderResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -14,12 +14,14 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Call
 from keyhole.core.view.stats_text import milliseconds
 from keyhole.core.view.text import count_of, json_line
+from keyhole.tui import keys
 from keyhole.tui.call import tool_call
 from keyhole.tui.call_log import CallLog, read_filter
 from keyhole.tui.call_text import has_more_than_references, is_same_request, references_of, search_of
 from keyhole.tui.errors_for_explorer import problem_text
+from keyhole.tui.key_names import marked_up_key
 from keyhole.tui.messages import Replayed
-from keyhole.tui.screens.panes import PANE_KEYS, TAB_KEYS, QueryScreen
+from keyhole.tui.screens.panes import QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread
 from keyhole.tui.widgets.call_list import CallList
@@ -31,9 +33,13 @@ if TYPE_CHECKING:
     from keyhole.core.service import Service
 
 _NO_CALLS = "[bold]○ No calls yet[/]"
+_SERVE, _SETUP = marked_up_key("serve"), marked_up_key("setup")
 _NEXT_STEPS = {
-    True: ["Press C to copy the setup for a client.", "Press s to stop the server."],
-    False: ["Press s to serve this workspace to agents.", "Then press C to copy the setup for a client."],
+    True: [f"Press {_SETUP} to copy the setup for a client.", f"Press {_SERVE} to stop the server."],
+    False: [
+        f"Press {_SERVE} to serve this workspace to agents.",
+        f"Then press {_SETUP} to copy the setup for a client.",
+    ],
 }
 _OTHER_SERVERS = [
     "Calls to servers that clients start themselves appear here too. To set that up, run:",
@@ -59,20 +65,7 @@ class TrafficScreen(QueryScreen):
     HELP_TITLE = "Traffic"
     CSS_PATH = "../styles/traffic.tcss"
     TABS = TABS
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "query", "Filter", key_display="/", tooltip="Go to the filter line"),
-        Binding("f", "follow", "Follow", tooltip="Follow the newest call"),
-        Binding("space", "pause", "Pause", tooltip="Pause or resume the list"),
-        Binding("m", "mark", "Mark", tooltip="Mark or unmark this call"),
-        Binding("o", "open", "Open", tooltip="Open this call in Explore or Files"),
-        Binding("r", "replay", "Replay", tooltip="Replay this call with the same or other parameters"),
-        Binding("y", "copy", "Copy", tooltip="Copy the text of this tab"),
-        Binding("Y", "copy_call", "Copy call", show=False, tooltip="Copy the call as JSON-RPC"),
-        Binding("s", "serve", "Serve", tooltip="Start or stop the server for agents"),
-        Binding("C", "copy_setup", "Copy setup", tooltip="Copy the setup for a client"),
-        *TAB_KEYS,
-        *(binding for binding in PANE_KEYS if isinstance(binding, Binding) and binding.key != "r"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.TRAFFIC
 
     def __init__(self) -> None:
         super().__init__()
@@ -256,14 +249,17 @@ class TrafficScreen(QueryScreen):
         self.explorer.toggle_server()
 
     def action_copy_setup(self) -> None:
-        """Copy the setup for a client."""
+        """Copy the setup for a client, and show it."""
+        from keyhole.tui.screens.text_screen import TextScreen
+
         state = self.explorer.server_state
         if state.phase == ServerPhase.ON:
             self.explorer.copy(state.client_setup, "client setup")
+            self.app.push_screen(TextScreen("Client setup", state.client_setup, "client setup"))
             # The setup contains the right token, which settles the rejected requests.
             self.explorer.server_state = replace(state, problem="", rejected=0)
         else:
-            self.notify("The server is off. Press s to start it.", timeout=3)
+            self.notify(f"The server is off. Press {_SERVE} to start it.", timeout=3)
 
     def action_open(self) -> None:
         """Open the call on the screen that can show it."""

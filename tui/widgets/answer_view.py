@@ -10,12 +10,13 @@ from textual.message import Message
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Status
 from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.notices import overview
 from keyhole.tui.search_state import Variant
-from keyhole.tui.sources import read_text
+from keyhole.tui.sources import FileText, read_source, source_document
 from keyhole.tui.widgets.bars import set_subtitle
-from keyhole.tui.widgets.line_view import Document, LineView
+from keyhole.tui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from keyhole.core.clients import Delivery
@@ -53,6 +54,8 @@ class AnswerView(LineView):
         super().__init__(id=id)
         self._wanted: ViewKey | None = None
         self._shown: ViewKey | None = None
+        # The answer that the wanted text is about.
+        self._answer: Answer | None = None
 
     @property
     def is_settled(self) -> bool:
@@ -68,12 +71,13 @@ class AnswerView(LineView):
         """Show an answer on one of the tabs."""
         if key in (self._wanted, self._shown):
             return
+        self._answer = answer
         if key.tab == TEXT:
             self._wanted, self._shown = None, key
             self._show_text(answer.view.text, key, answer.view.truncation.estimated_tokens)
         elif key.row and key.row is answer.rows[0] and answer.source is not None:
             self._wanted, self._shown = None, key
-            self._show_source(key.row, answer.source)
+            self._show_source(key.row, answer, answer.source)
         else:
             self._wanted = key
             self.run_worker(partial(self._load, service, key, answer), thread=True, name="view")
@@ -85,7 +89,8 @@ class AnswerView(LineView):
 
         try:
             if key.row:
-                self.post_message(Loaded(key, read_text(service, key.row.hit.path)))
+                source = read_source(service, key.row.hit.path)
+                self.post_message(Loaded(key, source.text, symbols=source.symbols))
             elif key.versus:
                 compared = compare(service, answer, key.versus)
                 note = f"{answer.request.detail_level} → {key.versus}: {compared.difference} · v: compare with another"
@@ -106,8 +111,8 @@ class AnswerView(LineView):
         if message.is_error:
             self._show_document(Document(message.text), "")
             self.post_message(self.Seen())
-        elif key.row:
-            self._show_source(key.row, message.text)
+        elif key.row and self._answer:
+            self._show_source(key.row, self._answer, FileText(message.text, message.symbols))
         elif key.versus:
             self._show_document(Document(message.text, lexer="diff"), message.note)
         else:
@@ -121,17 +126,21 @@ class AnswerView(LineView):
         seen = delivery.text if delivery else text
         lexer = "json" if key.tab == JSON and seen == text else ""
         whose = "exactly what an agent gets" if seen == text else "as the client delivers it"
+        if self._answer and self._answer.request.changed is not None:
+            whose = "agents can't filter by changes"
         cost = f"{count_of(tokens, 'token')} · {count_of(len(text), 'character')}"
-        self._show_document(Document(seen, lexer), f"{cost} · {whose}")
+        self._show_document(Document(seen, lexer, wraps=True), f"{cost} · {whose}")
         self.post_message(self.Seen(delivery, note))
 
-    def _show_source(self, row: "Row", text: str) -> None:
-        from keyhole.tui.source_colours import lexer_of
+    def _show_source(self, row: "Row", answer: "Answer", source: FileText) -> None:
+        from keyhole.tui.hit_marks import marks_of_hit, opening_line
 
         hit = row.hit
-        document = Document(text, lexer_of(hit.path), is_numbered=True, marked=range(hit.start_line, hit.end_line + 1))
+        marked = range(hit.start_line, hit.end_line + 1)
+        document = source_document(hit.path, source, marked, marks_of_hit(hit, answer.marks))
         lines = f"{hit.start_line}" if hit.is_line else f"{hit.start_line}-{hit.end_line}"
-        self._show_document(document, f"{name_text(hit.path, 60)}:{lines}", line=hit.line)
+        line = opening_line(hit, answer.request, document.lines)
+        self._show_document(document, f"{name_text(hit.path, 60)}:{lines}", line=line)
 
     def _show_document(self, document: Document, subtitle: str, *, line: int = 1) -> None:
         set_subtitle(self, Content(subtitle))

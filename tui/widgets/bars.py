@@ -11,12 +11,15 @@ from textual.widget import Widget
 
 from keyhole.core.view.text import name_text
 from keyhole.tui.index_state import IndexState
+from keyhole.tui.key_names import character_of
 from keyhole.tui.server_state import ServerState
+from keyhole.tui.themes import MATCH_STYLE
+from keyhole.tui.widgets.screen_names import screen_names
 
 # The actions that are always shown at the end of the footer.
-_ALWAYS = ("command_palette", "help")
+_ALWAYS = ("palette", "help")
 # Room for the program's name and the start of the workspace's.
-_LEAST_LEFT = 20
+_LEAST_LEFT = 18
 
 
 def clickable(content: Content, action: str) -> Content:
@@ -41,6 +44,13 @@ def tab_names(tabs: Iterable[str], selected: str) -> Content:
         style = "bold $primary underline" if tab == selected else "$text-muted"
         names.append(clickable(Content.styled(tab, style), f"screen.show_tab('{tab}')"))
     return Content(" │ ").join(names)
+
+
+def with_marks(content: Content, spans: Iterable[tuple[int, int]]) -> Content:
+    """Return a text with its matches marked."""
+    for start, end in spans:
+        content = content.stylize(MATCH_STYLE, start, end)
+    return content
 
 
 def set_title(widget: Widget, title: Content) -> None:
@@ -73,7 +83,8 @@ class TopBar(Line):
     """Shows the workspace, the state of the index, and the screens."""
 
     def on_mount(self) -> None:
-        """Watch the index and the server."""
+        """Watch the index, the server, and the focus, which changes the keys that open screens."""
+        self.screen.bindings_updated_signal.subscribe(self, self._refresh)
         self.watch(self.app, "index_state", self._refresh)
         self.watch(self.app, "server_state", self._refresh)
 
@@ -86,26 +97,12 @@ class TopBar(Line):
         project = name_text(getattr(self.app, "project", ""), 30)
         left = Content.assemble((" keyhole ", "bold $primary reverse"), "  ", (project, "bold"), "  ", state.content())
         server: ServerState = getattr(self.app, "server_state", ServerState())
-        screens = self._screens()
+        screens = screen_names(self.screen, self.size.width - _LEAST_LEFT - 1)
         if left.cell_length + server.short.cell_length + screens.cell_length + 6 <= self.size.width:
             left += Content("   ") + server.short
         # The screens matter more than the end of the index state.
         room = self.size.width - screens.cell_length - 1
         return spread(left.truncate(max(room, _LEAST_LEFT), ellipsis=True), screens, self.size.width)
-
-    def _screens(self) -> Content:
-        parts = []
-        for binding in self._screen_bindings():
-            is_here = binding.action.endswith(f"'{self.app.current_mode}')")
-            style = "bold $primary underline" if is_here else "$text-muted"
-            name = Content.styled(f"{binding.key} {binding.description}", style)
-            parts.append(clickable(name, binding.action))
-        return Content("   ").join(parts) + Content(" ")
-
-    def _screen_bindings(self) -> list[Binding]:
-        """Return the bindings that open screens."""
-        bindings = [found[0] for found in self.app._bindings.key_to_bindings.values()]  # noqa: SLF001
-        return [binding for binding in bindings if binding.action.startswith("app.switch_mode")]
 
 
 class KeyBar(Line):
@@ -139,10 +136,13 @@ class KeyBar(Line):
         return [binding for binding in enabled if not self._is_typed(binding)]
 
     def _grouped(self, bindings: Iterable[Binding]) -> list[tuple[str, dict[str, str]]]:
-        """Group the keys that have the same label, such as `d` and `D`."""
+        """Group the keys that have the same label, such as `d` and `D`; a command is shown with its first key only."""
         groups: dict[str, list[Binding]] = {}
+        commands: set[str] = set()
         for binding in bindings:
-            groups.setdefault(binding.description, []).append(binding)
+            if binding.id not in commands:
+                groups.setdefault(binding.description, []).append(binding)
+                commands.add(binding.id or binding.key)
         return [(description, self._keys(group)) for description, group in groups.items()]
 
     def _keys(self, bindings: Iterable[Binding]) -> dict[str, str]:
@@ -157,20 +157,7 @@ class KeyBar(Line):
         focused = self.screen.focused
         if focused is None or binding.priority:
             return False
-        letter = binding.key if len(binding.key) == 1 else None
-        return focused.check_consume_key(binding.key, _CHARACTERS.get(binding.key, letter))
-
-
-# Keys that type a character but have a longer name in Textual.
-_CHARACTERS = {
-    "slash": "/",
-    "question_mark": "?",
-    "minus": "-",
-    "plus": "+",
-    "equals_sign": "=",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-}
+        return focused.check_consume_key(binding.key, character_of(binding.key))
 
 
 def _item(description: str, keys: dict[str, str]) -> Content:

@@ -11,10 +11,12 @@ from keyhole.core.journal.reader import is_lost
 from keyhole.core.types import Call, CallStatus
 from keyhole.core.view.text import count_of
 from keyhole.tui.call_text import arguments_document, replay_diff, timing_text
+from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
+from keyhole.tui.key_names import key_of
 from keyhole.tui.messages import Loaded
 from keyhole.tui.widgets.bars import set_subtitle
-from keyhole.tui.widgets.line_view import Document, LineView
+from keyhole.tui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
@@ -24,7 +26,7 @@ ARGUMENTS, TEXT, TIMING, DIFF = TABS = ("Arguments", "Text", "Timing", "Diff")
 _NO_CALL = """Select a call to see its arguments, the exact
 answer, its timing, and how a replay differs.
 """
-_NO_REPLAY = """Press r to replay this call with the same or other
+_NO_REPLAY = f"""Press {key_of("replay")} to replay this call with the same or other
 parameters, and compare the answers.
 """
 _NO_ANSWER = "No answer yet.\n"
@@ -82,7 +84,7 @@ class CallView(LineView):
         self._wanted = None
         if tab == ARGUMENTS:
             self._shown = key
-            self._put(Document(arguments_document(call), "json"), f"{call.tool} by {call.client}")
+            self._put(Document(arguments_document(call), "json", wraps=True), f"{call.tool} by {call.client}")
         elif tab == DIFF and replay is None:
             self._shown = key
             self._put(Document(_NO_REPLAY), "")
@@ -120,7 +122,7 @@ class CallView(LineView):
         if message.key == self._wanted and isinstance(message.key, CallKey):
             self._wanted, self._shown = None, message.key
             lexer = "diff" if message.key.replay and not message.is_error else ""
-            self._put(Document(message.text, lexer), message.note)
+            self._put(Document(message.text, lexer, wraps=not lexer), message.note)
 
     def _put(self, document: Document, subtitle: str) -> None:
         set_subtitle(self, Content(subtitle))

@@ -1,13 +1,23 @@
 """The tree of files: indexed ones, and skipped ones with the reason."""
 
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.style import Style
 from rich.text import Text
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from keyhole.core.types import IndexedFile, Inventory, Skip
 from keyhole.core.view.text import one_line
+from keyhole.tui import keys
+from keyhole.tui.change_marks import COLOURS, FOLDER_MARK
 from keyhole.tui.folders import Folder, build_tree
+from keyhole.tui.index_state import IndexState
+
+if TYPE_CHECKING:
+    from keyhole.core.git.git_changes import GitChanges
 
 Entry = Folder | IndexedFile | Skip
 
@@ -15,11 +25,44 @@ Entry = Folder | IndexedFile | Skip
 class FileTree(Tree[Entry]):
     """Shows folders and files; a folder is filled when it is opened."""
 
+    HELP_TITLE = "Tree of files"
+    BINDINGS: ClassVar[list[BindingType]] = keys.TREE
+
+    _changes: "GitChanges | None" = None
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
+        # Textual renders the label of the root at once.
+        self._changes: GitChanges | None = None
         super().__init__("", id=id)
         self.show_root = False
         self.guide_depth = 2
         self.border_title = "Files"
+
+    def on_mount(self) -> None:
+        """Watch what changed since the last commit."""
+        self.watch(self.app, "git_changes", self._on_changes)
+
+    def _on_changes(self, changes: "GitChanges | None") -> None:
+        self._changes = changes
+        # Labels are rendered from the changes, and Textual keeps them until a node has a new one.
+        for node in _all_nodes(self.root):
+            node.set_label(node.label)
+
+    def render_label(self, node: TreeNode[Entry], base_style: Style, style: Style) -> Text:
+        """Render a label, with the mark of a changed file, or of a folder with changed files."""
+        label = super().render_label(node, base_style, style)
+        if mark := self._mark(node.data):
+            colour = self.app.theme_variables.get(COLOURS.get(mark, "warning"), "")
+            label.append(f" {mark}", Style(bold=True, color=colour or None))
+        return label
+
+    def _mark(self, entry: Entry | None) -> str:
+        if self._changes is None or entry is None:
+            return ""
+        if isinstance(entry, Folder):
+            return FOLDER_MARK if self._changes.has_changes_in(entry.path) else ""
+        # A skipped file is dim as a whole, and an ignored one can't have changed.
+        return self._changes.kind_of(entry.path) or "" if isinstance(entry, IndexedFile) else ""
 
     def show(self, inventory: Inventory) -> None:
         """Rebuild the tree; open folders stay open, and the cursor stays where it was."""
@@ -31,6 +74,15 @@ class FileTree(Tree[Entry]):
         self.border_subtitle = Content(f"{len(inventory.files):,} indexed · {len(inventory.skips):,} skipped")
         if was_on:
             self.reveal(was_on)
+
+    def show_progress(self, state: IndexState) -> None:
+        """Show how far the index is, until it is known what is indexed; and why nothing is shown yet."""
+        if not state.is_first_run:
+            return
+        bar = state.bar()
+        self.border_subtitle = bar or Content("looking for files")
+        if not self.root.children:
+            self.root.add_leaf(Text("◌ looking for files", "dim"))
 
     def reveal(self, path: str) -> None:
         """Open the folders down to a path and put the cursor on it; an unknown path changes nothing."""
@@ -49,6 +101,23 @@ class FileTree(Tree[Entry]):
     def _put_cursor_on(self, node: TreeNode[Entry]) -> None:
         self.move_cursor(node)
         self.scroll_to_node(node, animate=False)
+
+    def on_resize(self) -> None:
+        """Keep the cursor in view when the tree becomes smaller, as when the links are shown."""
+        if self.cursor_line >= 0:
+            self.scroll_to_line(self.cursor_line, animate=False)
+
+    def action_move_half(self, step: int) -> None:
+        """Move the cursor by half a screen."""
+        self._move_to_line(self.cursor_line + step * max(1, self.scrollable_content_region.height // 2))
+
+    def action_move_to(self, line: int) -> None:
+        """Move the cursor to a row; -1 is the last."""
+        self._move_to_line(line if line >= 0 else self.last_line)
+
+    def _move_to_line(self, line: int) -> None:
+        self.cursor_line = min(max(0, line), self.last_line)
+        self.scroll_to_line(self.cursor_line, animate=False)
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[Entry]) -> None:
         """Fill a folder when it is opened."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 
@@ -12,6 +12,7 @@ from keyhole.core.deadline import Deadline, within
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import LinksRequest
 from keyhole.core.view.text import one_line
+from keyhole.tui import keys
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.link_rows import LinkRow, link_rows
@@ -30,7 +31,7 @@ class LinksPane(RowList):
     """Lists callers, then internal, broken, external and incoming links; Enter follows one."""
 
     HELP_TITLE = "Links"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "Follow", tooltip="Follow the link")]
+    BINDINGS: ClassVar[list[BindingType]] = keys.LINKS
 
     @dataclass
     class Followed(Message):

@@ -2,11 +2,12 @@
 
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.widgets import Input
 
+from keyhole.tui import keys
 from keyhole.tui.query_syntax import QuerySuggester
 
 
@@ -14,12 +15,7 @@ class QueryLine(Input):
     """An input for words and filters, which completes filters."""
 
     HELP_TITLE = "Search line"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "Show results", tooltip="Go to the results"),
-        Binding("tab", "complete", "Complete", tooltip="Complete the filter, or go to the results"),
-        Binding("down", "screen.move(1)", "Next result", show=False, tooltip="Preview the next result"),
-        Binding("up", "screen.move(-1)", "Previous result", show=False, tooltip="Preview the previous result"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.SEARCH_LINE
 
     # The line never changes its size, so a new layout after each letter would be wasted.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
@@ -30,8 +26,17 @@ class QueryLine(Input):
         self.cursor_blink = False
 
     async def action_complete(self) -> None:
-        """Accept the suggested completion, or go to the results."""
-        if self._suggestion:
-            self.action_cursor_right()
+        """Complete the filter at the end of the line, or go to the results."""
+        # The suggestion on the screen may still be that of an earlier line.
+        completed = self.completion.words.complete(self.value) if self.cursor_at_end else None
+        if completed:
+            self.value = completed
+            self.action_end()
         else:
             await self.action_submit()
+
+
+class SearchLine(QueryLine):
+    """The search line of Explore, with a history."""
+
+    BINDINGS: ClassVar[list[BindingType]] = keys.QUERIES

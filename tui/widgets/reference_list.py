@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
+from keyhole.tui import keys
+from keyhole.tui.hit_marks import NameMarks
 from keyhole.tui.reference_rows import ReferenceRow
+from keyhole.tui.widgets.bars import with_marks
 from keyhole.tui.widgets.results import fit_path
 from keyhole.tui.widgets.row_list import RowList
 
@@ -17,16 +20,14 @@ class ReferenceList(RowList):
     """Shows one page, grouped by certainty; Enter follows a row."""
 
     HELP_TITLE = "List of references"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select", "Follow", tooltip="Open the reference, or list the same for the selected symbol"),
-        Binding("right", "screen.next_relation(1)", "Relation", tooltip="Go to the next relation"),
-        Binding("left", "screen.next_relation(-1)", "Relation", tooltip="Go to the previous relation"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.REFERENCE_LIST
     lines_each: ClassVar[int] = 2
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         super().__init__(id=id)
         self.rows: list[ReferenceRow] = []
+        # The name of the definition that the references are about.
+        self.name_to_mark = ""
 
     @property
     def row(self) -> ReferenceRow | None:
@@ -62,7 +63,8 @@ class ReferenceList(RowList):
             second = Content(indent) + fit_path(_place(row.second, "$text-muted"), width - len(indent))
             return [first + note, second]
         first = Content(indent) + fit_path(_place(row.first, "bold"), room - len(indent))
-        return [first + note, _cut(Content(f"{indent}{row.second}"), width)]
+        second = with_marks(Content(row.second), NameMarks(self.name_to_mark).spans(row.second))
+        return [first + note, _cut(Content(indent) + second, width)]
 
 
 def _place(place: str, style: str) -> Content:

@@ -10,13 +10,14 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types import Format
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.document import Document, ViewPlace
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
+from keyhole.tui.hit_marks import NameMarks
 from keyhole.tui.messages import Loaded
-from keyhole.tui.source_colours import lexer_of
-from keyhole.tui.sources import read_text
+from keyhole.tui.sources import FileText, read_source, source_document
 from keyhole.tui.widgets.bars import set_subtitle
-from keyhole.tui.widgets.line_view import Document, LineView
+from keyhole.tui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from keyhole.core.links.requests import ReferencesRequest
@@ -41,27 +42,42 @@ class ReferencePreview(LineView):
         self._wanted: _Wanted | None = None
         # The file on the screen, so that another place in it needs no reading.
         self._path = ""
+        # The place that is shown or on its way, and the name to mark in its source.
+        self._place: Place | None = None
+        self._name = ""
+        # Where the next text is to be shown: where it was when it was left.
+        self.return_to: ViewPlace | None = None
 
     @property
     def is_settled(self) -> bool:
         """Whether everything requested is shown."""
         return self._wanted is None
 
+    @property
+    def shown_path(self) -> str:
+        """The path of the file on the screen; empty if the text is not that of a file."""
+        return self._path
+
     def clear(self) -> None:
         """Show nothing."""
         self._show(Document(), "")
 
-    def show_place(self, service: "Service", place: Place) -> None:
-        """Show the source around a place."""
+    def show_place(self, service: "Service", place: Place, name: str) -> None:
+        """Show the source around a place, with a name marked."""
+        if (place, name) == (self._place, self._name):
+            return
+        if self._place:
+            self.return_to = None
+        self._place, self._name = place, name
         if place.path == self._path:
-            self._show_source(place, self.document.text)
+            self._show_source(place, FileText(self.document.text, self.document.symbols))
         else:
             self._load(service, _Wanted(place=place))
 
     def show_text(self, text: str, lexer: str = "") -> None:
         """Show what an agent gets."""
         cost = f"{count_of(estimate_tokens(text), 'token')} · {count_of(len(text), 'character')}"
-        self._show(Document(text, lexer), f"{cost} · exactly what an agent gets")
+        self._show(Document(text, lexer, wraps=True), f"{cost} · exactly what an agent gets")
 
     def show_json(self, service: "Service", request: "ReferencesRequest") -> None:
         """Show what an agent gets as JSON."""
@@ -69,7 +85,7 @@ class ReferencePreview(LineView):
 
     def forget(self) -> None:
         """Read the file again the next time: it may have changed."""
-        self._path = ""
+        self._path, self._place = "", None
 
     def _load(self, service: "Service", wanted: _Wanted) -> None:
         self._wanted = wanted
@@ -80,7 +96,8 @@ class ReferencePreview(LineView):
             if wanted.request:
                 self.post_message(Loaded(wanted, service.relation_view(wanted.request).text))
             elif wanted.place:
-                self.post_message(Loaded(wanted, read_text(service, wanted.place.path)))
+                source = read_source(service, wanted.place.path)
+                self.post_message(Loaded(wanted, source.text, symbols=source.symbols))
         except KeyholeError as error:
             self.post_message(Loaded(wanted, f"✗ {problem_text(error)}\n", is_error=True))
 
@@ -93,17 +110,22 @@ class ReferencePreview(LineView):
         if message.is_error:
             self._show(Document(message.text), "")
         elif wanted.place:
-            self._show_source(wanted.place, message.text)
+            self._show_source(wanted.place, FileText(message.text, message.symbols))
         else:
             self.show_text(message.text, "json")
 
-    def _show_source(self, place: Place, text: str) -> None:
-        marked = range(place.line, place.line + 1)
-        document = Document(text, lexer_of(place.path), is_numbered=True, marked=marked)
-        self._show(document, f"{name_text(place.path, _LONGEST_PATH)}:{place.line}", line=place.line)
-        self._path = place.path
+    def _show_source(self, place: Place, source: FileText) -> None:
+        marks = NameMarks(self._name) if self._name else None
+        document = source_document(place.path, source, range(place.line, place.line + 1), marks)
+        # A place without a line is a whole file.
+        number = f":{place.line}" if place.line else ""
+        self._show(document, f"{name_text(place.path, _LONGEST_PATH)}{number}", line=place.line)
+        self._path, self._place = place.path, place
 
     def _show(self, document: Document, subtitle: str, *, line: int = 1) -> None:
-        self._wanted, self._path = None, ""
+        self._wanted, self._path, self._place = None, "", None
         set_subtitle(self, Content(subtitle))
         self.show(document, line=line)
+        if self.return_to:
+            self.go_back_to(self.return_to)
+            self.return_to = None

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.content import Content
 
 from keyhole.core.view.text import count_of, name_text
-from keyhole.tui.widgets.bars import clickable
+from keyhole.tui.change_marks import change_mark
+from keyhole.tui.key_names import key_of
+from keyhole.tui.widgets.bars import clickable, with_marks
 from keyhole.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
+    from keyhole.core.git.git_changes import GitChanges
+    from keyhole.core.search.match_marks import Marks
     from keyhole.tui.answer import Answer, Row
 
 # From this width on there is room for the level of a shortened result.
@@ -27,6 +31,16 @@ class ResultList(RowList):
         # None is the line above the results that were left out.
         self._rows: list[Row | None] = []
         self._left_out: tuple[Row, ...] = ()
+        self._marks: Marks | None = None
+        self._changes: GitChanges | None = None
+
+    def on_mount(self) -> None:
+        """Watch what changed since the last commit."""
+        self.watch(self.app, "git_changes", self._on_changes)
+
+    def _on_changes(self, changes: "GitChanges | None") -> None:
+        self._changes = changes
+        self.draw_again()
 
     @property
     def row(self) -> "Row | None":
@@ -40,7 +54,7 @@ class ResultList(RowList):
 
     def show(self, answer: "Answer", *, with_left_out: bool, place: tuple[str, int] | None = None) -> None:
         """Show a page, with the cursor on the result at a place, or else on the first."""
-        self._left_out = answer.left_out
+        self._left_out, self._marks = answer.left_out, answer.marks
         self._rows = list(answer.shown)
         if self._left_out:
             self._rows += [None, *(self._left_out if with_left_out else ())]
@@ -61,39 +75,41 @@ class ResultList(RowList):
         row = self._rows[number]
         if row is None:
             return self._left_out_line(is_open=number + 1 < len(self._rows))
-        return [_place_line(row, width), _label_line(row, width)]
+        mark = change_mark(self._changes, row.hit.path)
+        return [_place_line(row, width, self._marks, mark), _label_line(row, width, self._marks)]
 
     def _left_out_line(self, *, is_open: bool) -> list[Content]:
         tokens = sum(row.tokens for row in self._left_out)
-        key = "c: hide" if is_open else "c: show"
+        hint = f"    {key_of('left-out')}: {'hide' if is_open else 'show'} · {key_of('raise-budget')}: raise the budget"
         text = f"─── Left out: {count_of(len(self._left_out), 'result')}, {count_of(tokens, 'token')} ───"
-        return [Content.styled(text, "$warning"), Content.styled(f"    {key} · +: raise the budget", "$text-muted")]
+        return [Content.styled(text, "$warning"), Content.styled(hint, "$text-muted")]
 
 
-def _place_line(row: "Row", width: int) -> Content:
+def _place_line(row: "Row", width: int, marks: "Marks | None", mark: Content) -> Content:
     hit, is_left_out = row.hit, row.is_left_out
     cost = f"{row.tokens:>6,} tok"
     figures = Content.assemble(
         (f"  {hit.score:.2f}", "$text-muted"), (cost, "$text-muted" if is_left_out else "$warning")
     )
-    folder, _, name = name_text(hit.path).rpartition("/")
+    path = name_text(hit.path)
+    folder, _, name = path.rpartition("/")
     place = Content.assemble(
         (f"{folder}/" if folder else "", "$text-muted"),
         (name, "$text-muted" if is_left_out else "bold"),
         (f":{hit.line}", "$text-muted"),
         (f" +{hit.further_count:,}" if hit.further_count else "", "$secondary"),
     )
-    return fit_path(place, width - figures.cell_length) + figures
+    place = with_marks(place, marks.path_spans(path) if marks else ())
+    return fit_path(place + mark, width - figures.cell_length) + figures
 
 
-def _label_line(row: "Row", width: int) -> Content:
+def _label_line(row: "Row", width: int, marks: "Marks | None") -> Content:
     dim = "$text-muted" if row.is_left_out else "$foreground"
     # A narrow list needs the room for the signature.
     shortened = f" shortened: {row.level}" if width >= _WITH_LEVEL else " shortened"
     note = " left out" if row.is_left_out else shortened if row.is_shortened else ""
-    label = Content.assemble(
-        (f"  {row.label.before}", dim), (row.label.kind, "$secondary"), (f" {row.label.after}", dim)
-    )
+    after = with_marks(Content.styled(row.label.after, dim), marks.spans(row.label.after) if marks else ())
+    label = Content.assemble((f"  {row.label.before}", dim), (row.label.kind, "$secondary"), " ", after)
     return label.truncate(width - len(note), ellipsis=True, pad=True) + Content.styled(note, "$warning")
 
 
@@ -110,8 +126,12 @@ def nothing_left_out_text(answer: "Answer") -> str:
     if shortened:
         return f"Nothing was left out. Shortened: {count_of(shortened, 'result')}."
     if answer.next_offset is not None:
-        return "Nothing was shortened or left out. More pages: press n."
+        return f"Nothing was shortened or left out. More pages: press {key_of('next-page')}."
     return "Complete: nothing was shortened or left out."
+
+
+# In place of the pages while the results are older than the search.
+SEARCHING = Content.styled("◌ searching for the new query", "$secondary")
 
 
 def paging(answer: "Answer | None", page: int) -> Content:
@@ -125,9 +145,9 @@ def page_arrows(page: int, total: int, *, has_next: bool) -> Content:
     """Return the number of a page of any list, the total, and arrows to the other pages."""
     return Content.assemble(
         f"Page {page:,} · {count_of(total, 'result')}  ",
-        clickable(Content.styled("◂ p", _can(page > 1)), "screen.previous_page"),
+        clickable(Content.styled(f"◂ {key_of('previous-page')}", _can(page > 1)), "screen.previous_page"),
         "  ",
-        clickable(Content.styled("n ▸", _can(has_next)), "screen.next_page"),
+        clickable(Content.styled(f"{key_of('next-page')} ▸", _can(has_next)), "screen.next_page"),
     )
 
 

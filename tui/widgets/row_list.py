@@ -5,12 +5,13 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from keyhole.tui import keys
 from keyhole.tui.widgets.fixed_layout import FixedLayoutView
 
 # Empty cells on each side of a row.
@@ -24,15 +25,7 @@ class RowList(FixedLayoutView, can_focus=True):
     """Shows rows; subclasses draw them."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--cursor"}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select", "Read", tooltip="Go to the view"),
-        Binding("j,down", "move(1)", "Next", show=False, tooltip="Go to the next row"),
-        Binding("k,up", "move(-1)", "Previous", show=False, tooltip="Go to the previous row"),
-        Binding("pagedown", "move_page(1)", "Page down", show=False, tooltip="Move down one screen"),
-        Binding("pageup", "move_page(-1)", "Page up", show=False, tooltip="Move up one screen"),
-        Binding("home", "move_to(0)", "Go first", show=False, tooltip="Go to the first row"),
-        Binding("end", "move_to(-1)", "Go last", show=False, tooltip="Go to the last row"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.LIST
     lines_each: ClassVar[int] = 1
 
     highlighted: reactive[int | None] = reactive(None)
@@ -81,6 +74,11 @@ class RowList(FixedLayoutView, can_focus=True):
             self._strips.clear()
         height = self._count * self.lines_each if self._count else len(self._notice_strips())
         self.set_content_size(0, height)
+        self.refresh()
+
+    def draw_again(self) -> None:
+        """Draw the same rows again, since something that they show has changed."""
+        self._strips.clear()
         self.refresh()
 
     def notify_style_update(self) -> None:
@@ -148,14 +146,22 @@ class RowList(FixedLayoutView, can_focus=True):
 
     def action_move(self, step: int) -> None:
         """Move the cursor; after the last row comes the first."""
-        numbers = [number for number in range(self._count) if self.can_highlight(number)]
-        if numbers:
-            here = numbers.index(self.highlighted) if self.highlighted in numbers else -1 if step > 0 else 0
-            self.highlighted = numbers[(here + step) % len(numbers)]
+        here = self.highlighted if self.highlighted is not None else -1 if step > 0 else 0
+        # A list can have 100,000 rows, and most of them can be highlighted.
+        for distance in range(1, self._count + 1):
+            number = (here + distance * step) % self._count
+            if self.can_highlight(number):
+                self.highlighted = number
+                return
 
     def action_move_page(self, step: int) -> None:
         """Move the cursor by one screen, at most to the end."""
         rows = max(1, self.scrollable_content_region.height // self.lines_each)
+        self._go_near((self.highlighted or 0) + step * rows, -step)
+
+    def action_move_half(self, step: int) -> None:
+        """Move the cursor by half a screen, at most to the end."""
+        rows = max(1, self.scrollable_content_region.height // self.lines_each // 2)
         self._go_near((self.highlighted or 0) + step * rows, -step)
 
     def action_move_to(self, number: int) -> None:

@@ -11,10 +11,8 @@ from keyhole.core.syntax.occurrences import OccurrenceRole
 class JvmNames(FileNames):
     """Names in Java, Kotlin and Scala."""
 
-    def _is_own_name(self, place: int, receiver: str) -> bool:
-        # The parts of a package are taken from each other, but mean nothing either.
-        is_part = self._names.role_at(place) is OccurrenceRole.ARGUMENT
-        return is_part or super()._is_own_name(place, receiver)
+    # The parts of a package are taken from each other, but mean nothing either.
+    _never_uses = frozenset([OccurrenceRole.DEFINITION, OccurrenceRole.ARGUMENT])
 
     def _has_new_name(self, name: str) -> bool:
         return name in self._resolver.packages.imports(self._path, self._names).by_name

@@ -9,10 +9,8 @@ from keyhole.core.syntax.occurrences import OccurrenceRole
 class PythonNames(FileNames):
     """Names in Python."""
 
-    def _is_own_name(self, place: int, receiver: str) -> bool:
-        # In `from shop.items import items`, the first two are no definitions.
-        is_part = self._names.role_at(place) is OccurrenceRole.ARGUMENT
-        return is_part or super()._is_own_name(place, receiver)
+    # In `from shop.items import items`, the first two are no definitions.
+    _never_uses = frozenset([OccurrenceRole.DEFINITION, OccurrenceRole.ARGUMENT])
 
     def _through(self, bindings: list[Binding], name: str) -> NameMeaning:
         # A module may define something with its own name, but that is not what the name of the module means.

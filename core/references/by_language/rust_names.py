@@ -44,7 +44,7 @@ class RustNames(FileNames):
     def _is_variant(self, place: int) -> bool:
         """Return whether the function around the place imports this name from an enum of Rust: `use Error::*`."""
         for star in self._names.places(STAR):
-            function = next(self._names.functions_around(star), None)
+            function = next(iter(self._names.functions_around(star)), None)
             if function is None or place not in self._names.inside(function):
                 continue
             for row in self.meaning(star - 1).definitions:

@@ -1,6 +1,7 @@
 """One search hit at each level of detail, as text and as JSON facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
 from operator import attrgetter
 
@@ -57,6 +58,7 @@ def ladders(detail: Detail, hits: Sequence[Hit]) -> list[Ladder]:
     return [_ladder(detail, has_further=has_further) for detail in details]
 
 
+@cache
 def _ladder(detail: Detail, *, has_further: bool) -> Ladder:
     levels = _LADDERS[detail]
     if has_further:

@@ -99,7 +99,7 @@ class LinePage:
         hit = self.hits[number]
         first, last = hit.line - self.context_lines, hit.line + self.context_lines
         if level == Detail.RICH:
-            start, end = source_around(hit)
+            start, end = source_around(hit.line, hit.owner)
             first, last = min(first, start), max(last, end)
         return first, last
 

@@ -14,8 +14,15 @@ from keyhole.core.references.asked_symbol import AskedSymbol, asked_symbol
 from keyhole.core.references.call_tree import MOST_IN_TREE, CallNode, CallTree
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.class_hierarchy import MOST_RELATIVES, ClassHierarchy, Relative
-from keyhole.core.references.find import ROLE_WORDS, Reference, ReferenceLine, ReferenceLines, reference_lines
-from keyhole.core.references.open_names import open_resolver
+from keyhole.core.references.find import (
+    ROLE_WORDS,
+    Reference,
+    ReferenceLine,
+    ReferenceLines,
+    reference_lines,
+    references_to,
+)
+from keyhole.core.references.open_names import opened_resolver
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import TEST_ROLES, files_matching
 from keyhole.core.search.owners import owners_of, qualified_name
@@ -47,30 +54,42 @@ def check_references_request(request: ReferencesRequest) -> None:
 def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, output: Format) -> RelationResults:
     """Return what the index has for a request about references."""
     asked = asked_symbol(engine.store, request.symbol, request.path, request.line)
-    resolver = open_resolver(engine.store)
-    scope = _Scope(engine, request)
-    if request.relation == ReferenceRelation.REFERENCES:
-        every = reference_lines(resolver, asked.definition, scope.is_wanted)
-        return _about(asked, _references(engine, asked.definition, every, wanted, output))
-    definition, levels = asked.definition, scope.levels
-    if request.relation == ReferenceRelation.HIERARCHY:
-        relatives = ClassHierarchy(resolver, scope.admits, levels).relatives(definition, request.depth)
-        found = _slice(relatives, wanted)
-        results = line_results(found, relative_text, relative_facts, {one.definition.path for one in found.items})
-        kinships = Counter(str(one.kinship) for one in relatives)
-        page = ReferencePage(definition, kinships, relatives=found.items)
-        results = replace(results, references=page, notes=tuple(_cut_notes(found.total, MOST_RELATIVES)))
-        return _about(asked, replace(results, unit=_unit(" relative", found.total, definition)))
-    tree = CallTree(resolver, scope.admits, levels)
-    follow = tree.callers if request.relation == ReferenceRelation.CALLERS else tree.callees
-    nodes = follow(definition, request.depth)
+    definition, scope, kept = asked.definition, _Scope(engine, request), engine.kept_references()
+    with opened_resolver(engine.store) as resolver:
+
+        def references(row: DefinitionRow) -> list[Reference]:
+            return kept.of(row.id, lambda: references_to(resolver, row))
+
+        if request.relation == ReferenceRelation.REFERENCES:
+            every = reference_lines(references(definition), scope.is_wanted)
+            results = _references(engine, definition, every, wanted, output)
+        elif request.relation == ReferenceRelation.HIERARCHY:
+            hierarchy = ClassHierarchy(resolver, scope.admits, scope.levels)
+            results = _relatives(definition, hierarchy.relatives(definition, request.depth), wanted)
+        else:
+            tree = CallTree(resolver, references, scope.admits, scope.levels)
+            follow = tree.callers if request.relation == ReferenceRelation.CALLERS else tree.callees
+            results = _calls(definition, follow(definition, request.depth), wanted)
+            results = replace(results, unit=_unit(f" {request.relation[:-1]}", results.total, definition))
+    return _about(asked, results)
+
+
+def _relatives(definition: DefinitionRow, relatives: list[Relative], wanted: Slice) -> RelationResults:
+    found = _slice(relatives, wanted)
+    results = line_results(found, relative_text, relative_facts, {one.definition.path for one in found.items})
+    kinships = Counter(str(one.kinship) for one in relatives)
+    page = ReferencePage(definition, kinships, relatives=found.items)
+    unit = _unit(" relative", found.total, definition)
+    return replace(results, unit=unit, references=page, notes=tuple(_cut_notes(found.total, MOST_RELATIVES)))
+
+
+def _calls(definition: DefinitionRow, nodes: list[CallNode], wanted: Slice) -> RelationResults:
     calls = _slice(nodes, wanted)
     paths = {node.path for node in calls.items} | {node.definition.path for node in calls.items if node.definition}
     results = line_results(calls, call_text, call_facts, paths)
-    levels_found = Counter(str(node.certainty) for node in nodes)
-    called = ReferencePage(definition, levels_found, calls=calls.items)
-    results = replace(results, references=called, notes=tuple(_cut_notes(calls.total, MOST_IN_TREE)))
-    return _about(asked, replace(results, unit=_unit(f" {request.relation[:-1]}", calls.total, definition)))
+    levels = Counter(str(node.certainty) for node in nodes)
+    page = ReferencePage(definition, levels, calls=calls.items)
+    return replace(results, references=page, notes=tuple(_cut_notes(calls.total, MOST_IN_TREE)))
 
 
 def _cut_notes(total: int, most: int) -> Iterable[Note]:
@@ -128,6 +147,7 @@ def _references(
         notes=tuple(_counts(every)),
         facts={"by_certainty": dict(every.by_certainty), "by_role": dict(every.by_role)},
         ladders=lambda _, __: ladders(Detail.COMPACT, hits),
+        has_masks=any(masks.values()),
         masks_of=lambda number, level, text: page.masks_of(masks, number, level, text),
         references=ReferencePage(target, every.by_certainty, list(zip(shown, hits, strict=True))),
     )
@@ -171,17 +191,17 @@ def _hits(engine: Engine, name: str, lines: list[ReferenceLine]) -> tuple[list[H
         owners = owners_of(symbols[path], sorted(one.line for one in of_file))
         source = engine.files.read(path)
         stamp = stamps.get(path)
+        text = None
         if not isinstance(source, SourceFile) or stamp is None or source.digest != stamp.digest:
             changed.add(path)
-            hits += [_hit(name, one, owners.get(one.line), "") for one in of_file]
-            continue
-        text = FileLines(source.text)
-        bare = [_hit(name, one, owners.get(one.line), text.line(one.line)) for one in of_file]
-        hits += [replace(hit, passage=text.around(hit)) for hit in bare]
+        else:
+            text = FileLines(source.text)
+        hits += [_hit(name, one, owners.get(one.line), text) for one in of_file]
     return hits, changed
 
 
-def _hit(name: str, one: ReferenceLine, owner: SymbolEntry | None, text: str) -> Hit:
+def _hit(name: str, one: ReferenceLine, symbol: SymbolEntry | None, text: FileLines | None) -> Hit:
+    owner = Owner(qualified_name(symbol), symbol.start_line, symbol.end_line) if symbol else None
     return Hit(
         path=one.path,
         language="",
@@ -189,16 +209,17 @@ def _hit(name: str, one: ReferenceLine, owner: SymbolEntry | None, text: str) ->
         end_line=one.line,
         chunk_id=0,
         score=1.0,
-        kind=owner.kind if owner else "code",
-        name=owner.name if owner else "",
+        kind=symbol.kind if symbol else "code",
+        name=symbol.name if symbol else "",
         line=one.line,
         signature="",
         doc="",
         returns="",
         definitions="",
         signals=(),
-        column=_column(name, one.columns[0], text),
-        owner=Owner(qualified_name(owner), owner.start_line, owner.end_line) if owner else None,
+        passage=text.around(one.line, owner) if text else None,
+        column=_column(name, one.columns[0], text.line(one.line) if text else ""),
+        owner=owner,
     )
 
 

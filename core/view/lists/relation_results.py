@@ -47,6 +47,7 @@ class RelationResults:
     references: ReferencePage | None = None
     # The path and the lines of each result, or what is masked in it.
     places: Sequence[tuple[str, int, int]] = ()
+    has_masks: bool = True
     masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
 
 

@@ -214,6 +214,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         },
         latency_ms=(time.perf_counter() - context.started) * 1e3,
         sections=results.sections,
+        has_masks=results.has_masks,
         masks_of=results.masks_of,
     )
     return list_view(listing, query.shown)

@@ -25,6 +25,7 @@ from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_masks, hit
 from keyhole.core.view.lists.line_text import LinePage, count_facts, count_text
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.masked import MaskedPlace, masked_sentence, masks_in_text
+from keyhole.core.view.shares import rounded_shares
 from keyhole.core.view.text import count_of, name_text
 from keyhole.core.view.writing import Page
 
@@ -151,17 +152,40 @@ def explanation_text(found: Explanation) -> str:
 
 
 def _shares_text(hit: Hit) -> str:
-    """Return what the score of a hit is made of, the largest share first; the shares add up to the total."""
-    shown = [signal for signal in hit.signals if abs(signal.effect) >= _SMALLEST_SHARE]
-    shown.sort(key=lambda signal: -abs(signal.effect))
-    rows = [(signal.effect, f"{signal.name} ({signal.detail})" if signal.detail else signal.name) for signal in shown]
-    rest = round(hit.points, 2) - sum(round(effect, 2) for effect, _ in rows)
-    if rows and abs(rest) >= _SMALLEST_SHARE:
-        rows.append((rest, "others and rounding"))
-    if not rows:
+    """Return what the score of a hit is made of, the largest share first.
+
+    The score is a share of the best result's, so each row has its part of the score and its points. Both columns add up
+    to their totals as shown. If points and score are the same number, there is one column.
+    """
+    shown = sorted((signal for signal in hit.signals if _is_shown(signal.effect)), key=lambda it: -abs(it.effect))
+    if not shown:
         return "".join(f"  {signal.name} ({signal.detail})\n" for signal in hit.signals)
-    lines = [f"  {effect:+.2f}  {name}\n" for effect, name in rows]
-    return "".join(lines) + f"   {hit.points:.2f}  total\n"
+    names = [f"{signal.name} ({signal.detail})" if signal.detail else signal.name for signal in shown]
+    effects = [signal.effect for signal in shown]
+    if _is_shown(rest := hit.points - sum(effects)):
+        names, effects = [*names, "others"], [*effects, rest]
+    points = rounded_shares(effects, hit.points)
+    if f"{hit.points:.2f}" == f"{hit.score:.2f}":
+        rows = [f"  {effect:+.2f}  {name}\n" for effect, name in zip(points, names, strict=True)]
+        return "".join(rows) + f"  {hit.points:5.2f}  total\n"
+    parts = rounded_shares(_parts_of_score(effects, hit.score), hit.score)
+    table = zip(parts, points, names, strict=True)
+    lines = [f"  {part:+.2f}  {effect:+7.2f}  {name}\n" for part, effect, name in table]
+    return "  score   points\n" + "".join(lines) + f"  {hit.score:5.2f}  {hit.points:7.2f}  total\n"
+
+
+def _is_shown(effect: float) -> bool:
+    return abs(effect) >= _SMALLEST_SHARE
+
+
+def _parts_of_score(effects: Sequence[float], score: float) -> list[float]:
+    """Return the part of the score that each effect has, in proportion to the points."""
+    points = sum(effects)
+    if points <= 0:
+        # The best result may have negative points; then only what speaks for it can make up its score.
+        effects = [max(effect, 0.0) for effect in effects]
+        points = sum(effects)
+    return [effect * score / points for effect in effects] if points else [0.0] * len(effects)
 
 
 def masks_of_explanation(found: Explanation, masks: Sequence[Mask]) -> tuple[Mask, ...]:

@@ -1,0 +1,51 @@
+"""A text with all that a view has to know to show it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from keyhole.tui.shown_line import ShownLine
+
+if TYPE_CHECKING:
+    from keyhole.core.index.rows import SymbolEntry
+    from keyhole.core.search.match_marks import Marks
+
+# Nobody scrolls further to the right, and a wider canvas takes memory.
+WIDEST = 10_000
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text and how to show it: its lexer, line numbers, lines with a bar beside them, and marked matches."""
+
+    text: str = ""
+    lexer: str = ""
+    is_numbered: bool = False
+    marked: range = range(0)
+    # Whether long lines are wrapped, unless the reader decides otherwise.
+    wraps: bool = False
+    marks: "Marks | None" = None
+    # The definitions, in order: the view shows which ones its first line is in.
+    symbols: "tuple[SymbolEntry, ...]" = ()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines, without their ends."""
+        lines = self.text.split("\n")
+        return lines[:-1] if lines[-1] == "" else lines
+
+    @cached_property
+    def longest(self) -> int:
+        """The approximate width of the longest line, in cells."""
+        longest = max(self.lines, key=len, default="")
+        # Every other line has fewer characters, but may have wider ones.
+        return min(WIDEST, ShownLine(longest[:WIDEST]).cells)
+
+
+class ViewPlace(NamedTuple):
+    """Where a view is: the first line with the first shown character, the cells to the left, and the current line."""
+
+    line: int = 0
+    character: int = 0
+    left: int = 0
+    current: int | None = None
