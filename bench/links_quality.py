@@ -23,7 +23,7 @@ from record import HERE, save_record
 from keyhole.core.config import load_settings
 from keyhole.core.links.requests import Category, LinksRequest
 from keyhole.core.service import Service
-from keyhole.core.types import Format
+from keyhole.core.types.choices import Format
 
 LABELS = HERE / "quality" / "links.toml"
 SEED, LATER_SEED = 20261116, 20261117

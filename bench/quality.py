@@ -34,7 +34,8 @@ from keyhole.core.config import load_settings
 from keyhole.core.index.model_folder import BUILTIN
 from keyhole.core.search.features import FEATURES
 from keyhole.core.service import Service
-from keyhole.core.types import Mode, SearchRequest
+from keyhole.core.types.choices import Mode
+from keyhole.core.types.requests import SearchRequest
 from keyhole.core.view.budget.tokens import estimate_tokens
 
 SPLITS = ("tune", "held-out")

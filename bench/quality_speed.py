@@ -28,7 +28,8 @@ from keyhole.core.index.model import open_embedder
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.query import is_quoted
-from keyhole.core.types import Mode, Query
+from keyhole.core.types.choices import Mode
+from keyhole.core.types.requests import Query
 
 if TYPE_CHECKING:
     from semble import SembleIndex

@@ -30,7 +30,8 @@ from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.search.sign_cache import SignCache
-from keyhole.core.types import Mode, Query
+from keyhole.core.types.choices import Mode
+from keyhole.core.types.requests import Query
 
 MAX_BYTES = 1_000_000
 ROUNDS = 3

@@ -15,7 +15,7 @@ import tomllib
 
 from record import HERE, save_record
 
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 from keyhole.core.view.budget.tokens import estimate_tokens
 
 TASKS = HERE.parent / "tests/fixtures/tool_tasks.toml"
@@ -23,7 +23,7 @@ LEAST_SHARE = 28 / 30
 # In its own process: in this folder, mcp.py would be imported in place of the library of that name.
 LIST = """
 import sys
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 from keyhole.mcp_server.definitions import definitions
 print("[" + ",\\n".join(tool.sent for tool in definitions(ToolSet(sys.argv[1]))) + "]")
 """

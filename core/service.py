@@ -20,21 +20,12 @@ from keyhole.core.git.workspace_git import WorkspaceGit
 from keyhole.core.index.location import LOCK_FILE
 from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
-from keyhole.core.types import (
-    Explanation,
-    IndexReport,
-    Inventory,
-    MapRequest,
-    Mode,
-    Progress,
-    Query,
-    ReadRequest,
-    SearchRequest,
-    SearchResult,
-    SourceFile,
-    Status,
-    Unshown,
-)
+from keyhole.core.types.choices import Mode
+from keyhole.core.types.files import SourceFile
+from keyhole.core.types.index import IndexReport, Inventory, Progress, Status
+from keyhole.core.types.missing import Unshown
+from keyhole.core.types.requests import MapRequest, Query, ReadRequest, SearchRequest
+from keyhole.core.types.results import Explanation, SearchResult
 from keyhole.core.view.text import count_of
 from keyhole.core.view.usage import Metrics
 from keyhole.core.workspace.engine_pool import EnginePool

@@ -8,7 +8,7 @@ from pathlib import Path
 from keyhole.core.clients import Profile, truncate_description
 from keyhole.core.config import Settings
 from keyhole.core.service import Service
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 

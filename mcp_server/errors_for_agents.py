@@ -1,7 +1,7 @@
 """The next step for an agent, by kind of error: call a tool, change a parameter, or ask the user."""
 
 from keyhole.core.errors import ErrorKind, NextSteps
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 
 AGENT_STEPS: NextSteps = {
     ErrorKind.TOO_WIDE: "ask the user to name a project folder",

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Mapping
 
 from keyhole.core.service import Service
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 
 

@@ -6,7 +6,7 @@ from typing import Literal, TypedDict, TypeVar
 
 from fastmcp import Context
 
-from keyhole.core.types import Format
+from keyhole.core.types.choices import Format
 
 FormatName = Literal["text", "json"]
 DetailName = Literal["minimal", "compact", "rich", "auto"]

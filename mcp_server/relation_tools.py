@@ -19,7 +19,7 @@ from keyhole.core.links.requests import (
     RelationRequest,
     TreeRequest,
 )
-from keyhole.core.types import Detail
+from keyhole.core.types.choices import Detail
 from keyhole.core.view.budget.limits import LIMITS
 from keyhole.mcp_server.paged import DetailName, Paging, paged
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError as PydanticValidationError
 from keyhole.core.errors import KeyholeError
 from keyhole.core.masking import mask_text
 from keyhole.core.suggest import suggest_name
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 from keyhole.core.untrusted_text import error_text
 from keyhole.core.view.text import count_of, name_text
 from keyhole.mcp_server.errors_for_agents import agent_steps

@@ -6,7 +6,7 @@ choices, a default or a bound already says has no text here.
 
 from dataclasses import dataclass, field
 
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 from keyhole.core.view.budget.limits import DEEPEST, LIMITS, MAX_CONTEXT_LINES, MAX_TOKENS, Limit
 
 # Claude Code truncates descriptions and instructions at this length.

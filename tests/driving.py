@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from keyhole.core.cli.open_explorer import start_server
 from keyhole.core.service import Service
-from keyhole.core.types import DEFAULT_PORT
+from keyhole.core.types.choices import DEFAULT_PORT
 from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.answer import Answer
 from keyhole.tui.app import KeyholeApp

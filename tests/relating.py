@@ -10,7 +10,7 @@ from typing import Any
 from keyhole.core.config import load_settings
 from keyhole.core.links.requests import RelationRequest
 from keyhole.core.service import Service
-from keyhole.core.types import Format
+from keyhole.core.types.choices import Format
 
 TICKS = itertools.count()
 

@@ -12,7 +12,7 @@ from driving import LARGE, ask, explore, explorer, make_app, make_service, press
 from recorded_calls import record
 from textual.pilot import Pilot
 
-from keyhole.core.types import Detail
+from keyhole.core.types.choices import Detail
 from keyhole.tui.search_state import SearchState
 
 FOLDER = Path(__file__).parent.parent / "assets" / "screenshots"

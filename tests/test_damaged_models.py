@@ -25,7 +25,8 @@ from keyhole.core.index.model_folder import open_once
 from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.notes import IndexEvent, IndexMessage, NoteKind
 from keyhole.core.service import Service
-from keyhole.core.types import Mode, Query
+from keyhole.core.types.choices import Mode
+from keyhole.core.types.requests import Query
 from keyhole.core.view.status_text import status_text
 
 VECTORS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"

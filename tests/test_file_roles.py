@@ -5,7 +5,7 @@ import pytest
 from keyhole.core.roles.content_hint import Hint, content_hint
 from keyhole.core.roles.file_roles import RoleFacts, file_roles, role_by_path
 from keyhole.core.syntax.languages import detect_language
-from keyhole.core.types import Role
+from keyhole.core.types.choices import Role
 
 PYTHON_TEST = "def test_it():\n    assert True\n"
 SCRIPT_TEST = "describe('x', () => {\n  it('works', () => {})\n})\n"

@@ -26,7 +26,8 @@ from keyhole.core.links.requests import (
     TreeRequest,
 )
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, MapLevel, MapRequest, Mode, ReadRequest, SearchRequest
+from keyhole.core.types.choices import Detail, Format, MapLevel, Mode
+from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
 
 pytestmark = pytest.mark.anyio

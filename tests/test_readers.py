@@ -14,7 +14,8 @@ from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.update import set_aside
 from keyhole.core.search.engine import Engine
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Query, SearchRequest
+from keyhole.core.types.choices import Detail
+from keyhole.core.types.requests import Query, SearchRequest
 from keyhole.core.workspace.engine_pool import MOST_READERS
 from keyhole.mcp_server.run_server import listen
 

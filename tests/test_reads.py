@@ -13,7 +13,10 @@ import pytest
 
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
-from keyhole.core.types import Completeness, Format, MapRequest, Outline, ReadRequest, Refusal
+from keyhole.core.types.choices import Format
+from keyhole.core.types.missing import Completeness, Refusal
+from keyhole.core.types.requests import MapRequest, ReadRequest
+from keyhole.core.types.syntax import Outline
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.reads.read_view import READ_BYTES, parse_read_request, read_view
 from keyhole.core.view.usage import observed

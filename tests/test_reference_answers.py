@@ -22,7 +22,7 @@ from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.references.call_tree import MOST_PER_FUNCTION
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.service import Service
-from keyhole.core.types import Format
+from keyhole.core.types.choices import Format
 from keyhole.mcp_server.server import build_server
 
 Check = Callable[[str, str], None]

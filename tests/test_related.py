@@ -9,7 +9,8 @@ from vault import write_vault
 
 from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Query
+from keyhole.core.types.choices import Detail
+from keyhole.core.types.requests import Query
 
 
 def related(service: Service, **asked: Any) -> list[str]:

@@ -28,7 +28,7 @@ from keyhole.core.links.requests import (
     TreeRequest,
 )
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format
+from keyhole.core.types.choices import Detail, Format
 from keyhole.core.view.budget.sizes import Budget, measure
 
 Check = Callable[[str, str], None]

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, Hit, Mode, SearchRequest
+from keyhole.core.types.choices import Detail, Format, Mode
+from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.results import Hit
 from keyhole.tui.query_syntax import read_query, with_path
 
 Check = Callable[[str, str], None]

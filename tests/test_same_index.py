@@ -26,7 +26,8 @@ from keyhole.core.links.requests import (
     TreeRequest,
 )
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, Mode, SearchRequest
+from keyhole.core.types.choices import Detail, Format, Mode
+from keyhole.core.types.requests import SearchRequest
 
 TICKS = itertools.count()
 # An example takes about half a second, so there are fewer than of other properties.

@@ -20,7 +20,10 @@ from keyhole.core.search import lexical
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
-from keyhole.core.types import Format, Hit, MapRequest, Mode, Progress, Query, SearchRequest, SearchResult
+from keyhole.core.types.choices import Format, Mode
+from keyhole.core.types.index import Progress
+from keyhole.core.types.requests import MapRequest, Query, SearchRequest
+from keyhole.core.types.results import Hit, SearchResult
 
 FILES = {
     "src/net/retry.py": '''

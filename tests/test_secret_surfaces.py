@@ -23,18 +23,9 @@ from keyhole.core.files.read import read_source
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.links.requests import TreeRequest
 from keyhole.core.service import Service
-from keyhole.core.types import (
-    Detail,
-    Format,
-    MapLevel,
-    MapRequest,
-    Mode,
-    Query,
-    ReadRequest,
-    SearchRequest,
-    SecretPolicy,
-    SourceFile,
-)
+from keyhole.core.types.choices import Detail, Format, MapLevel, Mode
+from keyhole.core.types.files import SecretPolicy, SourceFile
+from keyhole.core.types.requests import MapRequest, Query, ReadRequest, SearchRequest
 from keyhole.core.view.budget.sizes import measure
 from keyhole.mcp_server.server import build_server
 from keyhole.mcp_server.tool_texts import TOOLS

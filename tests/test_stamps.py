@@ -20,7 +20,10 @@ from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.schema import VERSION
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.service import Service
-from keyhole.core.types import IndexReport, Mode, Progress, SearchRequest, SourceFile, Stamp
+from keyhole.core.types.choices import Mode
+from keyhole.core.types.files import SourceFile, Stamp
+from keyhole.core.types.index import IndexReport, Progress
+from keyhole.core.types.requests import SearchRequest
 
 OLD_INDEX = Path(__file__).parent / "fixtures" / "index-v6.db"
 SECOND = 10**9

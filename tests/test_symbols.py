@@ -9,7 +9,7 @@ from keyhole.core.syntax.languages import LANGUAGES, detect_language
 from keyhole.core.syntax.parse import parse, trees_of
 from keyhole.core.syntax.spans import Source
 from keyhole.core.syntax.symbols import extract_outline
-from keyhole.core.types import Outline, Symbol
+from keyhole.core.types.syntax import Outline, Symbol
 
 FIXTURES = Path(__file__).parent / "fixtures" / "languages"
 SAMPLES = sorted(path.relative_to(FIXTURES).as_posix() for path in FIXTURES.glob("*/*"))

@@ -16,7 +16,7 @@ from keyhole.core.cli.open_explorer import ExploreRequest, explore_request, star
 from keyhole.core.cli.token_source import given_token
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 from keyhole.mcp_server.http_processes import default_processes
 from keyhole.mcp_server.tool_texts import tool_names
 from keyhole.tui.run_explorer import _open_service

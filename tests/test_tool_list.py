@@ -12,7 +12,7 @@ from fastmcp import Client, FastMCP
 from served import call
 
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, MapLevel, Mode, Output, ToolSet
+from keyhole.core.types.choices import Detail, MapLevel, Mode, Output, ToolSet
 from keyhole.core.view.budget.limits import LIMITS, MAX_CONTEXT_LINES, MAX_TOKENS
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.mcp_server.definitions import ToolDefinition, definitions, list_cost

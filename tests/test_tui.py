@@ -26,7 +26,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Tree
 
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, SearchRequest, SearchResult
+from keyhole.core.types.choices import Detail, Format
+from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.results import SearchResult
 from keyhole.core.view.budget import limits
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.lists.hit_text import hit_text

@@ -13,7 +13,8 @@ from fastmcp.client.transports import StdioTransport
 from textual.pilot import Pilot
 
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, Format, MapLevel, MapRequest, SearchRequest
+from keyhole.core.types.choices import Detail, Format, MapLevel
+from keyhole.core.types.requests import MapRequest, SearchRequest
 from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.gauge import Gauge

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from keyhole.core.clients import deliver, profiles
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
-from keyhole.core.types import Detail, ToolSet
+from keyhole.core.types.choices import Detail, ToolSet
 from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.lens import lens, lens_text
 from keyhole.tui.screens.files import FilesScreen

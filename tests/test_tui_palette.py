@@ -9,7 +9,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from keyhole.core.service import Service
-from keyhole.core.types import Detail
+from keyhole.core.types.choices import Detail
 from keyhole.tui import keys
 from keyhole.tui.palette_commands import offered_commands
 from keyhole.tui.screens.explore import ExploreScreen

@@ -7,20 +7,12 @@ import pytest
 from textual.content import Content
 
 from keyhole.core.errors import QueryError
-from keyhole.core.types import (
-    Detail,
-    Hit,
-    IndexedFile,
-    IndexVersion,
-    Inventory,
-    Mode,
-    NothingFound,
-    Query,
-    SearchRequest,
-    SearchResult,
-    Skip,
-    SkipReason,
-)
+from keyhole.core.types.choices import Detail, Mode
+from keyhole.core.types.files import Skip, SkipReason
+from keyhole.core.types.index import IndexedFile, IndexVersion, Inventory
+from keyhole.core.types.missing import NothingFound
+from keyhole.core.types.requests import Query, SearchRequest
+from keyhole.core.types.results import Hit, SearchResult
 from keyhole.tui.answer import label_of
 from keyhole.tui.call import json_rpc
 from keyhole.tui.document import Document

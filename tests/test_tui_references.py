@@ -27,7 +27,8 @@ from uses import write_uses
 from keyhole.core.errors import DeadlineError, ErrorKind, QueryError
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest, RelationRequest
 from keyhole.core.service import Service
-from keyhole.core.types import Format, IndexVersion
+from keyhole.core.types.choices import Format
+from keyhole.core.types.index import IndexVersion
 from keyhole.tui.history import Place
 from keyhole.tui.palette_commands import offered_commands
 from keyhole.tui.reference_trail import TrailStep

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from keyhole.core.service import Service
-from keyhole.core.types import Detail
+from keyhole.core.types.choices import Detail
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.query_history import HistoryWalk
 from keyhole.tui.screens.queries import QueriesScreen, SaveQueryScreen

@@ -10,18 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyhole.core.notes import Note, NoteKind
-from keyhole.core.types import (
-    Detail,
-    Format,
-    Hit,
-    IndexVersion,
-    Mode,
-    Passage,
-    Query,
-    SearchResult,
-    Signal,
-    Stretch,
-)
+from keyhole.core.types.choices import Detail, Format, Mode
+from keyhole.core.types.index import IndexVersion
+from keyhole.core.types.requests import Query
+from keyhole.core.types.results import Hit, Passage, SearchResult, Signal, Stretch
 from keyhole.core.view.budget.limits import EFFECTIVE_CHARACTERS
 from keyhole.core.view.budget.sizes import Budget, measure
 from keyhole.core.view.budget.tokens import estimate_tokens

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import ErrorKind, QueryError
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
-from keyhole.core.types import HOLDS_METHODS
+from keyhole.core.types.syntax import HOLDS_METHODS
 from keyhole.core.view.text import name_text
 from keyhole.tui.history import Place
 from keyhole.tui.link_rows import LinkRow

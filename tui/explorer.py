@@ -19,7 +19,8 @@ from textual.screen import ModalScreen
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.notes import IndexEvent, IndexMessage
-from keyhole.core.types import DEFAULT_PORT, Inventory
+from keyhole.core.types.choices import DEFAULT_PORT
+from keyhole.core.types.index import Inventory
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of
 from keyhole.tui.errors_for_explorer import problem_text
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from keyhole.core.git.git_changes import GitChanges
     from keyhole.core.search.match_marks import Marks
     from keyhole.core.service import Service
-    from keyhole.core.types import Status
+    from keyhole.core.types.index import Status
     from keyhole.tui.call_log import CallLog
     from keyhole.tui.clipboard import NativeClipboard
     from keyhole.tui.editing import Editing

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from keyhole.core.types import IndexedFile, Inventory, Skip
+from keyhole.core.types.files import Skip
+from keyhole.core.types.index import IndexedFile, Inventory
 
 
 @dataclass(slots=True)

@@ -10,7 +10,8 @@ from keyhole.core.search.match_marks import Marks, Span, joined
 from keyhole.core.search.query import quoted_parts
 
 if TYPE_CHECKING:
-    from keyhole.core.types import Hit, SearchRequest
+    from keyhole.core.types.requests import SearchRequest
+    from keyhole.core.types.results import Hit
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,9 @@ from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexMessage
-from keyhole.core.types import Explanation, IndexReport, Inventory, Outline, Progress, Status
+from keyhole.core.types.index import IndexReport, Inventory, Progress, Status
+from keyhole.core.types.results import Explanation
+from keyhole.core.types.syntax import Outline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,13 +8,13 @@ from keyhole.core.errors import StoreError
 from keyhole.core.files.globs import glob_test
 from keyhole.core.search.fuzzy_scores import best_match, words_of
 from keyhole.core.search.name_matcher import Matches, NameMatcher
-from keyhole.core.types import SkipReason
+from keyhole.core.types.files import SkipReason
 from keyhole.tui.history import Place
 
 if TYPE_CHECKING:
     from keyhole.core.index.rows import SymbolPlace
     from keyhole.core.service import Service
-    from keyhole.core.types import Inventory
+    from keyhole.core.types.index import Inventory
 
 BOTH, FILES, SYMBOLS = SCOPES = ("Both", "Files", "Symbols")
 # Nobody reads a longer list; typing narrows it.

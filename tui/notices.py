@@ -3,7 +3,9 @@
 from textual.content import Content
 
 from keyhole.core.notes import NoteKind
-from keyhole.core.types import NothingFound, SearchResult, Status
+from keyhole.core.types.index import Status
+from keyhole.core.types.missing import NothingFound
+from keyhole.core.types.results import SearchResult
 from keyhole.core.view.lists.nothing_text import nothing_notes, nothing_sentence
 from keyhole.core.view.text import count_of
 from keyhole.core.view.writing import note_texts

@@ -9,7 +9,9 @@ from textual.suggester import Suggester
 from keyhole.core.errors import QueryError
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.syntax.languages import language_named
-from keyhole.core.types import Inventory, Mode, Role, SearchRequest
+from keyhole.core.types.choices import Mode, Role
+from keyhole.core.types.index import Inventory
+from keyhole.core.types.requests import SearchRequest
 
 _FILTER = re.compile(r"(?<!\S)(lang|path|kind|role|mode|tests|changed|limit):(\S*)")
 _QUOTED = re.compile(r'("[^"]+")')

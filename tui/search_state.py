@@ -3,7 +3,8 @@
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 
-from keyhole.core.types import Detail, SearchRequest
+from keyhole.core.types.choices import Detail
+from keyhole.core.types.requests import SearchRequest
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.tui.query_syntax import read_query
 

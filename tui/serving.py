@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from keyhole.core.errors import ErrorKind, KeyholeError, PortError
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump

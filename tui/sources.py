@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keyhole.core.types import MapLevel, MapRequest, Outline
+from keyhole.core.types.choices import MapLevel
+from keyhole.core.types.requests import MapRequest
+from keyhole.core.types.syntax import Outline
 from keyhole.tui.document import Document
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from keyhole.core.syntax.languages import Language, detect_language
 from keyhole.core.syntax.parse import find_matches, parse, trees_of
 from keyhole.core.syntax.spans import Source, Span, Spans
 from keyhole.core.syntax.symbols import extract_outline
-from keyhole.core.types import Role, Symbol
+from keyhole.core.types.choices import Role
+from keyhole.core.types.syntax import Symbol
 
 # Commits to these concern how the project is built, even though Keyhole reads them as code.
 _NOT_WRITTEN = frozenset([Role.VENDORED, Role.BUILT, Role.GENERATED, Role.DATA, Role.LOCALE])

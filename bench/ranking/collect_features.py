@@ -27,7 +27,8 @@ from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.features import FEATURES, ChunkCandidate
 from keyhole.core.search.filters import chunk_scope
-from keyhole.core.types import Mode, Query
+from keyhole.core.types.choices import Mode
+from keyhole.core.types.requests import Query
 
 FEATURE_FILE = DATA / "features.npz"
 _MAX_BYTES = 1_000_000

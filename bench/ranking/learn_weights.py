@@ -21,7 +21,7 @@ from repositories import HERE, MANIFEST, fold_of, read_repositories
 from keyhole.core.search.features import FEATURES, MEANING_FEATURES, ROLES
 from keyhole.core.search.wanted import QuestionKind
 from keyhole.core.search.weights import WORDS_ONLY
-from keyhole.core.types import Role
+from keyhole.core.types.choices import Role
 
 ASSETS = HERE.parent.parent / "assets" / "ranking"
 WEIGHTS_FILE, CARD_FILE = ASSETS / "weights.toml", ASSETS / "CARD.md"

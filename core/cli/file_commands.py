@@ -15,7 +15,8 @@ from keyhole.core.cli.options import (
     with_options,
 )
 from keyhole.core.cli.output import print_answer
-from keyhole.core.types import MapLevel, MapRequest, ReadRequest
+from keyhole.core.types.choices import MapLevel
+from keyhole.core.types.requests import MapRequest, ReadRequest
 
 
 class _MapOptions(AnswerOptions):

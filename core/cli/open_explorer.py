@@ -13,7 +13,7 @@ import click
 from keyhole.core.cli.options import SuggestingChoice
 from keyhole.core.cli.output import fail
 from keyhole.core.cli.token_source import given_token
-from keyhole.core.types import DEFAULT_PORT, ToolSet
+from keyhole.core.types.choices import DEFAULT_PORT, ToolSet
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service

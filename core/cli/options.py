@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from keyhole.core.suggest import close_names, did_you_mean
-from keyhole.core.types import Detail, Format, Mode, Output, ToolSet
+from keyhole.core.types.choices import Detail, Format, Mode, Output, ToolSet
 
 if TYPE_CHECKING:
     from keyhole.core.clients import Profile

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from keyhole.core.clients import Profile
     from keyhole.core.service import Service
-    from keyhole.core.types import IndexReport
+    from keyhole.core.types.index import IndexReport
     from keyhole.core.view.lists.listing import ListView
 
 EXIT_NOTHING = 1

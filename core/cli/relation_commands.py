@@ -18,7 +18,7 @@ from keyhole.core.cli.options import (
     with_options,
 )
 from keyhole.core.cli.output import print_list, refresh_index
-from keyhole.core.types import Detail
+from keyhole.core.types.choices import Detail
 
 if TYPE_CHECKING:
     from keyhole.core.links.requests import RelationRequest

@@ -21,7 +21,8 @@ from keyhole.core.cli.options import (
     with_options,
 )
 from keyhole.core.cli.output import exit_with_nothing, print_json, print_list, print_text, refresh_index
-from keyhole.core.types import Detail, Mode, Output, SearchRequest
+from keyhole.core.types.choices import Detail, Mode, Output
+from keyhole.core.types.requests import SearchRequest
 
 
 class _SearchOptions(FilterOptions, AnswerOptions):

@@ -7,7 +7,7 @@ import click
 
 from keyhole.core.cli.options import force_option, path_argument, tools_option
 from keyhole.core.cli.token_source import TOKEN_FILE_HELP, TOKEN_HELP, forget_token, given_token
-from keyhole.core.types import DEFAULT_PORT
+from keyhole.core.types.choices import DEFAULT_PORT
 
 
 @click.command()

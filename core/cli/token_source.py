@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from keyhole.core.types import TOKEN_VARIABLE
+from keyhole.core.types.choices import TOKEN_VARIABLE
 
 _STDIN = "-"
 _LONGEST = 1_000

@@ -14,7 +14,7 @@ from zlib import crc32
 from keyhole.core.index.words import CACHE_LIMIT, split_words, stem
 from keyhole.core.syntax.first_comment import COMMENT_LIMIT, first_comment
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Analysis, Outline, Symbol
+from keyhole.core.types.syntax import Analysis, Outline, Symbol
 
 # Names beyond this many characters are left out; those of inner definitions first.
 _MOST_NAME_CHARACTERS = 6_000

@@ -10,7 +10,9 @@ from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.rows import FileFacts, FileId, FileRows, FileStamp, StoredRole
 from keyhole.core.masking import Mask
 from keyhole.core.roles.file_roles import known_role
-from keyhole.core.types import Candidate, IndexedFile, Role, Skip, SkipReason, Stamp
+from keyhole.core.types.choices import Role
+from keyhole.core.types.files import Candidate, Skip, SkipReason, Stamp
+from keyhole.core.types.index import IndexedFile
 
 _STAMP = "size, mtime_ns, ctime_ns, inode"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from keyhole.core.index.database import Database
 from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
 from keyhole.core.syntax.occurrences import FORMAT, names_in
-from keyhole.core.types import HOLDS_METHODS
+from keyhole.core.types.syntax import HOLDS_METHODS
 
 # Modules have members in some languages, and namespaces make full names.
 _MAY_HOLD = frozenset(["module", "namespace"])

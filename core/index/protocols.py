@@ -42,7 +42,9 @@ from keyhole.core.index.rows import (
 )
 from keyhole.core.links.link_types import Declared, Link, LinkState, Resolution
 from keyhole.core.masking import Mask
-from keyhole.core.types import Candidate, IndexedFile, Role, Skip, Stamp
+from keyhole.core.types.choices import Role
+from keyhole.core.types.files import Candidate, Skip, Stamp
+from keyhole.core.types.index import IndexedFile
 
 
 class FactStore(Protocol):

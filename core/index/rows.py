@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from keyhole.core.masking import Mask
-from keyhole.core.types import Role, Stamp
+from keyhole.core.types.choices import Role
+from keyhole.core.types.files import Stamp
 
 Item = TypeVar("Item")
 

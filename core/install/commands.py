@@ -12,7 +12,7 @@ from keyhole.core.errors import ConfigError
 from keyhole.core.install import json_text
 from keyhole.core.install.config_file import ConfigFile
 from keyhole.core.suggest import suggest_name
-from keyhole.core.types import ToolSet
+from keyhole.core.types.choices import ToolSet
 
 NAME = "keyhole"
 

@@ -15,7 +15,7 @@ from keyhole.core.errors import ErrorKind, LockedStoreError, NewerStoreError, St
 from keyhole.core.index.connection import connect_frozen, transaction
 from keyhole.core.index.location import JOURNAL_FILE, JOURNAL_LOCK_FILE
 from keyhole.core.index.private_files import PRIVATE_FILE, create_private_file, make_private_folder
-from keyhole.core.types import Call
+from keyhole.core.types.calls import Call
 
 VERSION = 1
 APPLICATION_ID = 0x4B484A4C

@@ -7,7 +7,8 @@ from heapq import nlargest
 from math import ceil
 
 from keyhole.core.journal.reader import status_now
-from keyhole.core.types import Call, CallStatus, Completeness
+from keyhole.core.types.calls import Call, CallStatus
+from keyhole.core.types.missing import Completeness
 
 BINS = 10
 _SLOWEST = 5

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from keyhole.core.types import Detail, Format
+from keyhole.core.types.choices import Detail, Format
 
 
 class Category(StrEnum):

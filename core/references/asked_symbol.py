@@ -8,7 +8,7 @@ from keyhole.core.errors import ErrorKind, PathError, QueryError
 from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.name_meaning import is_constructor, same_thing
-from keyhole.core.types import Role
+from keyhole.core.types.choices import Role
 
 _SEPARATOR = re.compile(r"::|->|[.#/\\]")
 # Parts of a type that are no definition of their own.

@@ -9,7 +9,7 @@ from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.language_rules import ATTRIBUTE, family_of, rules_of
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.syntax.occurrences import OccurrenceRole
-from keyhole.core.types import HOLDS_METHODS
+from keyhole.core.types.syntax import HOLDS_METHODS
 
 # The roles as people read them; an outer name is the same as any other mention.
 ROLE_WORDS = {

@@ -7,7 +7,7 @@ from keyhole.core.index.protocols import ReferenceStore
 from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
 from keyhole.core.references.language_rules import family_of, is_holder
 from keyhole.core.references.names_in_file import NamesInFile
-from keyhole.core.types import Role
+from keyhole.core.types.choices import Role
 
 _TESTS = (Role.TEST, Role.FIXTURE)
 

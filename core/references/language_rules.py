@@ -5,7 +5,7 @@ from functools import cache
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.syntax.occurrences import OccurrenceRole
-from keyhole.core.types import HOLDS_METHODS
+from keyhole.core.types.syntax import HOLDS_METHODS
 
 # What C# leaves out of the name of a class where it decorates: `[Serializable]` is `SerializableAttribute`.
 ATTRIBUTE = "Attribute"

@@ -37,7 +37,7 @@ from keyhole.core.references.rust_paths import inner_modules, split_imports
 from keyhole.core.references.swift_modules import module_of
 from keyhole.core.references.value_types import MOST_CLASSES, ValueTypes
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
-from keyhole.core.types import HOLDS_METHODS
+from keyhole.core.types.syntax import HOLDS_METHODS
 
 # What files can use of the definitions in a list, by the id of that list; it is kept too, so that no other gets its id.
 Reachable = dict[int, tuple[list[DefinitionRow], list[DefinitionRow]]]

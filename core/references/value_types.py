@@ -13,7 +13,7 @@ from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.language_rules import rules_of
 from keyhole.core.references.names_in_file import NO_SYMBOL, NOT_A_NAME, NamesInFile, role_set
 from keyhole.core.syntax.occurrences import OccurrenceRole
-from keyhole.core.types import HOLDS_METHODS
+from keyhole.core.types.syntax import HOLDS_METHODS
 
 # How many names are followed: from a variable to the one that it is set to, to the function that returned it, …
 _MOST_STEPS = 20

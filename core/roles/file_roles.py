@@ -12,7 +12,7 @@ from typing import NamedTuple
 from keyhole.core.roles import role_names as names
 from keyhole.core.roles.content_hint import SHOWS_TESTS, Hint
 from keyhole.core.syntax.languages import BY_ID, detect_language
-from keyhole.core.types import Role
+from keyhole.core.types.choices import Role
 
 # If a folder with one of these roles is inside another, the first in this list decides: the tests of a vendored project
 # are vendored, and the examples in the documentation are examples.

@@ -42,7 +42,10 @@ from keyhole.core.search.shared_caches import SharedCaches
 from keyhole.core.search.symbol_search import Names, find_symbols, separate
 from keyhole.core.search.wanted import understand
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
-from keyhole.core.types import Hit, IndexVersion, Mode, Output, Query, SearchResult
+from keyhole.core.types.choices import Mode, Output
+from keyhole.core.types.index import IndexVersion
+from keyhole.core.types.requests import Query
+from keyhole.core.types.results import Hit, SearchResult
 
 # How many further hits of a file are shown with its best.
 MOST_FURTHER = 3

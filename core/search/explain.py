@@ -5,7 +5,10 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import admitted_roles, chunk_scope, path_suggestion
 from keyhole.core.search.query import check_query, words_of
 from keyhole.core.suggest import did_you_mean, suggest_inside
-from keyhole.core.types import Candidate, Explanation, Query, Role, Skip
+from keyhole.core.types.choices import Role
+from keyhole.core.types.files import Candidate, Skip
+from keyhole.core.types.requests import Query
+from keyhole.core.types.results import Explanation
 
 
 def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: str, line: int | None) -> Explanation:

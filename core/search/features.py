@@ -14,7 +14,7 @@ from typing import NamedTuple
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.query import letters_of
 from keyhole.core.search.wanted import Wanted
-from keyhole.core.types import Role
+from keyhole.core.types.choices import Role
 
 # Files that stand for their folder.
 FOLDER_FILES = frozenset(["__init__", "index", "mod", "lib", "main", "package-info", "init"])

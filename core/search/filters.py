@@ -9,7 +9,8 @@ from keyhole.core.index.protocols import FactStore, SearchStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name, suggest_paths
 from keyhole.core.syntax.languages import BY_ID, language_named
-from keyhole.core.types import Query, Role
+from keyhole.core.types.choices import Role
+from keyhole.core.types.requests import Query
 
 PathTest = Callable[[str], bool]
 

@@ -12,7 +12,9 @@ from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, Quer
 from keyhole.core.search.query import letters_of
 from keyhole.core.search.wanted import Wanted
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import HOLDS_METHODS, Hit, Passage, Signal, SourceFile, Stretch
+from keyhole.core.types.files import SourceFile
+from keyhole.core.types.results import Hit, Passage, Signal, Stretch
+from keyhole.core.types.syntax import HOLDS_METHODS
 
 _MAX_KEY_METHODS = 3
 # A quoted text on a line of a definition says more than all words.

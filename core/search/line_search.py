@@ -12,7 +12,10 @@ from keyhole.core.search.owners import owners_of, qualified_name
 from keyhole.core.search.passages import FileLines
 from keyhole.core.search.regex import FileMatches, LineMatch, chunk_of, find_matches
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Hit, MatchCount, Output, Owner, Query, Role, Signal, SourceFile
+from keyhole.core.types.choices import Output, Role
+from keyhole.core.types.files import SourceFile
+from keyhole.core.types.requests import Query
+from keyhole.core.types.results import Hit, MatchCount, Owner, Signal
 
 _FIRST = (Role.SOURCE, Role.CONFIG)
 

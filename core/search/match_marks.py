@@ -11,7 +11,8 @@ from keyhole.core.index.words import parts_in, split_words, stem, unspaced_runs
 from keyhole.core.search.query import is_identifier, letters_of, name_part, pattern_of, quoted_parts, words_of
 from keyhole.core.search.regex import Pattern, asks_for_line_ends, compile_pattern
 from keyhole.core.search.symbol_search import separate
-from keyhole.core.types import Mode, Query
+from keyhole.core.types.choices import Mode
+from keyhole.core.types.requests import Query
 
 Span = tuple[int, int]
 

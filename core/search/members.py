@@ -8,7 +8,7 @@ from keyhole.core.index.rows import ChunkScope, NamedSymbol
 from keyhole.core.search.features import FOLDER_FILES
 from keyhole.core.search.query import is_identifier, letters_of
 from keyhole.core.search.symbol_search import Names
-from keyhole.core.types import Role
+from keyhole.core.types.choices import Role
 
 # A longer query is a sentence.
 _MOST_WORDS = 5

@@ -27,7 +27,7 @@ from keyhole.core.search.filters import files_matching
 from keyhole.core.search.link_search import broken_links, files_by_links, links_of_file
 from keyhole.core.search.nothing_found import results_without
 from keyhole.core.suggest import close_names, suggest_paths
-from keyhole.core.types import NothingFound
+from keyhole.core.types.missing import NothingFound
 
 _MOST_CLOSEST = 3
 _COUNT_ONLY = Slice(1, 0)

@@ -15,7 +15,10 @@ from keyhole.core.search.hits import label_hits
 from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.search.wanted import understand
-from keyhole.core.types import Hit, Mode, Query, SourceFile
+from keyhole.core.types.choices import Mode
+from keyhole.core.types.files import SourceFile
+from keyhole.core.types.requests import Query
+from keyhole.core.types.results import Hit
 
 # The number of neighbours to compare, and the limits of results per file and in all.
 _POOL = 250

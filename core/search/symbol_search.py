@@ -10,7 +10,7 @@ from keyhole.core.search.bounded_cache import BoundedCache
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.filters import TEST_ROLES
 from keyhole.core.search.query import letters_of
-from keyhole.core.types import Role
+from keyhole.core.types.choices import Role
 
 
 class NameMatch(StrEnum):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.query import is_identifier, letters_of, names_of, quoted_parts, words_of
-from keyhole.core.types import Role
+from keyhole.core.types.choices import Role
 
 # From this number of words on, a query describes something.
 _LONG = 5

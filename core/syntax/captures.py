@@ -28,7 +28,7 @@ from tree_sitter import Node
 from keyhole.core.syntax.docs import NO_DOC, Doc
 from keyhole.core.syntax.parse import Match
 from keyhole.core.syntax.spans import Source, Span
-from keyhole.core.types import Import, Symbol
+from keyhole.core.types.syntax import Import, Symbol
 
 _PARTS_OF_OTHERS = frozenset(["name", "body", "parent", "qualified", "keyword", "target", "level", "base"])
 _QUOTES = ('"', "'", "<", "`")

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from keyhole.core.types import Chunk, Symbol
+from keyhole.core.types.syntax import Chunk, Symbol
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -1,7 +1,7 @@
 """What a chunk is embedded and ranked with: where it is and what it defines."""
 
 from keyhole.core.syntax.languages import Language
-from keyhole.core.types import Chunk
+from keyhole.core.types.syntax import Chunk
 
 
 def context_header(path: str, language: Language, chunk: Chunk) -> str:

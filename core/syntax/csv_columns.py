@@ -2,7 +2,7 @@
 
 import csv
 
-from keyhole.core.types import Outline, Symbol
+from keyhole.core.types.syntax import Outline, Symbol
 
 _DELIMITERS = ",;\t|"
 # No real header is longer than this.

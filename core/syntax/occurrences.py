@@ -40,7 +40,7 @@ from itertools import accumulate, chain, repeat
 from operator import sub
 from typing import TYPE_CHECKING
 
-from keyhole.core.types import HOLDS_METHODS, Symbol
+from keyhole.core.types.syntax import HOLDS_METHODS, Symbol
 
 if TYPE_CHECKING:
     # Programs that only read the records must not load grammars.

@@ -13,7 +13,8 @@ import sys
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from keyhole.core.types import Outline, SourceFile, Symbol
+from keyhole.core.types.files import SourceFile
+from keyhole.core.types.syntax import Outline, Symbol
 
 LENGTHS = struct.Struct("<QQ")
 # What a worker says before its first reply: it has started.

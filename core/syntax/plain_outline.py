@@ -2,7 +2,8 @@
 
 from keyhole.core.syntax.csv_columns import table_outline
 from keyhole.core.syntax.languages import Language
-from keyhole.core.types import Outline, SourceFile
+from keyhole.core.types.files import SourceFile
+from keyhole.core.types.syntax import Outline
 
 # Larger files would take too long to map: a dense file of this size takes about ten seconds.
 MAPPED_BYTES = 6_000_000

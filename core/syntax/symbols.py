@@ -11,7 +11,7 @@ from keyhole.core.syntax.parse import find_matches, has_errors
 from keyhole.core.syntax.signatures import SignatureReader
 from keyhole.core.syntax.spans import Source, Span, Spans
 from keyhole.core.syntax.visibility import Visibility
-from keyhole.core.types import HOLDS_METHODS, Outline, Symbol
+from keyhole.core.types.syntax import HOLDS_METHODS, Outline, Symbol
 
 # Deeper nesting is generated or hostile, and would cost much: the name of a symbol lists all that enclose it.
 _MAX_NESTING = 30

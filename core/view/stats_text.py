@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from keyhole.core.journal.reader import status_now
 from keyhole.core.journal.statistics import BINS, Group, Statistics
-from keyhole.core.types import Call
+from keyhole.core.types.calls import Call
 from keyhole.core.untrusted_text import middle_cut
 from keyhole.core.view.text import count_of, json_line, name_text, one_line
 

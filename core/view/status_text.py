@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import IndexReport, Status
+from keyhole.core.types.index import IndexReport, Status
 from keyhole.core.view.text import count_of, human_size
 
 NO_MODEL = "none, so search is by words only"

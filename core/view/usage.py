@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from keyhole.core.masking import mask_text
-from keyhole.core.types import Completeness
+from keyhole.core.types.missing import Completeness
 from keyhole.core.view.budget.sizes import TruncationInfo
 from keyhole.core.view.writing import View
 

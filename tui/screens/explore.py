@@ -11,7 +11,9 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
-from keyhole.core.types import Inventory, SearchRequest, SearchResult
+from keyhole.core.types.index import Inventory
+from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.results import SearchResult
 from keyhole.tui import keys
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase

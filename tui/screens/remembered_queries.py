@@ -7,7 +7,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 from textual.widgets.input import Selection
 
-from keyhole.core.types import Detail
+from keyhole.core.types.choices import Detail
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.tui.key_names import key_of
 from keyhole.tui.query_history import HistoryWalk

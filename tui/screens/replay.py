@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from keyhole.core.types import Call
+from keyhole.core.types.calls import Call
 from keyhole.core.view.text import json_line
 from keyhole.tui import keys
 from keyhole.tui.key_names import marked_up_key

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import Call
+from keyhole.core.types.calls import Call
 from keyhole.core.view.stats_text import milliseconds
 from keyhole.core.view.text import count_of, json_line
 from keyhole.tui import keys

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import Status
+from keyhole.core.types.index import Status
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types import Format
+from keyhole.core.types.choices import Format
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.document import Document, ViewPlace

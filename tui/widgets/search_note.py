@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
-from keyhole.core.types import Mode
+from keyhole.core.types.choices import Mode
 from keyhole.core.view.text import name_text
 from keyhole.tui.query_syntax import FILTERS, unknown_filters
 

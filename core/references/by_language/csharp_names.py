@@ -6,7 +6,7 @@ from keyhole.core.references.file_names import FileNames
 from keyhole.core.references.language_rules import ATTRIBUTE
 from keyhole.core.references.name_meaning import CALLED, NameMeaning, by_name, certain
 from keyhole.core.syntax.occurrences import OccurrenceRole
-from keyhole.core.types import HOLDS_METHODS
+from keyhole.core.types.syntax import HOLDS_METHODS
 
 
 class CsharpNames(FileNames):

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from keyhole.core.notes import Note, NoteKind
-from keyhole.core.types import Detail, Format, NothingFound
+from keyhole.core.types.choices import Detail, Format
+from keyhole.core.types.missing import NothingFound
 from keyhole.core.view.budget.fitting import Fitting, Ladder, Plan
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo, measure
 from keyhole.core.view.lists.banner import (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from keyhole.core.masking import mask_text
 from keyhole.core.notes import Note, NoteKind
-from keyhole.core.types import NothingFound
+from keyhole.core.types.missing import NothingFound
 from keyhole.core.view.text import count_of, name_text
 
 _LONGEST_SUBJECT = 90

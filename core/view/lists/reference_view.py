@@ -28,7 +28,9 @@ from keyhole.core.search.filters import TEST_ROLES, files_matching
 from keyhole.core.search.owners import owners_of, qualified_name
 from keyhole.core.search.passages import FileLines
 from keyhole.core.syntax.occurrences import LAST_COLUMN
-from keyhole.core.types import Detail, Format, Hit, Owner, SourceFile
+from keyhole.core.types.choices import Detail, Format
+from keyhole.core.types.files import SourceFile
+from keyhole.core.types.results import Hit, Owner
 from keyhole.core.view.lists.hit_text import LOCATION, ladders, preview_text
 from keyhole.core.view.lists.line_text import LinePage
 from keyhole.core.view.lists.reference_page import ReferencePage

@@ -6,7 +6,7 @@ from keyhole.core.links.link_types import Link
 from keyhole.core.search.link_search import LinkedFile
 from keyhole.core.search.tree import TreeNode
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types import Detail
+from keyhole.core.types.choices import Detail
 from keyhole.core.view.text import count_of, name_text
 
 LOCATION = "location"

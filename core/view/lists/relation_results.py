@@ -9,7 +9,9 @@ from keyhole.core.links.link_types import Link
 from keyhole.core.links.requests import Category
 from keyhole.core.notes import Note
 from keyhole.core.search.related_code import RelatedCode
-from keyhole.core.types import Detail, IndexVersion, NothingFound
+from keyhole.core.types.choices import Detail
+from keyhole.core.types.index import IndexVersion
+from keyhole.core.types.missing import NothingFound
 from keyhole.core.view.budget.fitting import Ladder
 from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.reference_page import ReferencePage

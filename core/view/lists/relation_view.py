@@ -36,7 +36,7 @@ from keyhole.core.search.link_search import (
 from keyhole.core.search.nothing_linked import nothing_for
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
-from keyhole.core.types import Detail, Format
+from keyhole.core.types.choices import Detail, Format
 from keyhole.core.view.budget.limits import (
     MAX_TOKENS,
     check_least,

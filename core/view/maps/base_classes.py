@@ -2,7 +2,7 @@
 
 import re
 
-from keyhole.core.types import HOLDS_METHODS, Symbol
+from keyhole.core.types.syntax import HOLDS_METHODS, Symbol
 from keyhole.core.view.text import declared_name
 
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from keyhole.core.types import MapLevel, Symbol
+from keyhole.core.types.choices import MapLevel
+from keyhole.core.types.syntax import Symbol
 from keyhole.core.untrusted_text import middle_cut
 from keyhole.core.view.maps.base_classes import base_names, declaration
 from keyhole.core.view.text import declared_name, name_text, shorten

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from keyhole.core.errors import ErrorKind, QueryError
 from keyhole.core.notes import Note, NoteKind
-from keyhole.core.types import Outline, Symbol
+from keyhole.core.types.syntax import Outline, Symbol
 from keyhole.core.view.maps.type_parts import TypeParts
 from keyhole.core.view.text import count_of, name_text
 

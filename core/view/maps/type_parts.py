@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from keyhole.core.types import HOLDS_METHODS, Outline, Symbol
+from keyhole.core.types.syntax import HOLDS_METHODS, Outline, Symbol
 
 # These add to a type that may be defined in another scope or in another file.
 _ADDS_TO_TYPES = frozenset(["extension", "impl"])

@@ -7,7 +7,10 @@ from functools import partial
 from keyhole.core.errors import QueryError
 from keyhole.core.masking import MASK_START
 from keyhole.core.syntax.languages import detect_language
-from keyhole.core.types import Outline, ReadRequest, Refusal, SourceFile
+from keyhole.core.types.files import SourceFile
+from keyhole.core.types.missing import Refusal
+from keyhole.core.types.requests import ReadRequest
+from keyhole.core.types.syntax import Outline
 from keyhole.core.view.budget.limits import check_least, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget, largest, measure
 from keyhole.core.view.maps.map_view import map_view

@@ -1,6 +1,6 @@
 """How a read writes the text of a file: with line numbers, in a fence, or as a JSON string."""
 
-from keyhole.core.types import Format
+from keyhole.core.types.choices import Format
 from keyhole.core.view.text import fence_line, framed_source, json_line, numbered_source, source_text
 
 

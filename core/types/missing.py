@@ -1,0 +1,75 @@
+"""What an answer lacks."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Completeness(StrEnum):
+    """What an answer lacks, in the words that banner, gauge, Traffic, Stats and filters share.
+
+    If several apply, the last one in this list is used. The last three are caused by the budget, and JSON calls all of
+    them `truncated`.
+    """
+
+    COMPLETE = "complete"
+    MORE_PAGES = "more pages"
+    PARTIAL = "partial"
+    SHORTENED = "shortened"
+    CLIPPED = "clipped"
+    LEFT_OUT = "left out"
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the budget took something."""
+        return self in (Completeness.SHORTENED, Completeness.CLIPPED, Completeness.LEFT_OUT)
+
+
+class StaleReason(StrEnum):
+    """Why files in an answer differ from the index."""
+
+    CHANGING = "changing"
+    NOT_WRITABLE = "not writable"
+
+
+@dataclass(frozen=True, slots=True)
+class Unshown:
+    """How many results of a page can't be shown, because the files have changed since they were indexed, and why."""
+
+    count: int = 0
+    reason: StaleReason = StaleReason.CHANGING
+
+    @property
+    def why(self) -> str:
+        """The reason as part of a sentence."""
+        if self.reason == StaleReason.CHANGING:
+            return "the files are changing right now"
+        return "the files have changed, and the index can't be written"
+
+
+NONE_UNSHOWN = Unshown()
+
+
+@dataclass(frozen=True, slots=True)
+class NothingFound:
+    """What a request without results looked for, and what exists instead; texts are not escaped yet.
+
+    It looked in `files` files, in `place` if that is only one file, which the `filters` left. `without` has the number
+    of results without some of the filters. `closest` are similar names, paths or packages, and `hints` say what else
+    is there, as sentences.
+    """
+
+    looked_for: str
+    files: int
+    place: str = ""
+    filters: tuple[tuple[str, str], ...] = ()
+    without: tuple[tuple[tuple[str, ...], int], ...] = ()
+    closest: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A path that cannot be read, and why."""
+
+    path: str
+    message: str
