@@ -87,7 +87,7 @@ AGENT = """
 import sys, time
 from pathlib import Path
 from keyhole.core.journal.writer import Ended, Journal, Started
-from keyhole.core.types.calls import CallStatus
+from keyhole.core.types.completeness import CallStatus
 
 folder, count, seconds = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 journal = Journal(folder, max_bytes=50_000_000, max_seconds=86_400)

@@ -29,7 +29,6 @@ KeyholeError                 exit 2
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from keyhole.core.masking import mask_text
 from keyhole.core.untrusted_text import LONGEST_ERROR, middle_cut, visible
 
 # Next steps quote the facts, and what happened usually has too, so the second time a part of each will do.
@@ -89,6 +88,8 @@ class KeyholeError(Exception):
     def __init__(
         self, problem: str, kind: ErrorKind = ErrorKind.PLAIN, *, suggestion: str = "", **facts: object
     ) -> None:
+        from keyhole.core.masking import mask_text
+
         # An error may repeat what a caller sent.
         self.problem = mask_text(problem)
         self.suggestion = mask_text(suggestion)
@@ -102,6 +103,8 @@ class KeyholeError(Exception):
         A request may be a megabyte, so what happened is shortened in the middle: it quotes what was asked for. Secrets
         are masked first: half a token is still half a secret.
         """
+        from keyhole.core.masking import mask_text
+
         facts = {name: middle_cut(visible(mask_text(str(fact))), _LONGEST_FACT) for name, fact in self.facts.items()}
         step = steps.get(self.kind, "").format_map(facts)
         suggestion = middle_cut(visible(mask_text(self.suggestion)), _LONGEST_SUGGESTION)

@@ -5,7 +5,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from multiprocessing import connection, parent_process
 
 # The signals on which Keyhole shuts down cleanly. Windows has no SIGHUP.
 ENDING_SIGNALS = tuple(
@@ -34,6 +33,8 @@ def follow_parent(end: Callable[[], object] = lambda: os._exit(1)) -> None:
 
 
 def _end_with_parent(end: Callable[[], object]) -> None:
+    from multiprocessing import connection, parent_process
+
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

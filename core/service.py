@@ -22,7 +22,8 @@ from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
 from keyhole.core.types.choices import Mode
 from keyhole.core.types.files import SourceFile
-from keyhole.core.types.index import IndexReport, Inventory, Progress, Status
+from keyhole.core.types.index import IndexReport, Status
+from keyhole.core.types.inventory import Inventory, Progress
 from keyhole.core.types.missing import Unshown
 from keyhole.core.types.requests import MapRequest, Query, ReadRequest, SearchRequest
 from keyhole.core.types.results import Explanation, SearchResult

@@ -14,8 +14,7 @@ the three flags that use them, because a run of them can spell any sentence.
 
 import re
 from collections.abc import Callable
-
-from keyhole.core.masking import mask_text
+from functools import cache
 
 # An error of any front end is at most this long.
 LONGEST_ERROR = 500
@@ -34,7 +33,7 @@ _ALWAYS_HIDDEN = (
 _SYMBOL = "\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _SKIN_TONE = "\U0001f3fb-\U0001f3ff"
 _JOINED_LETTER = "\u0620-\u06ff\u0710-\u077f\u0840-\u109f\u1780-\u17b3\u17b6-\u17dd\u1820-\u18aa"
-_HIDDEN = re.compile(
+_HIDDEN = (
     f"[{_ALWAYS_HIDDEN}]"
     f"|\u200c(?:(?<![{_JOINED_LETTER}].)|(?![{_JOINED_LETTER}]))"
     f"|\u200d(?:(?<![{_JOINED_LETTER}{_SYMBOL}].)(?<![{_SYMBOL}]\ufe0f.)"
@@ -48,7 +47,13 @@ _PLAIN = bytes([*b"\t\n", *range(0x20, 0x7F)])
 
 def escape_hidden(text: str, escape: Callable[[str], str]) -> str:
     """Replace each hidden character by its escape."""
-    return text if _is_plain(text) else _HIDDEN.sub(lambda match: escape(match.group()), text)
+    return text if _is_plain(text) else _hidden().sub(lambda match: escape(match.group()), text)
+
+
+@cache
+def _hidden() -> re.Pattern[str]:
+    """Return the expression for hidden characters; most processes never need it."""
+    return re.compile(_HIDDEN)
 
 
 def visible(text: str) -> str:
@@ -66,6 +71,8 @@ def middle_cut(text: str, longest: int) -> str:
 
 def error_text(text: str) -> str:
     """Return an error as any front end shows it: secrets masked, hidden characters as escapes, and never too long."""
+    from keyhole.core.masking import mask_text
+
     # Clipped twice, because the text may be a megabyte, and escapes make it longer.
     return middle_cut(visible(middle_cut(mask_text(text), LONGEST_ERROR)), LONGEST_ERROR)
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from keyhole.core.errors import ErrorKind, KeyholeError, StoreError
 from keyhole.core.service import Service
-from keyhole.core.types.index import Progress
+from keyhole.core.types.inventory import Progress
 
 log = logging.getLogger("keyhole.mcp")
 

@@ -15,8 +15,7 @@ from fastmcp.tools.base import ToolResult
 from mcp.types import CallToolRequestParams, ReadResourceRequestParams
 
 from keyhole.core.journal.writer import Ended, Journal, Started
-from keyhole.core.types.calls import CallStatus
-from keyhole.core.types.missing import Completeness
+from keyhole.core.types.completeness import CallStatus, Completeness
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.text import name_text
 from keyhole.core.view.usage import Usage, observed, utilisation

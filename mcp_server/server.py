@@ -17,7 +17,7 @@ from keyhole.core.links.requests import RelationRequest
 from keyhole.core.masking import mask_text
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, MapLevel, Mode, Output, ToolSet
-from keyhole.core.types.index import Progress
+from keyhole.core.types.inventory import Progress
 from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import LIMITS
 from keyhole.core.view.status_text import status_facts, status_text

@@ -2,7 +2,7 @@
 
 from keyhole.core.journal.writer import Ended, Journal, Started
 from keyhole.core.service import Service
-from keyhole.core.types.calls import CallStatus
+from keyhole.core.types.completeness import CallStatus
 
 NOON = 1_786_104_000.0
 CLIENTS = ("claude-code", "Visual Studio Code", "codex-mcp-client")

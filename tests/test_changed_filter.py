@@ -12,7 +12,7 @@ from test_cli import keyhole
 from keyhole.core.errors import CursorError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Format, Mode
-from keyhole.core.types.index import Inventory
+from keyhole.core.types.inventory import Inventory
 from keyhole.core.types.requests import SearchRequest
 from keyhole.tui.call import json_rpc
 from keyhole.tui.query_syntax import Words, read_query

@@ -17,7 +17,8 @@ from keyhole.core.index.location import INDEX_FILE, index_folder
 from keyhole.core.index.schema import VERSION
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
-from keyhole.core.types.index import IndexReport, Progress
+from keyhole.core.types.index import IndexReport
+from keyhole.core.types.inventory import Progress
 
 OLD_INDEX = Path(__file__).parent / "fixtures" / "index-v1.db"
 Dump = Callable[[Path], dict[str, list[tuple[object, ...]]]]

@@ -23,7 +23,8 @@ from keyhole.core.journal.file import delete, open_for_writing
 from keyhole.core.journal.reader import CallFilter, Changes, JournalReader, Mark, is_lost
 from keyhole.core.journal.writer import LONGEST_ARGUMENTS, Ended, Journal, Started
 from keyhole.core.service import Service
-from keyhole.core.types.calls import Call, CallStatus
+from keyhole.core.types.calls import Call
+from keyhole.core.types.completeness import CallStatus
 
 DAY = 86_400
 
@@ -168,7 +169,7 @@ WRITER = """
 import sys, time
 from pathlib import Path
 from keyhole.core.journal.writer import Ended, Journal, Started
-from keyhole.core.types.calls import CallStatus
+from keyhole.core.types.completeness import CallStatus
 journal = Journal(Path(sys.argv[1]), max_bytes=50_000_000, max_seconds=1e6)
 for number in range(int(sys.argv[2])):
     call = Started("stdio", sys.argv[3], "1", "search_code", {"number": number})

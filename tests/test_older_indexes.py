@@ -19,7 +19,7 @@ from keyhole.core.notes import IndexMessage, NoteKind
 from keyhole.core.search.max_sim import similarity_by_tokens
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.index import Progress
+from keyhole.core.types.inventory import Progress
 from keyhole.core.types.requests import Query
 from keyhole.core.types.results import SearchResult
 from keyhole.core.view.status_text import status_text

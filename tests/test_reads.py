@@ -14,7 +14,8 @@ import pytest
 from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Format
-from keyhole.core.types.missing import Completeness, Refusal
+from keyhole.core.types.completeness import Completeness
+from keyhole.core.types.missing import Refusal
 from keyhole.core.types.requests import MapRequest, ReadRequest
 from keyhole.core.types.syntax import Outline
 from keyhole.core.view.budget.sizes import measure

@@ -21,7 +21,7 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Format, Mode
-from keyhole.core.types.index import Progress
+from keyhole.core.types.inventory import Progress
 from keyhole.core.types.requests import MapRequest, Query, SearchRequest
 from keyhole.core.types.results import Hit, SearchResult
 

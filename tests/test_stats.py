@@ -14,7 +14,8 @@ from keyhole.core.cli.main import cli
 from keyhole.core.journal.statistics import percentile, statistics
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
-from keyhole.core.types.calls import Call, CallStatus
+from keyhole.core.types.calls import Call
+from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.stats_text import bars, stats_facts, stats_text
 from keyhole.core.view.text import json_text
 

@@ -7,8 +7,9 @@ from recorded_calls import CLIENTS, NOON
 
 from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import CallFilter, Changes, Mark
-from keyhole.core.types.calls import Call, CallStatus
+from keyhole.core.types.calls import Call
 from keyhole.core.types.choices import Detail
+from keyhole.core.types.completeness import CallStatus
 from keyhole.tui.call_log import CallLog, read_filter
 from keyhole.tui.call_text import is_same_request, replay_diff, search_of
 from keyhole.tui.search_state import SearchState, next_budget

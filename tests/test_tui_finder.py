@@ -22,7 +22,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from keyhole.core.service import Service
-from keyhole.core.types.index import Progress
+from keyhole.core.types.inventory import Progress
 from keyhole.tui.index_state import Phase
 from keyhole.tui.messages import Indexing
 from keyhole.tui.names_to_find import BOTH, FILES, SYMBOLS, NamesToFind, read_files, read_symbols

@@ -12,7 +12,7 @@ from textual.widgets import Input, OptionList
 
 from keyhole.core.errors import StoreError
 from keyhole.core.service import Service
-from keyhole.core.types.index import Progress
+from keyhole.core.types.inventory import Progress
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.index_state import Phase
 from keyhole.tui.messages import Indexing

@@ -9,7 +9,8 @@ from textual.content import Content
 from keyhole.core.errors import QueryError
 from keyhole.core.types.choices import Detail, Mode
 from keyhole.core.types.files import Skip, SkipReason
-from keyhole.core.types.index import IndexedFile, IndexVersion, Inventory
+from keyhole.core.types.index import IndexVersion
+from keyhole.core.types.inventory import IndexedFile, Inventory
 from keyhole.core.types.missing import NothingFound
 from keyhole.core.types.requests import Query, SearchRequest
 from keyhole.core.types.results import Hit, SearchResult

@@ -17,7 +17,7 @@ from mcp.types import Implementation
 from textual.pilot import Pilot
 
 from keyhole.core.service import Service
-from keyhole.core.types.calls import CallStatus
+from keyhole.core.types.completeness import CallStatus
 from keyhole.tui.server_state import ServerPhase
 from keyhole.tui.widgets.answer_banner import Banner
 

@@ -33,7 +33,7 @@ from keyhole.core.index.lock import writer_lock
 from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.index import Progress
+from keyhole.core.types.inventory import Progress
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.index_state import Phase
 from keyhole.tui.messages import Indexing, IndexingFailed, IndexNotice

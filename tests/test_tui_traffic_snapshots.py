@@ -34,8 +34,8 @@ from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal import reader
 from keyhole.core.journal.writer import Ended
 from keyhole.core.service import Service
-from keyhole.core.types.calls import CallStatus
 from keyhole.core.types.choices import Detail
+from keyhole.core.types.completeness import CallStatus
 from keyhole.mcp_server.local import LocalTools
 from keyhole.tui.messages import RequestRejected, ServerStarted, ServerStopped
 from keyhole.tui.screens import explore as explore_module

@@ -9,7 +9,8 @@ from keyhole.core.errors import QueryError
 from keyhole.core.journal.reader import CallFilter, Changes
 from keyhole.core.journal.statistics import percentile
 from keyhole.core.suggest import suggest_name
-from keyhole.core.types.calls import Call, CallStatus
+from keyhole.core.types.calls import Call
+from keyhole.core.types.completeness import CallStatus
 from keyhole.tui.query_syntax import Words
 
 # Older calls are in the journal; Stats counts them all.

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import ReferenceRelation
-from keyhole.core.types.calls import Call, CallStatus
+from keyhole.core.types.calls import Call
+from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.stats_text import milliseconds, moment
 from keyhole.core.view.text import count_of, json_text

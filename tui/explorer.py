@@ -20,7 +20,7 @@ from textual.screen import ModalScreen
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.types.choices import DEFAULT_PORT
-from keyhole.core.types.index import Inventory
+from keyhole.core.types.inventory import Inventory
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of
 from keyhole.tui.errors_for_explorer import problem_text

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from keyhole.core.types.files import Skip
-from keyhole.core.types.index import IndexedFile, Inventory
+from keyhole.core.types.inventory import IndexedFile, Inventory
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from textual.content import Content
 
-from keyhole.core.types.index import Progress
+from keyhole.core.types.inventory import Progress
 from keyhole.core.view.text import count_of, name_text
 
 _BAR = 12

@@ -11,7 +11,7 @@ from textual.message_pump import MessagePump
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexMessage
-from keyhole.core.types.index import Inventory, Progress
+from keyhole.core.types.inventory import Inventory, Progress
 from keyhole.tui.messages import (
     FilesChanged,
     FilesFound,

@@ -7,7 +7,8 @@ from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexMessage
-from keyhole.core.types.index import IndexReport, Inventory, Progress, Status
+from keyhole.core.types.index import IndexReport, Status
+from keyhole.core.types.inventory import Inventory, Progress
 from keyhole.core.types.results import Explanation
 from keyhole.core.types.syntax import Outline
 

@@ -14,7 +14,7 @@ from keyhole.tui.history import Place
 if TYPE_CHECKING:
     from keyhole.core.index.rows import SymbolPlace
     from keyhole.core.service import Service
-    from keyhole.core.types.index import Inventory
+    from keyhole.core.types.inventory import Inventory
 
 BOTH, FILES, SYMBOLS = SCOPES = ("Both", "Files", "Symbols")
 # Nobody reads a longer list; typing narrows it.

@@ -1,16 +1,18 @@
 """The texts of the Explore screen when there are no results to show."""
 
+from typing import TYPE_CHECKING
+
 from textual.content import Content
 
 from keyhole.core.notes import NoteKind
-from keyhole.core.types.index import Status
-from keyhole.core.types.missing import NothingFound
-from keyhole.core.types.results import SearchResult
-from keyhole.core.view.lists.nothing_text import nothing_notes, nothing_sentence
 from keyhole.core.view.text import count_of
-from keyhole.core.view.writing import note_texts
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.key_names import marked_up_key
+
+if TYPE_CHECKING:
+    from keyhole.core.types.index import Status
+    from keyhole.core.types.missing import NothingFound
+    from keyhole.core.types.results import SearchResult
 
 _MOST_LANGUAGES = 8
 _CHECK_FILES = f"Press {marked_up_key('back')}, then {marked_up_key('refresh')}"
@@ -60,7 +62,7 @@ def waiting_lines(state: IndexState) -> list[str]:
     return ["[bold]Search as your agent does[/]", "", "Results, their cost and what is left out", "appear as you type."]
 
 
-def nothing_found_lines(result: SearchResult) -> list[str]:
+def nothing_found_lines(result: "SearchResult") -> list[str]:
     """Return the lines shown when nothing was found, with what to try."""
     # The note on the chosen mode explains results, and there are none.
     notes = [f"· {note.text}" for note in result.notes if note.kind != NoteKind.MODE_CHOSEN]
@@ -74,15 +76,18 @@ def nothing_found_lines(result: SearchResult) -> list[str]:
     return ["[bold]○ Nothing found[/]", "", *notes]
 
 
-def nothing_lines(nothing: NothingFound | None) -> list[str]:
+def nothing_lines(nothing: "NothingFound | None") -> list[str]:
     """Return what was looked for and what exists instead, as lines with markup."""
     if nothing is None:
         return []
+    from keyhole.core.view.lists.nothing_text import nothing_notes, nothing_sentence
+    from keyhole.core.view.writing import note_texts
+
     texts = [nothing_sentence(nothing), *note_texts(*nothing_notes(nothing))]
     return [f"· {Content(text).markup}" for text in texts]
 
 
-def overview(status: Status | None) -> str:
+def overview(status: "Status | None") -> str:
     """Return how to search, followed by a summary of what is indexed."""
     if status is None or not status.files:
         return HINTS

@@ -3,24 +3,34 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.suggester import Suggester
 
 from keyhole.core.errors import QueryError
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
-from keyhole.core.syntax.languages import language_named
 from keyhole.core.types.choices import Mode, Role
-from keyhole.core.types.index import Inventory
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.inventory import Inventory
+
+if TYPE_CHECKING:
+    from keyhole.core.types.requests import SearchRequest
 
 _FILTER = re.compile(r"(?<!\S)(lang|path|kind|role|mode|tests|changed|limit):(\S*)")
 _QUOTED = re.compile(r'("[^"]+")')
 _PATH_FILTER = re.compile(r"(?<!\S)path:\S*")
 _OTHER_WORD = re.compile(r"(?<!\S)([a-z]+):([^\s:/]\S*)")
 _YES_OR_NO = {"yes": True, "no": False}
+
+
+def _is_language(name: str) -> bool:
+    from keyhole.core.syntax.languages import language_named
+
+    return language_named(name) is not None
+
+
 # Which values each filter accepts; those of the open ones depend on the index.
 _ACCEPTS: Mapping[str, Callable[[str], bool]] = {
-    "lang": lambda value: language_named(value) is not None,
+    "lang": _is_language,
     "path": bool,
     "kind": bool,
     "role": lambda value: value.lstrip("-") in list(Role),
@@ -33,8 +43,10 @@ _OPEN = ("path", "kind")
 FILTERS = tuple(_ACCEPTS)
 
 
-def read_query(line: str) -> SearchRequest:
+def read_query(line: str) -> "SearchRequest":
     """Parse a line into words and filters; a filter without a value yet, such as `lang:`, is ignored."""
+    from keyhole.core.types.requests import SearchRequest
+
     plain = _QUOTED.sub(" ", line)
     given: dict[str, str] = {name: value for name, value in _FILTER.findall(plain) if value}
     for name, value in _OTHER_WORD.findall(plain):

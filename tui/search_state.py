@@ -2,11 +2,14 @@
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.requests import SearchRequest
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.tui.query_syntax import read_query
+
+if TYPE_CHECKING:
+    from keyhole.core.types.requests import SearchRequest
 
 DETAILS = (Detail.MINIMAL, Detail.COMPACT, Detail.RICH, Detail.AUTO)
 BUDGETS = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 15_000, 20_000, 25_000)
@@ -19,7 +22,7 @@ class Variant:
     detail: Detail | None = None
     max_tokens: int | None = None
 
-    def of(self, request: SearchRequest) -> SearchRequest:
+    def of(self, request: "SearchRequest") -> "SearchRequest":
         """Return the request with this detail or budget."""
         if self.detail:
             request = replace(request, detail_level=self.detail)
@@ -47,7 +50,7 @@ class SearchState:
     offsets: tuple[int, ...] = (0,)
 
     @property
-    def request(self) -> SearchRequest:
+    def request(self) -> "SearchRequest":
         """The search as a request, the same as the CLI and MCP make."""
         return replace(
             read_query(self.line), detail_level=self.detail, max_tokens=self.max_tokens, offset=self.offsets[-1]

@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keyhole.core.types.choices import MapLevel
-from keyhole.core.types.requests import MapRequest
-from keyhole.core.types.syntax import Outline
 from keyhole.tui.document import Document
 
 if TYPE_CHECKING:
     from keyhole.core.index.rows import SymbolEntry
     from keyhole.core.search.match_marks import Marks
     from keyhole.core.service import Service
+    from keyhole.core.types.choices import MapLevel
+    from keyhole.core.types.syntax import Outline
     from keyhole.core.view.writing import View
 
 # Languages whose lines are paragraphs.
@@ -48,12 +47,14 @@ def source_document(path: str, source: FileText, marked: range, marks: "Marks | 
     )
 
 
-def read_map(service: "Service", path: str, level: MapLevel, max_tokens: int, offset: int = 0) -> "View":
+def read_map(service: "Service", path: str, level: "MapLevel", max_tokens: int, offset: int = 0) -> "View":
     """Return a page of the map of a file, as an agent gets it."""
+    from keyhole.core.types.requests import MapRequest
+
     return service.map_view(MapRequest(path, level, offset=offset, max_tokens=max_tokens))
 
 
-def read_outline(service: "Service", path: str) -> Outline:
+def read_outline(service: "Service", path: str) -> "Outline":
     """Return the symbols of a file."""
     from keyhole.core.syntax.parser_process import shared_parser
 

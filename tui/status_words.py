@@ -1,6 +1,6 @@
 """The sign, word and style of what an answer lacks and how a call ended; readable without colour."""
 
-from keyhole.core.types.calls import CallStatus
+from keyhole.core.types.completeness import CallStatus
 
 WORDS: dict[CallStatus, tuple[str, str]] = {
     CallStatus.PENDING: ("… pending", "$secondary"),

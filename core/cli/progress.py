@@ -10,7 +10,7 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from keyhole.core.notes import IndexMessage
-from keyhole.core.types.index import Progress
+from keyhole.core.types.inventory import Progress
 
 _PATH_WIDTH = 40
 

@@ -12,7 +12,7 @@ from keyhole.core.masking import Mask
 from keyhole.core.roles.file_roles import known_role
 from keyhole.core.types.choices import Role
 from keyhole.core.types.files import Candidate, Skip, SkipReason, Stamp
-from keyhole.core.types.index import IndexedFile
+from keyhole.core.types.inventory import IndexedFile
 
 _STAMP = "size, mtime_ns, ctime_ns, inode"
 

@@ -44,7 +44,7 @@ from keyhole.core.links.link_types import Declared, Link, LinkState, Resolution
 from keyhole.core.masking import Mask
 from keyhole.core.types.choices import Role
 from keyhole.core.types.files import Candidate, Skip, Stamp
-from keyhole.core.types.index import IndexedFile
+from keyhole.core.types.inventory import IndexedFile
 
 
 class FactStore(Protocol):

@@ -15,7 +15,8 @@ from keyhole.core.index.connection import system_problem
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal.file import CALL_COLUMNS, Identity, identity, open_for_reading
 from keyhole.core.processes import is_running
-from keyhole.core.types.calls import Call, CallStatus
+from keyhole.core.types.calls import Call
+from keyhole.core.types.completeness import CallStatus
 
 _BUSY_MS = 1_000
 _MOST_AT_ONCE = 1_000

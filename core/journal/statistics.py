@@ -7,8 +7,8 @@ from heapq import nlargest
 from math import ceil
 
 from keyhole.core.journal.reader import status_now
-from keyhole.core.types.calls import Call, CallStatus
-from keyhole.core.types.missing import Completeness
+from keyhole.core.types.calls import Call
+from keyhole.core.types.completeness import CallStatus, Completeness
 
 BINS = 10
 _SLOWEST = 5

@@ -15,7 +15,7 @@ import apsw
 from keyhole.core.index.connection import transaction
 from keyhole.core.journal.file import Identity, delete, identity, open_for_writing
 from keyhole.core.masking import mask_text
-from keyhole.core.types.calls import CallStatus
+from keyhole.core.types.completeness import CallStatus
 
 log = logging.getLogger("keyhole.journal")
 

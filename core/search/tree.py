@@ -10,7 +10,7 @@ from keyhole.core.index.rows import Found, Slice, SymbolEntry
 from keyhole.core.links.requests import Relation, TreeRequest
 from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.symbol_search import separate
-from keyhole.core.types.index import IndexedFile
+from keyhole.core.types.inventory import IndexedFile
 
 _LINES_LISTED = 5
 # More than any path has parts.

@@ -2,31 +2,8 @@
 
 import json
 from dataclasses import dataclass
-from enum import StrEnum
 
-from keyhole.core.types.missing import Completeness
-
-
-class CallStatus(StrEnum):
-    """How an agent's call ended, if it has: with an answer, which may lack something, or without one."""
-
-    PENDING = "pending"
-    COMPLETE = Completeness.COMPLETE
-    MORE_PAGES = Completeness.MORE_PAGES
-    PARTIAL = Completeness.PARTIAL
-    SHORTENED = Completeness.SHORTENED
-    CLIPPED = Completeness.CLIPPED
-    LEFT_OUT = Completeness.LEFT_OUT
-    ERROR = "error"
-    # The client gave up before there was an answer.
-    CANCELLED = "cancelled"
-    # The process that was to answer is gone.
-    LOST = "lost"
-
-    @property
-    def completeness(self) -> Completeness | None:
-        """What the answer lacks; None without an answer."""
-        return next((word for word in Completeness if word.value == self.value), None)
+from keyhole.core.types.completeness import CallStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,8 @@
-"""What an index run did, and what an index holds."""
+"""What an index run did, what the index holds, and which state of it an answer came from."""
 
 from dataclasses import dataclass
 
 from keyhole.core.types.files import Skip
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of an index run."""
-
-    done: int
-    total: int
-    chunks: int
-    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +61,6 @@ class Status:
     skips: tuple[Skip, ...]
     model_problem: str = ""
     outdated: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedFile:
-    """A file in the index."""
-
-    path: str
-    language: str
-    lines: int
-
-
-@dataclass(frozen=True, slots=True)
-class Inventory:
-    """Every path in the index, indexed or skipped, and every kind of symbol."""
-
-    files: tuple[IndexedFile, ...] = ()
-    skips: tuple[Skip, ...] = ()
-    kinds: tuple[str, ...] = ()
-    generation: int = 0
 
 
 @dataclass(frozen=True, slots=True)

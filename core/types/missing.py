@@ -4,26 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Completeness(StrEnum):
-    """What an answer lacks, in the words that banner, gauge, Traffic, Stats and filters share.
-
-    If several apply, the last one in this list is used. The last three are caused by the budget, and JSON calls all of
-    them `truncated`.
-    """
-
-    COMPLETE = "complete"
-    MORE_PAGES = "more pages"
-    PARTIAL = "partial"
-    SHORTENED = "shortened"
-    CLIPPED = "clipped"
-    LEFT_OUT = "left out"
-
-    @property
-    def is_truncated(self) -> bool:
-        """Whether the budget took something."""
-        return self in (Completeness.SHORTENED, Completeness.CLIPPED, Completeness.LEFT_OUT)
-
-
 class StaleReason(StrEnum):
     """Why files in an answer differ from the index."""
 

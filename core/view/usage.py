@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from keyhole.core.masking import mask_text
-from keyhole.core.types.missing import Completeness
-from keyhole.core.view.budget.sizes import TruncationInfo
-from keyhole.core.view.writing import View
+# The explorer draws its gauge before it needs any of these.
+if TYPE_CHECKING:
+    from keyhole.core.types.completeness import Completeness
+    from keyhole.core.view.budget.sizes import TruncationInfo
+    from keyhole.core.view.writing import View
 
 log = logging.getLogger("keyhole.view")
 # Nothing is printed unless a handler is attached: people already see the banner.
@@ -25,8 +27,8 @@ _seen: ContextVar["list[Usage] | None"] = ContextVar("seen", default=None)
 class Usage:
     """What one view lacks, and what its budget did to it."""
 
-    completeness: Completeness
-    info: TruncationInfo
+    completeness: "Completeness"
+    info: "TruncationInfo"
 
 
 @contextmanager
@@ -45,26 +47,30 @@ class MaskedFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, with secrets masked."""
+        from keyhole.core.masking import mask_text
+
         return mask_text(super().format(record))
 
 
 class Metrics:
     """Records every view."""
 
-    def record(self, tool: str, subject: str, view: View) -> None:
+    def record(self, tool: str, subject: str, view: "View") -> None:
         """Pass a view's usage on, and log a view that is nearly full or lacks something."""
+        from keyhole.core.masking import mask_text
+
         seen = _seen.get()
         if seen is not None:
             seen.append(Usage(view.completeness, view.truncation))
         _log(tool, mask_text(subject)[:_QUERY_SHOWN], view, utilisation(view.truncation))
 
 
-def utilisation(info: TruncationInfo) -> float:
+def utilisation(info: "TruncationInfo") -> float:
     """Return the share of the budget that a text uses, by whichever limit is closer."""
     return max(info.estimated_tokens / info.limit_tokens, info.estimated_chars / info.limit_chars)
 
 
-def _log(tool: str, subject: str, view: View, used: float) -> None:
+def _log(tool: str, subject: str, view: "View", used: float) -> None:
     info = view.truncation
     size = f"{info.estimated_tokens:,} of {info.limit_tokens:,} tokens, {info.estimated_chars:,} characters"
     if used > 1:

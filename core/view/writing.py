@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from keyhole.core.notes import Note
-from keyhole.core.types.missing import NONE_UNSHOWN, Completeness, Unshown
+from keyhole.core.types.completeness import Completeness
+from keyhole.core.types.missing import NONE_UNSHOWN, Unshown
 from keyhole.core.view.budget.sizes import Size, TruncationInfo, measure
 from keyhole.core.view.text import json_line, shorten
 

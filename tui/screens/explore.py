@@ -11,9 +11,6 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
-from keyhole.core.types.index import Inventory
-from keyhole.core.types.requests import SearchRequest
-from keyhole.core.types.results import SearchResult
 from keyhole.tui import keys
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
@@ -32,6 +29,9 @@ from keyhole.tui.widgets.results import SEARCHING, ResultList, nothing_left_out_
 from keyhole.tui.widgets.search_note import SearchNote, search_note
 
 if TYPE_CHECKING:
+    from keyhole.core.types.inventory import Inventory
+    from keyhole.core.types.requests import SearchRequest
+    from keyhole.core.types.results import SearchResult
     from keyhole.tui.answer import Answer, Row
     from keyhole.tui.history import Place
     from keyhole.tui.lens import Lens
@@ -148,11 +148,11 @@ class ExploreScreen(RememberedQueriesScreen):
 
     def _start_search(self) -> None:
         try:
-            request = self.search_state.request
+            request = self.search_state.request if self.search_state.line else None
         except KeyholeError as error:
             self._show_search_problem(error)
             return
-        if not request.query:
+        if not (request and request.query):
             self.show_problem("")
             self._show_nothing_asked()
         elif self.explorer.service is not None:
@@ -163,7 +163,7 @@ class ExploreScreen(RememberedQueriesScreen):
             known = self.answer.result if self.answer else None
             self.run_worker(partial(self._answer, self._number, request, known), thread=True, name="search")
 
-    def _answer(self, number: int, request: SearchRequest, known: SearchResult | None) -> None:
+    def _answer(self, number: int, request: "SearchRequest", known: "SearchResult | None") -> None:
         from keyhole.tui.answer import find_answer
         from keyhole.tui.messages import Answered, SearchFailed
 
@@ -298,7 +298,7 @@ class ExploreScreen(RememberedQueriesScreen):
         if self.answer is not None and self.explorer.index_state.phase == Phase.INDEXING:
             self._search()
 
-    def _on_inventory(self, inventory: Inventory) -> None:
+    def _on_inventory(self, inventory: "Inventory") -> None:
         """Search again after files have changed."""
         self.query_one(QueryLine).completion.words = Words.of(inventory)
         index = self.answer.result.index if self.answer else None

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from keyhole.core.types.index import Inventory
+from keyhole.core.types.inventory import Inventory
 from keyhole.tui import keys
 from keyhole.tui.index_state import Phase
 from keyhole.tui.key_names import key_of

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from keyhole.core.deadline import Deadline, within
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
-from keyhole.core.types.index import Inventory
+from keyhole.core.types.inventory import Inventory
 from keyhole.core.view.writing import head_text
 from keyhole.tui import keys
 from keyhole.tui.errors_for_explorer import problem_text

@@ -6,7 +6,7 @@ from textual.app import RenderResult
 from textual.content import Content
 from textual.widget import Widget
 
-from keyhole.core.types.calls import CallStatus
+from keyhole.core.types.completeness import CallStatus
 from keyhole.tui.status_words import WORDS
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from textual.content import Content
 from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.types.index import Status
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
@@ -21,6 +20,7 @@ from keyhole.tui.widgets.line_view import LineView
 if TYPE_CHECKING:
     from keyhole.core.clients import Delivery
     from keyhole.core.service import Service
+    from keyhole.core.types.index import Status
     from keyhole.tui.answer import Answer, Row
     from keyhole.tui.lens import Lens
     from keyhole.tui.messages import Loaded
@@ -62,7 +62,7 @@ class AnswerView(LineView):
         """Whether everything requested is shown."""
         return self._wanted is None
 
-    def show_overview(self, status: Status | None) -> None:
+    def show_overview(self, status: "Status | None") -> None:
         """Show how to search, and what is indexed."""
         self._wanted = self._shown = None
         self._show_document(Document(overview(status)), "")

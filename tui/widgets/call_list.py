@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from textual.content import Content
 
 from keyhole.core.journal.reader import status_now
-from keyhole.core.types.calls import Call, CallStatus
+from keyhole.core.types.calls import Call
+from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.text import name_text
 from keyhole.tui.status_words import WORDS
 from keyhole.tui.widgets.bars import set_title

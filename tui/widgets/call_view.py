@@ -8,7 +8,8 @@ from textual.content import Content
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.reader import is_lost
-from keyhole.core.types.calls import Call, CallStatus
+from keyhole.core.types.calls import Call
+from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.text import count_of
 from keyhole.tui.call_text import arguments_document, replay_diff, timing_text
 from keyhole.tui.document import Document

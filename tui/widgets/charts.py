@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from keyhole.core.journal.statistics import BINS, Group, Statistics
-from keyhole.core.types.calls import CallStatus
+from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.stats_text import arguments_text, bin_name, failures_text, milliseconds
 from keyhole.core.view.text import count_of, name_text
 from keyhole.core.view.usage import NEARLY_FULL

@@ -10,7 +10,7 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from keyhole.core.types.files import Skip
-from keyhole.core.types.index import IndexedFile, Inventory
+from keyhole.core.types.inventory import IndexedFile, Inventory
 from keyhole.core.view.text import one_line
 from keyhole.tui import keys
 from keyhole.tui.change_marks import COLOURS, FOLDER_MARK

@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from keyhole.core.types.calls import CallStatus
+from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.usage import NEARLY_FULL, utilisation
 from keyhole.tui.status_words import WORDS
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from keyhole.core.types.missing import Completeness, NothingFound, StaleReason
+from keyhole.core.types.completeness import Completeness
+from keyhole.core.types.missing import NothingFound, StaleReason
 from keyhole.core.view.budget.fitting import Plan
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.nothing_text import nothing_banner

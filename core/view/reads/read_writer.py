@@ -7,7 +7,8 @@ from keyhole.core.masking import Mask
 from keyhole.core.notes import Note
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.choices import Format
-from keyhole.core.types.missing import Completeness, Refusal
+from keyhole.core.types.completeness import Completeness
+from keyhole.core.types.missing import Refusal
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo
 from keyhole.core.view.masked import MaskedPlace, longest_first, masked_facts, masked_sentence, masks_in_lines
 from keyhole.core.view.reads.line_window import Piece, Position, Window
