@@ -11,6 +11,9 @@ ENDING_SIGNALS = tuple(
     signal.Signals[name] for name in ("SIGTERM", "SIGHUP", "SIGINT") if name in signal.Signals.__members__
 )
 
+# Half of the way down: work in the background still gets its share of a busy machine.
+_NICENESS = 10
+
 
 def is_running(process: int) -> bool:
     """Return whether a process is running; always True on Windows, where checking is not safe."""
@@ -30,6 +33,12 @@ def follow_parent(end: Callable[[], object] = lambda: os._exit(1)) -> None:
     """Make a worker process ignore Ctrl-C, which its parent handles, and call `end` when its parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(end,), daemon=True).start()
+
+
+def give_way() -> None:
+    """Let other processes go first: a key in the explorer or a call of an agent must not wait for an index run."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
 
 
 def _end_with_parent(end: Callable[[], object]) -> None:

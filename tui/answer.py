@@ -109,7 +109,7 @@ def find_answer(
 
 def _source_of(service: "Service", row: Row) -> FileText | None:
     with suppress(KeyholeError):  # The preview reports it when it loads the file itself.
-        return read_source(service, row.hit.path)
+        return read_source(service, row.hit.path, row.hit.line)
     return None
 
 

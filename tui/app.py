@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -41,6 +42,8 @@ EXIT_INTERRUPTED = 130
 # A full garbage collection takes longer than a key press may; young objects are still collected as usual.
 _QUIT_KEYS = ("ctrl+q", "ctrl+c")
 _GARBAGE_THRESHOLDS = (2_000, 20, 1_000)
+# How long another thread, such as an index run, may keep the interface waiting each time; Python's default is 5 ms.
+_SWITCH_SECONDS = 0.0005
 
 
 class KeyholeApp(Explorer):
@@ -115,6 +118,7 @@ class KeyholeApp(Explorer):
         gc.freeze()
         gc.set_threshold(*_GARBAGE_THRESHOLDS)
         gc.enable()
+        sys.setswitchinterval(_SWITCH_SECONDS)
         self.open_workspace()
         self._restore_screen()
         if self.start_notice:

@@ -1,12 +1,15 @@
 """A text with all that a view has to know to show it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from keyhole.tui.shown_line import ShownLine
 
 if TYPE_CHECKING:
+    from textual.content import Content
+
     from keyhole.core.index.rows import SymbolEntry
     from keyhole.core.search.match_marks import Marks
 
@@ -27,6 +30,8 @@ class Document:
     marks: "Marks | None" = None
     # The definitions, in order: the view shows which ones its first line is in.
     symbols: "tuple[SymbolEntry, ...]" = ()
+    # Lines that are in colour already, by number from 0; the view colours the others.
+    coloured: "Mapping[int, Content]" = field(default_factory=dict, compare=False)
 
     @cached_property
     def lines(self) -> list[str]:

@@ -23,6 +23,7 @@ from keyhole.core.types.choices import DEFAULT_PORT
 from keyhole.core.types.inventory import Inventory
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.key_names import key_of
@@ -147,7 +148,7 @@ class Explorer(App[None]):
 
     def open_workspace(self) -> None:
         """Open the workspace in a thread: its imports take time."""
-        self.run_worker(self._open_in_thread, thread=True, name="open")
+        run_in_thread(self, self._open_in_thread, "open")
 
     def _open_in_thread(self) -> None:
         from keyhole.tui.messages import Failed, Opened
@@ -216,7 +217,7 @@ class Explorer(App[None]):
         """Measure once what Keyhole's tool definitions cost each client."""
         if self.tools and self.service and self.tool_costs is None and not self._is_measuring:
             self._is_measuring = True
-            self.run_worker(partial(self._measure_tools, self.tools, self.service), thread=True, name="measure")
+            run_in_thread(self, partial(self._measure_tools, self.tools, self.service), "measure")
 
     def _measure_tools(self, tools: "Tools", service: "Service") -> None:
         from keyhole.tui.messages import ToolCostsMeasured
@@ -352,7 +353,7 @@ class Explorer(App[None]):
     def write_state(self) -> None:
         """Write what is remembered, in a thread: the user's folder may be on a slow disk."""
         self.note_state()
-        self.run_worker(self._write_state, thread=True, name="state")
+        run_in_thread(self, self._write_state, "state")
 
     def _write_state(self) -> None:
         if not self.state.flush():

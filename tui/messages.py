@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from keyhole.core.git.blame_line import Blame
     from keyhole.core.git.git_changes import GitChanges
-    from keyhole.core.index.rows import SymbolEntry
     from keyhole.core.journal.reader import Changes
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.links.requests import RelationRequest
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from keyhole.tui.history import Place
     from keyhole.tui.link_rows import LinkRow
     from keyhole.tui.names_to_find import FoundNames, NamesToFind
+    from keyhole.tui.sources import FileText
 
 
 @dataclass
@@ -145,13 +145,13 @@ class Loaded(Message):
     """A text to show is ready; `key` is the request it belongs to."""
 
     key: object
-    text: str
+    text: str = ""
     note: str = ""
     is_error: bool = False
     # Of a map: where its next page starts.
     next_offset: int | None = None
-    # Of a file: its definitions.
-    symbols: "tuple[SymbolEntry, ...]" = ()
+    # Of a file: its text with definitions and colours.
+    source: "FileText | None" = None
 
 
 @dataclass

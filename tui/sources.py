@@ -1,11 +1,14 @@
 """Reading files for display: their text, their map and their symbols."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from keyhole.tui.document import Document
 
 if TYPE_CHECKING:
+    from textual.content import Content
+
     from keyhole.core.index.rows import SymbolEntry
     from keyhole.core.search.match_marks import Marks
     from keyhole.core.service import Service
@@ -13,6 +16,9 @@ if TYPE_CHECKING:
     from keyhole.core.types.syntax import Outline
     from keyhole.core.view.writing import View
 
+# A view opens with some lines before the one it is about, and few terminals show more lines than this.
+_LINES_BEFORE = 20
+_SCREEN_LINES = 80
 # Languages whose lines are paragraphs.
 _PROSE = frozenset(("markdown", "rst", "text", "latex"))
 
@@ -23,12 +29,27 @@ class FileText:
 
     text: str
     symbols: "tuple[SymbolEntry, ...]" = ()
+    # Lines in colour, by number from 0: those that a view shows first.
+    coloured: "Mapping[int, Content]" = field(default_factory=dict)
 
 
-def read_source(service: "Service", path: str) -> FileText:
-    """Return a file, even if it is too large to be indexed."""
+def read_source(service: "Service", path: str, line: int = 1) -> FileText:
+    """Return a file, even if it is too large to be indexed, with colours for a view that opens at a line.
+
+    Colouring a screen takes longer than a key may wait, so it is done here, in the worker that reads the file.
+    """
     source = service.read(path)
-    return FileText(source.text, tuple(service.symbols_of(source)))
+    return FileText(source.text, tuple(service.symbols_of(source)), _coloured_around(path, source.text, line))
+
+
+def _coloured_around(path: str, text: str, line: int) -> "dict[int, Content]":
+    from keyhole.tui.source_colours import coloured, lexer_of
+
+    lines, lexer = text.split("\n"), lexer_of(path)
+    if not lexer:
+        return {}
+    start = max(0, min(line, len(lines)) - 1 - _LINES_BEFORE)
+    return dict(enumerate(coloured(lines, start, min(start + _SCREEN_LINES, len(lines)), lexer), start))
 
 
 def source_document(path: str, source: FileText, marked: range, marks: "Marks | None" = None) -> Document:
@@ -44,6 +65,7 @@ def source_document(path: str, source: FileText, marked: range, marks: "Marks | 
         wraps=detect_language(path, "").id in _PROSE,
         marks=marks.within(source.text) if marks else None,
         symbols=source.symbols,
+        coloured=source.coloured,
     )
 
 

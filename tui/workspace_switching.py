@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.view.text import name_text
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import key_of, marked_up_key
 from keyhole.tui.screens.workspaces_screen import WorkspacesScreen, workspace_choices
@@ -20,7 +21,7 @@ _SERVE = f"Press {key_of('traffic')}, then {key_of('serve')} to serve this works
 
 def choose_workspace(app: "Explorer") -> None:
     """Show the workspaces to choose from, once the recent ones are read."""
-    app.run_worker(partial(_read_recent, app), thread=True, name="workspaces")
+    run_in_thread(app, partial(_read_recent, app), "workspaces")
 
 
 def _read_recent(app: "Explorer") -> None:
@@ -42,7 +43,7 @@ def _show(app: "Explorer", recent: list[Path]) -> None:
 
 def switch_workspace(app: "Explorer", folder: Path) -> None:
     """Leave the workspace for another one, if that can be opened."""
-    app.run_worker(partial(_open, app, folder), thread=True, name="switch")
+    run_in_thread(app, partial(_open, app, folder), "switch")
 
 
 def _open(app: "Explorer", folder: Path) -> None:

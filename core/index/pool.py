@@ -11,7 +11,7 @@ from itertools import islice
 from multiprocessing import get_context
 
 from keyhole.core.index.prepare import Preparation, Prepared, prepare
-from keyhole.core.processes import follow_parent
+from keyhole.core.processes import follow_parent, give_way
 from keyhole.core.syntax.parser_process import shared_parser
 from keyhole.core.syntax.parser_worker import allow_cpu, limit_process
 from keyhole.core.types.files import Candidate
@@ -91,6 +91,7 @@ def _start_pool(workers: int) -> ProcessPoolExecutor:
 def _prepare_worker() -> None:
     follow_parent()
     limit_process()
+    give_way()
     # As in the process that writes: files leave no cycles, and looking for them takes a tenth of the time.
     gc.disable()
 

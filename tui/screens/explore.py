@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.tui import keys
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
@@ -161,7 +162,7 @@ class ExploreScreen(RememberedQueriesScreen):
                 self._progress.begin()
             # When only the detail or the budget changed, the results on the screen can be reused.
             known = self.answer.result if self.answer else None
-            self.run_worker(partial(self._answer, self._number, request, known), thread=True, name="search")
+            run_in_thread(self, partial(self._answer, self._number, request, known), "search")
 
     def _answer(self, number: int, request: "SearchRequest", known: "SearchResult | None") -> None:
         from keyhole.tui.answer import find_answer

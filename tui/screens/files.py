@@ -21,6 +21,7 @@ from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.text import count_of, name_text, one_line
 from keyhole.core.view.writing import View
 from keyhole.tui import keys
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.document import Document, ViewPlace
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import KeptView, Place
@@ -31,7 +32,7 @@ from keyhole.tui.reference_trail import TrailStep
 from keyhole.tui.screens.link_navigation import LinkNavigationScreen
 from keyhole.tui.screens.pick import Choice, PickScreen
 from keyhole.tui.search_state import next_budget
-from keyhole.tui.sources import FileText, read_map, read_outline, read_source, source_document
+from keyhole.tui.sources import read_map, read_outline, read_source, source_document
 from keyhole.tui.widgets.bars import chooser
 from keyhole.tui.widgets.file_tree import Entry, FileTree
 from keyhole.tui.widgets.line_view import LineView
@@ -178,13 +179,13 @@ class FilesScreen(LinkNavigationScreen):
         service = self.explorer.service
         if service is not None:
             self._wanted = wanted
-            self.run_worker(partial(self._load, service, self._wanted), thread=True, name="file")
+            run_in_thread(self, partial(self._load, service, self._wanted), "file")
 
     def _load(self, service: "Service", wanted: Opening) -> None:
         try:
             if wanted.tab == SOURCE:
-                source = read_source(service, wanted.path)
-                self.post_message(Loaded(wanted, source.text, symbols=source.symbols))
+                source = read_source(service, wanted.path, wanted.marked.start)
+                self.post_message(Loaded(wanted, source=source))
             else:
                 view = read_map(service, wanted.path, wanted.level, wanted.max_tokens, wanted.offsets[-1])
                 self.post_message(Loaded(wanted, view.text, note=_cost(view), next_offset=next_offset(view)))
@@ -203,9 +204,8 @@ class FilesScreen(LinkNavigationScreen):
         self._wanted = None
         self.opened, self._next_offset = opened, message.next_offset
         document = Document(message.text)
-        if opened.tab == SOURCE and not message.is_error:
-            source = FileText(message.text, message.symbols)
-            document = source_document(opened.path, source, opened.marked, opened.marks)
+        if message.source:
+            document = source_document(opened.path, message.source, opened.marked, opened.marks)
         self.view.show(document, line=opened.marked.start if opened.tab == SOURCE else 1)
         if opened.place:
             self.view.go_back_to(opened.place)
@@ -346,7 +346,7 @@ class FilesScreen(LinkNavigationScreen):
         service = self.explorer.service
         if self.opened and service:
             self._use_symbol, self._symbols_path = use_symbol, self.opened.path
-            self.run_worker(partial(self._find_symbols, service, self.opened.path), thread=True, name="symbols")
+            run_in_thread(self, partial(self._find_symbols, service, self.opened.path), "symbols")
 
     def action_show_tab(self, tab: str) -> None:
         """Go to a tab."""

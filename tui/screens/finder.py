@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from keyhole.core.types.inventory import Inventory
 from keyhole.tui import keys
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.index_state import Phase
 from keyhole.tui.key_names import key_of
 from keyhole.tui.messages import NamesFound, NamesRead
@@ -104,7 +105,7 @@ class FinderScreen(ModalScreen[None]):
         service = self.explorer.service
         if service and not self._is_reading:
             self._is_reading = True
-            self.run_worker(partial(self._read_in_thread, service), thread=True, name="names")
+            run_in_thread(self, partial(self._read_in_thread, service), "names")
         elif not service:
             self.set_timer(0.1, self._read)
 
@@ -140,7 +141,7 @@ class FinderScreen(ModalScreen[None]):
     def _start_search(self) -> None:
         self._is_searching = True
         work = partial(self._find, self._number, self._names, self.query_one(Input).value, self.scope)
-        self.run_worker(work, thread=True, name="find")
+        run_in_thread(self, work, "find")
 
     def _find(self, number: int, names: NamesToFind, typed: str, scope: str) -> None:
         self.post_message(NamesFound(number, names.find(typed, scope)))

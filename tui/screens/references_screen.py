@@ -17,6 +17,7 @@ from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.types.inventory import Inventory
 from keyhole.core.view.writing import head_text
 from keyhole.tui import keys
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.key_names import marked_up_key
@@ -120,7 +121,7 @@ class ReferencesScreen(PanesScreen):
         self._show_controls()
         self.set_timer(SAY_SEARCHING_AFTER, partial(self._say_searching, self._wanted))
         work = partial(self._answer, service, self._wanted, self._deadline)
-        self.run_worker(work, thread=True, name="references")
+        run_in_thread(self, work, "references")
 
     def _answer(self, service: "Service", request: ReferencesRequest, deadline: Deadline) -> None:
         try:

@@ -16,6 +16,7 @@ from keyhole.core.view.lists.relation_view import HOW_FOUND
 from keyhole.core.view.text import name_text
 from keyhole.tui import keys
 from keyhole.tui.answer import label_of
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.key_names import marked_up_key
@@ -70,7 +71,7 @@ class RelatedScreen(ModalScreen[Place | None]):
         rows.border_title = f"Code similar to {name_text(self._request.path, 50)}:{self._request.line}"
         rows.border_subtitle = f"⏎ Open · {marked_up_key('cancel')} Cancel"
         rows.say(["Searching…"])
-        self.run_worker(partial(self._answer, self._service), thread=True, name="related")
+        run_in_thread(self, partial(self._answer, self._service), "related")
 
     def _answer(self, service: "Service") -> None:
         try:

@@ -13,6 +13,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.statistics import statistics
 from keyhole.core.view.stats_text import stats_text
 from keyhole.tui import keys
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import marked_up_key
 from keyhole.tui.messages import StatisticsCounted
@@ -87,7 +88,7 @@ class StatsScreen(Scrolling, KeyholeScreen):
         service = self.explorer.service
         if service is not None and not self._is_counting:
             self._is_counting = True
-            self.run_worker(lambda: self._count(service), thread=True, name="stats")
+            run_in_thread(self, lambda: self._count(service), "stats")
 
     def _count(self, service: "Service") -> None:
         reader = service.journal_reader()

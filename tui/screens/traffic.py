@@ -15,6 +15,7 @@ from keyhole.core.types.calls import Call
 from keyhole.core.view.stats_text import milliseconds
 from keyhole.core.view.text import count_of, json_line
 from keyhole.tui import keys
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.call import tool_call
 from keyhole.tui.call_log import CallLog, read_filter
 from keyhole.tui.call_text import has_more_than_references, is_same_request, references_of, search_of
@@ -301,7 +302,7 @@ class TrafficScreen(QueryScreen):
         def start_replay(arguments: dict[str, object] | None) -> None:
             if arguments is not None:
                 self._is_replaying = True
-                self.run_worker(partial(self._replay, service, call, arguments), thread=True, name="replay")
+                run_in_thread(self, partial(self._replay, service, call, arguments), "replay")
 
         self.app.push_screen(ReplayScreen(call), start_replay)
 

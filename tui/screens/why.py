@@ -15,6 +15,7 @@ from keyhole.core.suggest import did_you_mean, suggest_paths
 from keyhole.core.types.requests import SearchRequest
 from keyhole.core.view.lists.search_view import explanation_text
 from keyhole.tui import keys
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import marked_up_key
@@ -83,7 +84,7 @@ class WhyScreen(ModalScreen[None]):
         self._path = path.strip()
         if self._path:
             work = partial(self._explain, self._number, self._path, int(line) if line else None)
-            self.run_worker(work, thread=True)
+            run_in_thread(self, work, "explain")
         else:
             self._show(_NO_PATH)
 

@@ -9,6 +9,7 @@ from textual.message import Message
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.notices import overview
@@ -80,7 +81,7 @@ class AnswerView(LineView):
             self._show_source(key.row, answer, answer.source)
         else:
             self._wanted = key
-            self.run_worker(partial(self._load, service, key, answer), thread=True, name="view")
+            run_in_thread(self, partial(self._load, service, key, answer), "view")
 
     def _load(self, service: "Service", key: ViewKey, answer: "Answer") -> None:
         """Make the text of a tab, in a worker."""
@@ -89,8 +90,8 @@ class AnswerView(LineView):
 
         try:
             if key.row:
-                source = read_source(service, key.row.hit.path)
-                self.post_message(Loaded(key, source.text, symbols=source.symbols))
+                source = read_source(service, key.row.hit.path, key.row.hit.line)
+                self.post_message(Loaded(key, source=source))
             elif key.versus:
                 compared = compare(service, answer, key.versus)
                 note = f"{answer.request.detail_level} → {key.versus}: {compared.difference} · v: compare with another"
@@ -111,8 +112,8 @@ class AnswerView(LineView):
         if message.is_error:
             self._show_document(Document(message.text), "")
             self.post_message(self.Seen())
-        elif key.row and self._answer:
-            self._show_source(key.row, self._answer, FileText(message.text, message.symbols))
+        elif key.row and self._answer and message.source:
+            self._show_source(key.row, self._answer, message.source)
         elif key.versus:
             self._show_document(Document(message.text, lexer="diff"), message.note)
         else:

@@ -9,6 +9,7 @@ from textual.reactive import reactive
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.view.text import name_text, one_line
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.messages import Blamed
 from keyhole.tui.widgets.bars import Line
 
@@ -71,7 +72,7 @@ class BlameBar(Line):
             self._show(place, known)
         else:
             self._is_asking = True
-            self.run_worker(partial(self._ask, place), thread=True, name="blame")
+            run_in_thread(self, partial(self._ask, place), "blame")
 
     def _ask(self, place: "Place") -> None:
         try:

@@ -11,6 +11,7 @@ from keyhole.core.journal.reader import is_lost
 from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.text import count_of
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.call_text import arguments_document, replay_diff, timing_text
 from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
@@ -91,7 +92,7 @@ class CallView(LineView):
             self._put(Document(_NO_REPLAY), "")
         else:
             self._wanted = key
-            self.run_worker(partial(self._load, service, key, summary), thread=True, name="call")
+            run_in_thread(self, partial(self._load, service, key, summary), "call")
 
     def _load(self, service: "Service", key: CallKey, summary: "Summary") -> None:
         """Read a call from the journal, in a worker."""

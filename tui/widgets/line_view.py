@@ -61,6 +61,7 @@ class LineView(FindingView):
             # What was selected in another text means nothing here.
             if self.is_attached and self.text_selection:
                 self.screen.clear_selection()
+        self._contents |= document.coloured
         super().show(document, line=line)
 
     def forget_drawn(self) -> None:
@@ -68,9 +69,8 @@ class LineView(FindingView):
         self._strips.clear()
 
     def notify_style_update(self) -> None:
-        """Drop the lines drawn in other colours."""
+        """Drop the rows drawn in other colours; lines name their colours, so they stay."""
         super().notify_style_update()
-        self._contents.clear()
         self._strips.clear()
 
     # Drawing

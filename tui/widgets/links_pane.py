@@ -13,6 +13,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import LinksRequest
 from keyhole.core.view.text import one_line
 from keyhole.tui import keys
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.link_rows import LinkRow, link_rows
@@ -84,7 +85,7 @@ class LinksPane(RowList):
         self._wanted, self.path = request, request.path
         self.border_title = "Links"
         self.border_subtitle = "⏎ Follow · < Back · > Forward · l Close"
-        self.run_worker(partial(self._answer, service, request), thread=True, name="links")
+        run_in_thread(self, partial(self._answer, service, request), "links")
 
     def _answer(self, service: "Service", request: LinksRequest) -> None:
         try:
@@ -110,7 +111,7 @@ class LinksPane(RowList):
         self._deadline.cancel()
         self._deadline, self._callers_wanted = Deadline(LONGEST_WAIT), Place(path, line or 0)
         work = partial(self._find_callers, service, self._callers_wanted, self._deadline)
-        self.run_worker(work, thread=True, name="callers")
+        run_in_thread(self, work, "callers")
 
     def forget_callers(self) -> None:
         """Remove the callers: they are those of another file."""

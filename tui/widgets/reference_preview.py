@@ -10,6 +10,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types.choices import Format
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.document import Document, ViewPlace
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
@@ -89,15 +90,15 @@ class ReferencePreview(LineView):
 
     def _load(self, service: "Service", wanted: _Wanted) -> None:
         self._wanted = wanted
-        self.run_worker(partial(self._read, service, wanted), thread=True, name="preview")
+        run_in_thread(self, partial(self._read, service, wanted), "preview")
 
     def _read(self, service: "Service", wanted: _Wanted) -> None:
         try:
             if wanted.request:
                 self.post_message(Loaded(wanted, service.relation_view(wanted.request).text))
             elif wanted.place:
-                source = read_source(service, wanted.place.path)
-                self.post_message(Loaded(wanted, source.text, symbols=source.symbols))
+                source = read_source(service, wanted.place.path, wanted.place.line)
+                self.post_message(Loaded(wanted, source=source))
         except KeyholeError as error:
             self.post_message(Loaded(wanted, f"✗ {problem_text(error)}\n", is_error=True))
 
@@ -109,8 +110,8 @@ class ReferencePreview(LineView):
             return
         if message.is_error:
             self._show(Document(message.text), "")
-        elif wanted.place:
-            self._show_source(wanted.place, FileText(message.text, message.symbols))
+        elif wanted.place and message.source:
+            self._show_source(wanted.place, message.source)
         else:
             self.show_text(message.text, "json")
 
