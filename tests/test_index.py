@@ -14,6 +14,7 @@ from discovery import settle
 from keyhole.core.errors import StoreError
 from keyhole.core.index.index_status import read_inventory, read_status
 from keyhole.core.index.location import INDEX_FILE, index_folder
+from keyhole.core.index.pool import _start_pool
 from keyhole.core.index.schema import VERSION
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
@@ -302,3 +303,12 @@ def test_a_run_that_wrote_much_leaves_the_words_in_one_part(root: Path, monkeypa
 def parts_of_words(root: Path) -> int:
     with Store(root.parent / "cache" / INDEX_FILE) as store:
         return int(store.value("SELECT count(DISTINCT segid) FROM chunk_words_idx"))
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="this system has no priorities")
+def test_workers_give_way_to_the_explorer_and_to_agents() -> None:
+    pool = _start_pool(1)
+    try:
+        assert pool.submit(os.nice, 0).result() > os.nice(0)
+    finally:
+        pool.shutdown()

@@ -249,6 +249,24 @@ def test_it_ends_when_its_window_is_gone_and_no_signal_says_so(root: Path) -> No
         terminal.process.kill()
 
 
+def test_it_goes_to_another_workspace_and_back(start: Callable[..., Terminal], root: Path) -> None:
+    other = root.parent / "second"
+    other.mkdir()
+    (other / "b.py").write_text("def other(): pass\n")
+    terminal = start(str(root), str(other))
+    terminal.shows("1 file")
+    for name in (b"second", b"project", b"second"):
+        # At first the search line has the focus, where letters are text.
+        terminal.send("\x1b")
+        time.sleep(0.3)
+        terminal.send_and_see("W\r", LEAVE_SCREEN)
+        terminal.send_and_see("", name)
+        terminal.shows("1 file")
+    terminal.send("\x03")
+    assert terminal.end() == 130
+    assert terminal.is_restored()
+
+
 def test_q_ends_it_outside_of_the_search_line(start: Callable[..., Terminal]) -> None:
     terminal = start()
     terminal.shows("✓ current")

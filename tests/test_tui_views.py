@@ -1,10 +1,13 @@
 """Views of text: wrapping, finding, going to lines, marks, selecting with the mouse, and coming back."""
 
 from pathlib import Path
+from threading import current_thread
+from typing import Any
 
 import pytest
 from driving import MIDDLE, ask, drive, explore, explorer, files, make_app, make_service, results_of, settle
 from driving import press as press_each
+from textual.content import Content
 from textual.events import Key
 from textual.geometry import Offset
 from textual.pilot import Pilot
@@ -13,6 +16,7 @@ from textual.widgets import Input, Static, Tree
 from keyhole.core.index.rows import SymbolEntry
 from keyhole.core.service import Service
 from keyhole.core.types.requests import SearchRequest
+from keyhole.tui import source_colours
 from keyhole.tui.document import Document
 from keyhole.tui.hit_marks import opening_line
 from keyhole.tui.screens.help import HelpScreen
@@ -624,5 +628,31 @@ def test_the_trail_of_references_restores_tab_cursor_and_scroll(large: Service) 
         await press_each(pilot, "]", "escape")
         assert len(screen.trail) == 1
         assert (rows.highlighted, view.place, screen.tab) == before
+
+    drive(make_app(large), steps)
+
+
+# Colours
+
+
+def test_opening_a_file_colours_nothing_in_the_interface(large: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Colouring a screen takes longer than a key may wait, so a worker does it."""
+    threads: list[str] = []
+    colour = source_colours.coloured
+
+    def noted(*arguments: Any) -> list[Content]:
+        threads.append(current_thread().name)
+        return colour(*arguments)
+
+    monkeypatch.setattr(source_colours, "coloured", noted)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await ask(pilot, "method_150", "enter")
+        assert "def method_150" in "".join(rows_of(view_of(pilot)))
+        await press(pilot, "t")
+        explorer(pilot).open_file("big.py", 300)
+        await settle(pilot)
+        assert threads
+        assert "MainThread" not in threads
 
     drive(make_app(large), steps)

@@ -1,11 +1,13 @@
 """Several workspaces: which can be chosen, how one goes to another, and what happens if it can't be opened."""
 
 import asyncio
+import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 from driving import drive, explorer, make_app, make_service, press, settle, wait_for, wait_until
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
@@ -70,6 +72,26 @@ def test_the_other_workspace_is_two_keys_away(acme: Service, other: Path, tmp_pa
     assert app.return_code == 0
     assert app.workspaces
     assert app.workspaces.opened == [acme.root, other]
+
+
+def test_keys_typed_at_once_choose_the_other_workspace(
+    acme: Service, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_slowly(_: WorkspaceState) -> list[Path]:
+        time.sleep(0.3)
+        return []
+
+    monkeypatch.setattr(WorkspaceState, "recent_workspaces", read_slowly)
+    app = app_with(acme, other)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await press(pilot, "escape")
+        for key in ("W", "enter"):
+            pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+        await wait_for(pilot, lambda _: next_of(app))
+
+    drive(app, steps)
+    assert next_of(app) == (other, "")
 
 
 def test_any_folder_can_be_typed_and_the_server_is_stopped(acme: Service, other: Path) -> None:

@@ -270,11 +270,11 @@ class KeyholeApp(Explorer):
         """Find a file or a symbol by name."""
         self.find_name()
 
-    def action_workspaces(self) -> None:
+    async def action_workspaces(self) -> None:
         """Choose another workspace."""
         from keyhole.tui.workspace_switching import choose_workspace
 
-        choose_workspace(self)
+        await choose_workspace(self)
 
     def action_interrupt(self) -> None:
         """Quit immediately."""

@@ -1,5 +1,6 @@
 """Going to another workspace: choosing it, checking that it can be opened, and leaving this one for it."""
 
+import asyncio
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,16 +20,9 @@ if TYPE_CHECKING:
 _SERVE = f"Press {key_of('traffic')}, then {key_of('serve')} to serve this workspace."
 
 
-def choose_workspace(app: "Explorer") -> None:
-    """Show the workspaces to choose from, once the recent ones are read."""
-    run_in_thread(app, partial(_read_recent, app), "workspaces")
-
-
-def _read_recent(app: "Explorer") -> None:
-    app.call_later(_show, app, app.state.recent_workspaces())
-
-
-def _show(app: "Explorer", recent: list[Path]) -> None:
+async def choose_workspace(app: "Explorer") -> None:
+    """Show the workspaces to choose from; the next key is for this list, so it waits until the list is there."""
+    recent = await asyncio.to_thread(app.state.recent_workspaces)
     opened = app.workspaces.opened if app.workspaces else []
     choices = workspace_choices(app.root, opened, recent)
     other = next((number for number, choice in enumerate(choices) if choice.value != str(app.root)), 0)
