@@ -163,7 +163,8 @@ def row(path: str, line: int, last: int) -> Hit:
 @pytest.mark.parametrize("line_numbers", [True, False])
 @given(hostile, hostile, hostile)
 def test_no_source_can_fake_the_frame_of_a_search(line_numbers: bool, before: str, text: str, after: str) -> None:
-    before, text = (f"{part}\n" if part else "" for part in (before, text))
+    # What a result names has at least one line.
+    before, text = f"{before}\n" if before else "", f"{text}\n"
     first = before.count("\n") + 1
     stretch = Stretch(first, text)
     hit = replace(row("a.txt", first, first), passage=Passage(text, before, after, (), (stretch,)))
