@@ -72,11 +72,11 @@ clean:
 $(READY): pyproject.toml constraints.txt
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing $(VENV) && \
-		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable . --group dev; \
+		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable '.[web]' --group dev; \
 	else \
 		python3 -m venv $(VENV) && \
 		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip && \
-		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --group dev; \
+		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[web]' --group dev; \
 	fi
-	@$(VENV)/bin/python -m compileall -q core tui mcp_server assets
+	@$(VENV)/bin/python -m compileall -q core tui mcp_server web_server assets
 	@touch $@

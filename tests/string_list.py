@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SOURCES = ("core", "tui", "mcp_server")
+SOURCES = ("core", "tui", "mcp_server", "web_server")
 TEXTS = (
     "README.md",
     "CONTRIBUTING.md",

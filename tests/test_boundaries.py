@@ -12,7 +12,7 @@ from keyhole.core.index import schema
 from keyhole.core.journal.file import open_for_writing
 
 REPOSITORY = Path(__file__).parent.parent
-PACKAGES = ("core", "tui", "mcp_server")
+PACKAGES = ("core", "tui", "mcp_server", "web_server")
 HOMES_OF_SQL = ("core/index/", "core/journal/")
 
 STATEMENT = re.compile(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parent.parent
-PACKAGES = ("core", "tui", "mcp_server")
+PACKAGES = ("core", "tui", "mcp_server", "web_server")
 
 
 def modules() -> list[Path]:
@@ -70,5 +70,5 @@ def test_what_the_architecture_names_is_there() -> None:
             found = [node for node in ast.walk(defined) if getattr(node, "name", None) == part]
             assert found, f"{name}: {member}"
             defined = found[0]  # type: ignore[assignment]  # a class or a function has a body, like a module
-    for folder in re.findall(r"`((?:core|tui|mcp_server)(?:/\w+)*)`", text):
+    for folder in re.findall(r"`((?:core|tui|mcp_server|web_server)(?:/\w+)*)`", text):
         assert (REPOSITORY / folder).is_dir(), folder

@@ -48,7 +48,9 @@ def test_commands_and_tools_that_are_named_exist() -> None:
 
 def facts_given() -> Iterator[tuple[str, set[str]]]:
     """Return every raised error that has a kind, with the names of its facts."""
-    for path in [path for folder in ("core", "tui", "mcp_server") for path in (REPOSITORY / folder).rglob("*.py")]:
+    for path in [
+        path for folder in ("core", "tui", "mcp_server", "web_server") for path in (REPOSITORY / folder).rglob("*.py")
+    ]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and len(node.args) == 2 and isinstance(node.args[1], ast.Attribute):
                 kind = node.args[1]

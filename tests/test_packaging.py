@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parent.parent
-SHIPPED = ("core", "tui", "mcp_server", "assets")
+SHIPPED = ("core", "tui", "mcp_server", "web_server", "assets")
 HEAVY = {
     "numpy",
     "model2vec",
@@ -19,6 +19,7 @@ HEAVY = {
     "textual",
     "fastmcp",
     "mcp",
+    "aiohttp",
     "pydantic",
     "apsw",
     "tomlkit",

@@ -121,7 +121,9 @@ def holds_texts(node: ast.expr) -> bool:
 
 
 def all_decisions() -> set[tuple[str, str]]:
-    paths = [path for folder in ("core", "tui", "mcp_server") for path in sorted((ROOT / folder).rglob("*.py"))]
+    paths = [
+        path for folder in ("core", "tui", "mcp_server", "web_server") for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
     assert len(paths) > 150
     return {(path.relative_to(ROOT).as_posix(), found) for path in paths for found in find_decisions(path.read_text())}
 

@@ -8,6 +8,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.view.text import name_text
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import key_of, marked_up_key
+from keyhole.tui.local_only import LocalOnly
 from keyhole.tui.screens.workspaces_screen import WorkspacesScreen, workspace_choices
 from keyhole.tui.server_state import ServerPhase
 from keyhole.tui.workspaces import NextWorkspace
@@ -20,6 +21,8 @@ _SERVE = f"Press {key_of('traffic')}, then {key_of('serve')} to serve this works
 
 def choose_workspace(app: "Explorer") -> None:
     """Show the workspaces to choose from, once the recent ones are read."""
+    if app.refuses(LocalOnly.WORKSPACES):
+        return
     app.run_worker(partial(_read_recent, app), thread=True, name="workspaces")
 
 
@@ -42,6 +45,8 @@ def _show(app: "Explorer", recent: list[Path]) -> None:
 
 def switch_workspace(app: "Explorer", folder: Path) -> None:
     """Leave the workspace for another one, if that can be opened."""
+    if app.refuses(LocalOnly.WORKSPACES):
+        return
     app.run_worker(partial(_open, app, folder), thread=True, name="switch")
 
 
