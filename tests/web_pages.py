@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-from served import environment
+from acme import write_acme
 
 PATIENCE = 60.0
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?<>=$]*[a-zA-Z]|\][^\x07]*\x07|.)")
@@ -40,15 +40,29 @@ class WebServer:
         return self.process.returncode
 
 
+def write_indexed(base: Path) -> Path:
+    """Write a workspace into a folder of its own, index it, and return the folder around it."""
+    root = write_acme(base / "acme")
+    command = [sys.executable, "-m", "keyhole", "index"]
+    subprocess.run(command, cwd=root, env=web_environment(base), capture_output=True, check=True)
+    return base
+
+
+def web_environment(base: Path) -> dict[str, str]:
+    """Return variables that keep all files of Keyhole in a folder, and the user's settings out."""
+    inherited = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return {**inherited, "HOME": str(base), "KEYHOLE_CACHE_DIR": str(base / "cache"), "KEYHOLE_INDEX_MODEL": "none"}
+
+
 @contextmanager
-def serve_web(base: Path, *arguments: str, folder: str = "proj", **variables: str) -> Iterator[WebServer]:
+def serve_web(base: Path, *arguments: str, folder: str = "acme", **variables: str) -> Iterator[WebServer]:
     """Start a server on a workspace with a free port."""
     process = subprocess.Popen(
         [sys.executable, "-m", "keyhole", "web", "--port", "0", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**environment(base), **variables},
+        env={**web_environment(base), **variables},
         cwd=base / folder,
     )
     try:
@@ -62,6 +76,11 @@ def serve_web(base: Path, *arguments: str, folder: str = "proj", **variables: st
     finally:
         process.kill()
         process.communicate()
+
+
+def plain_text(drawn: bytes) -> str:
+    """Return what is drawn without colours and places."""
+    return _ESCAPES.sub("", drawn.decode(errors="replace"))
 
 
 class WebPage:
@@ -86,7 +105,7 @@ class WebPage:
 
     @property
     def text(self) -> str:
-        return _ESCAPES.sub("", self.drawn.decode(errors="replace"))
+        return plain_text(self.drawn)
 
     def forget(self) -> None:
         """Forget what was drawn so far."""
