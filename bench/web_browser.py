@@ -177,7 +177,9 @@ async def check_all(base: Path, screenshot: Path | None) -> dict[str, object]:
             await check_strangers(browser, server, checks)
             requests = len(requests_of(owner))
             await browser.close(owner)
-            checks.note("closing the tab ends its explorer", is_true=await becomes_true(lambda: not explorers_of(server)))
+            checks.note(
+                "closing the tab ends its explorer", is_true=await becomes_true(lambda: not explorers_of(server))
+            )
         checks.note("the server stops cleanly", is_true=server.stop() == 0)
     return {"browser": version, "requests of the page": requests, **checks.results}
 

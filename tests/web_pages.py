@@ -145,11 +145,3 @@ def explorers_of(server: WebServer) -> list[int]:
         ["ps", "-o", "pid=,stat=", "--ppid", str(server.process.pid)], capture_output=True, text=True, check=False
     ).stdout
     return [int(row.split()[0]) for row in listed.splitlines() if "Z" not in row.split()[1]]
-
-
-def is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
