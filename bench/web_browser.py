@@ -77,6 +77,11 @@ async def becomes_true(condition: Callable[[], bool]) -> bool:
     return True
 
 
+async def is_loaded(tab: Tab) -> bool:
+    """Wait until a page is loaded, and return whether it is."""
+    return await becomes_true(lambda: bool(tab.happened("Page.loadEventFired")))
+
+
 async def check_explorer(browser: Browser, server: WebServer, checks: Checks, screenshot: Path | None) -> Tab:
     """Use the explorer as its owner does."""
     tab = await browser.open(script=_NOTE_COPIES)
@@ -115,14 +120,14 @@ async def check_strangers(browser: Browser, server: WebServer, checks: Checks) -
     for what, address in (("without the token", "/"), ("with a wrong token", "/?token=wrong")):
         tab = await browser.open(is_stranger=True)
         await tab.send("Page.navigate", url=server.address + address)
-        await becomes_true(lambda tab=tab: bool(tab.happened("Page.loadEventFired")))
+        await is_loaded(tab)
         text = await tab.run("document.body.innerText")
         statuses = [event["response"]["status"] for event in tab.happened("Network.responseReceived")]
         checks.note(f"a browser {what} is refused", is_true=text.startswith("Rejected") and 403 in statuses)
     async with other_site() as other:
         tab = await browser.open()
         await tab.send("Page.navigate", url=other)
-        await becomes_true(lambda: bool(tab.happened("Page.loadEventFired")))
+        await is_loaded(tab)
         # Ports do not count for cookies, so the browser sends the owner's cookie along.
         before = explorers_of(server)
         is_refused = await tab.run(_ATTACK.replace("HOST", server.host)) == "refused"

@@ -34,7 +34,7 @@ _OTHERS = {
 }
 
 
-class Page:
+class ExplorerPage:
     """Serves the page of each workspace."""
 
     def __init__(self, names: list[str]) -> None:

@@ -13,7 +13,7 @@ from keyhole.core.listening import is_loopback, listen
 from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.types.choices import TOKEN_PLACEHOLDER
 from keyhole.core.untrusted_text import visible
-from keyhole.web_server.page import Page, add_headers, static_routes
+from keyhole.web_server.page import ExplorerPage, add_headers, static_routes
 from keyhole.web_server.sessions import Sessions
 from keyhole.web_server.visitor_check import VisitorCheck
 
@@ -50,7 +50,7 @@ def _opening_text(workspaces: Sequence[ServedWorkspace], address: str, token: st
 
 def _application(workspaces: Sequence[ServedWorkspace], check: VisitorCheck) -> web.Application:
     sessions = Sessions([workspace.command for workspace in workspaces])
-    page = Page([workspace.root.name for workspace in workspaces])
+    page = ExplorerPage([workspace.root.name for workspace in workspaces])
     application = web.Application(middlewares=[check.check])
     application.add_routes(
         [

@@ -76,10 +76,10 @@ async def _draw(process: AppProcess, socket: web.WebSocketResponse) -> None:
 async def _pass_on(text: str, process: AppProcess) -> None:
     """Pass on one message of the page: a name and, for some, a value. Others are ignored."""
     try:
-        message = json.loads(text)
+        sent = json.loads(text)
     except ValueError:
         return
-    match message:
+    match sent:
         case ["stdin", str(typed)]:
             await process.type(typed)
         case ["resize", {"width": int(width), "height": int(height)}]:
