@@ -54,7 +54,7 @@ async def show_lens(pilot: Pilot[None]) -> None:
 
 
 async def show_callers(pilot: Pilot[None]) -> None:
-    await ask(pilot, "full_dispatch_request mode:symbol", "enter", "u", "c", "enter")
+    await ask(pilot, "Flask.make_response mode:symbol", "enter", "u", "c", "enter")
 
 
 PICTURES = {
