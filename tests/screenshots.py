@@ -54,7 +54,7 @@ async def show_lens(pilot: Pilot[None]) -> None:
 
 
 async def show_callers(pilot: Pilot[None]) -> None:
-    await ask(pilot, "Flask.make_response mode:symbol", "enter", "u", "c", "enter")
+    await ask(pilot, "locate_app mode:symbol", "enter", "u", "c", "enter")
 
 
 PICTURES = {
