@@ -3,6 +3,7 @@
 import asyncio
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -142,8 +143,8 @@ async def test_everything_the_page_loads_comes_from_the_server(server: WebServer
     async with visit(server) as browser:
         async with browser.get(f"{server.address}/") as answer:
             page = await answer.text()
-        (socket,) = re.findall(r'websocket-url="([^"]*)"', page)
-        assert socket == f"ws://{server.host}/ws/1"
+        (connected,) = re.findall(r'websocket-url="([^"]*)"', page)
+        assert connected == f"ws://{server.host}/ws/1"
         loaded = re.findall(r'(?:src|href)="([^"]*)"', page)
         style = files("keyhole.assets").joinpath("web", "page.css").read_text("utf-8")
         loaded += re.findall(r'url\("?([^")]*)', style)
@@ -156,7 +157,7 @@ async def test_everything_the_page_loads_comes_from_the_server(server: WebServer
         if not name.endswith(".ttf"):
             text = re.sub(r"/\*.*?\*/", "", file.read_text("utf-8"), flags=re.DOTALL)
             assert re.findall(r"https?://[\w.]+|@import", text) == [], name
-    assert "//" not in page.replace(socket, "")
+    assert "//" not in page.replace(connected, "")
 
 
 async def test_the_address_with_the_token_becomes_one_without(server: WebServer) -> None:
@@ -166,6 +167,10 @@ async def test_the_address_with_the_token_becomes_one_without(server: WebServer)
         cookie = answer.headers["Set-Cookie"]
         assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
         assert server.token not in cookie
+    for path in ("//example.org/", "/%5Cexample.org", "/static/", "/nothing"):
+        address = f"{server.address}{path}?token={server.token}"
+        async with aiohttp.ClientSession() as stranger, stranger.get(address, allow_redirects=False) as answer:
+            assert (path, answer.headers["Location"]) == (path, "/")
     async with visit(server) as browser:
         async with browser.get(f"{server.address}/?ping=http://example.org", allow_redirects=False) as answer:
             assert (answer.status, answer.headers["Location"]) == (303, "/")
@@ -250,6 +255,15 @@ def test_which_hosts_are_the_servers_own(bound: str, own: list[str], foreign: li
 # How it ends
 
 
+def send_junk(server: WebServer) -> None:
+    """Send what is no HTTP, and wait for the answers."""
+    host, _, port = server.host.partition(":")
+    for junk in (b"\x16\x03\x01\x02\r\n\r\n", b"GET /\xff HTTP/1.1\r\n\r\n", b"GET /" + b"a" * 100_000):
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(junk)
+            assert b"400 Bad Request" in connection.recv(1_000)
+
+
 async def explorer_of(server: WebServer, page: WebPage) -> int:
     await page.see("Explore")
     (explorer,) = explorers_of(server)
@@ -282,8 +296,11 @@ async def test_a_token_that_was_given_is_neither_printed_nor_passed_on(base: Pat
             explorer = await explorer_of(server, page)
             if Path("/proc/self/environ").exists():
                 assert token.encode() not in Path(f"/proc/{explorer}/environ").read_bytes()
+            send_junk(server)
             # Ctrl+C ends everything.
-            assert await asyncio.to_thread(server.stop, signal.SIGINT) == 0
+            server.process.send_signal(signal.SIGINT)
+            _, errors = await asyncio.to_thread(server.process.communicate, timeout=PATIENCE)
+            assert (server.process.returncode, errors) == (0, "")
             assert not is_running(explorer)
 
 

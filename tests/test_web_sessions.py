@@ -89,6 +89,17 @@ async def test_a_long_error_of_an_explorer_is_shortened() -> None:
         assert len(page.text) == 4_000
 
 
+async def test_an_explorer_that_the_system_does_not_start_is_an_error_on_the_page() -> None:
+    async with (
+        served(["/nothing/here"]) as address,
+        aiohttp.ClientSession() as browser,
+        browser.ws_connect(address) as socket,
+    ):
+        page = WebPage(socket)
+        await page.closed()
+        assert page.text == "keyhole: the explorer could not start (No such file or directory)\r\n"
+
+
 async def test_the_server_stops_even_if_its_explorers_do_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(app_process, "_PATIENCE", (0.1, 0.1))
     note = tmp_path / "process"

@@ -1,6 +1,7 @@
 """Runs the server for browsers until a signal ends it."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,6 +68,8 @@ def _application(workspaces: Sequence[ServedWorkspace], check: VisitorCheck) -> 
 
 async def _serve(application: web.Application, listener: socket.socket) -> None:
     """Serve until a signal comes, then end the explorers."""
+    # Whoever can connect could fill the log with tracebacks of requests that are no HTTP.
+    logging.getLogger("aiohttp").addHandler(logging.NullHandler())
     stopped = asyncio.Event()
     for number in ENDING_SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)

@@ -48,9 +48,13 @@ class Sessions:
         await asyncio.gather(*(socket.close(code=WSCloseCode.GOING_AWAY) for socket in self._sockets))
 
     async def _explore(self, socket: web.WebSocketResponse, command: Sequence[str], request: web.Request) -> None:
-        process = await AppProcess.start(
-            command, _number(request.query.get("width"), 80), _number(request.query.get("height"), 24)
-        )
+        width, height = _number(request.query.get("width"), 80), _number(request.query.get("height"), 24)
+        try:
+            process = await AppProcess.start(command, width, height)
+        except OSError as error:
+            await socket.send_bytes(f"keyhole: the explorer could not start ({error.strerror})\r\n".encode())
+            await socket.close()
+            return
         drawing = asyncio.create_task(_draw(process, socket))
         try:
             async for message in socket:

@@ -47,7 +47,8 @@ class VisitorCheck:
         """Exchange the token for a cookie: the browser continues without it, so no history or referrer has it."""
         if not _is_same(request.query["token"], self._token):
             raise web.HTTPForbidden(text=f"Rejected: wrong token. {_ADVICE}")
-        answer = web.HTTPSeeOther(request.path)
+        # Not the path as it was sent: `//example.org/` would be another site.
+        answer = web.HTTPSeeOther(f"/{request.match_info.get('number', '')}")
         answer.set_cookie(self._cookie, self._session, httponly=True, samesite="Strict", path="/")
         return answer
 
