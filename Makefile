@@ -4,7 +4,7 @@ READY := $(VENV)/.ready
 PATH_ARG ?= .
 TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or 2) * 3 // 2))")
 
-.PHONY: run test test-long fuzz kill-test references-quality lint conformance format bench screenshots clean
+.PHONY: run test test-long fuzz kill-test web-test references-quality lint conformance format bench screenshots clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -27,6 +27,10 @@ fuzz: $(READY)
 # 300 kills of index, explorer and server at random moments, each compared with a fresh index; about ten minutes.
 kill-test: $(READY)
 	$(VENV)/bin/python bench/kill_test.py --record
+
+# The explorer in Chromium, which must be installed, with the network off; less than a minute.
+web-test: $(READY)
+	$(VENV)/bin/python bench/web_browser.py --record
 
 # References compared with language servers, which are downloaded the first time; about ten minutes.
 references-quality: $(READY)
@@ -72,11 +76,11 @@ clean:
 $(READY): pyproject.toml constraints.txt
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing $(VENV) && \
-		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable . --group dev; \
+		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable '.[web]' --group dev; \
 	else \
 		python3 -m venv $(VENV) && \
 		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip && \
-		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --group dev; \
+		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[web]' --group dev; \
 	fi
 	@$(VENV)/bin/python -m compileall -q core tui mcp_server assets
 	@touch $@

@@ -16,10 +16,18 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from keyhole.core.errors import ErrorKind, PortError
+from keyhole.core.listening import listen
 from keyhole.core.service import Service
 from keyhole.mcp_server.http_processes import SharedListener
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
-from keyhole.mcp_server.run_server import client_setup, http_options, listen, quiet_libraries, uvicorn_options, verifier
+from keyhole.mcp_server.run_server import (
+    ENDPOINT,
+    client_setup,
+    http_options,
+    quiet_libraries,
+    uvicorn_options,
+    verifier,
+)
 
 if TYPE_CHECKING:
     import uvicorn
@@ -58,7 +66,8 @@ class EmbeddedServer:
         """Serve a workspace on this machine; port 0 picks a free one. Rejected requests go to `on_rejection`."""
         # The server opens the index separately, so that the explorer never waits for an agent's search.
         own = Service(service.root, service.settings)
-        plain, address = listen(HOST, port)
+        plain, base = listen(HOST, port)
+        address = base + ENDPOINT
         listener = SharedListener.alone(plain)
         token = token or secrets.token_urlsafe(24)
         try:

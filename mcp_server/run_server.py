@@ -5,19 +5,19 @@ import json
 import logging
 import os
 import signal
-import socket
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keyhole.core.config import Settings
-from keyhole.core.errors import ErrorKind, PortError, WorkspaceError
+from keyhole.core.errors import ErrorKind, WorkspaceError
+from keyhole.core.listening import is_loopback, listen
 from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.service import Service
+from keyhole.core.types.choices import TOKEN_PLACEHOLDER
 from keyhole.core.view.usage import MaskedFormatter
 from keyhole.mcp_server.checked_http import CheckedRequests
 from keyhole.mcp_server.checked_stdio import checked_streams
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
 
 ENDPOINT = "/mcp"
-# In place of a token that the user gave: the output may go to a log.
-PLACEHOLDER = "YOUR_TOKEN"
 _WARNING = ("keyhole.mcp", "keyhole.journal")
 
 
@@ -55,7 +53,7 @@ def run_http(  # noqa: PLR0913  # each is an option of the command
     if not is_loopback(host) and not token:
         raise WorkspaceError(f"refusing to serve on {host} without a token", ErrorKind.NO_TOKEN)
     listener, address = listen(host, port)
-    print(connect_text(address, token if shows_token or not token else PLACEHOLDER), flush=True)
+    print(connect_text(address + ENDPOINT, token if shows_token or not token else TOKEN_PLACEHOLDER), flush=True)
     serve_from_processes(processes, listener, partial(_serve_http, service.root, service.settings, token))
 
 
@@ -111,16 +109,6 @@ def uvicorn_options() -> dict[str, Any]:
     }
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether an address can be reached only from this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def connect_text(address: str, token: str | None) -> str:
     """Return the address of the server and the configuration to paste into a client."""
     return f"Serving agents at {address}\n{client_setup(address, token)}"
@@ -170,19 +158,6 @@ def _leave(journal: "Journal | None") -> None:
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(0)
-
-
-def listen(host: str, port: int) -> tuple[socket.socket, str]:
-    """Listen on a port, or on any free one for 0; return the socket and its address."""
-    try:
-        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        raise PortError(f"cannot listen on {host}:{port} ({error.strerror})", ErrorKind.TAKEN_PORT) from error
-    # Accepted connections inherit this. asyncio sets it too, but not on a listener that was made without a protocol
-    # number, and then every answer after the first waits 40 ms for the client to acknowledge the headers.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    shown = f"[{host}]" if ":" in host else host
-    return listener, f"http://{shown}:{listener.getsockname()[1]}{ENDPOINT}"
 
 
 def verifier(token: str) -> "TokenVerifier":

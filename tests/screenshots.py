@@ -1,4 +1,4 @@
-"""Take the README's pictures with the real explorer on a small workspace: `make screenshots`."""
+"""Take the README's pictures with the real explorer, a real project and real calls: `make screenshots`."""
 
 import asyncio
 import os
@@ -7,9 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from acme import write_acme
-from driving import LARGE, ask, explore, explorer, make_app, make_service, press, settle, wait_until, watch
-from recorded_calls import record
+from driving import LARGE, ask, explore, explorer, make_app, press, settle, wait_until, watch
+from real_project import CALLS, SESSIONS, hold_conversations, real_service
 from textual.pilot import Pilot
 
 from keyhole.core.types.choices import Detail
@@ -21,26 +20,26 @@ _REMOTE_FONTS = re.compile(r"@font-face\s*{[^}]*}")
 
 
 async def show_search(pilot: Pilot[None]) -> None:
-    await ask(pilot, "retry backoff", "enter")
+    await ask(pilot, "sign the session cookie", "enter")
 
 
 async def show_text(pilot: Pilot[None]) -> None:
     explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=2_000)
-    await ask(pilot, "handle event limit:50", "enter", "]")
+    await ask(pilot, "register blueprint limit:50", "enter", "]")
 
 
 async def show_diff(pilot: Pilot[None]) -> None:
-    await ask(pilot, "backoff", "enter", "v", "t")
+    await ask(pilot, "url_for", "enter", "v", "t")
 
 
 async def show_files(pilot: Pilot[None]) -> None:
-    explorer(pilot).open_file("src/acme/retry.py", 1)
+    explorer(pilot).open_file(SESSIONS, 1)
     await settle(pilot)
     await press(pilot, "]")
 
 
 async def show_traffic(pilot: Pilot[None]) -> None:
-    await watch(pilot)
+    await watch(pilot, CALLS)
     await press(pilot, *"jjj", "m", "k")
 
 
@@ -50,12 +49,12 @@ async def show_stats(pilot: Pilot[None]) -> None:
 
 async def show_lens(pilot: Pilot[None]) -> None:
     explore(pilot).search_state = SearchState(detail=Detail.RICH)
-    await ask(pilot, "return limit:50", "enter", "A")
+    await ask(pilot, "request context limit:50", "enter", "A")
     await wait_until(pilot, lambda pilot: explorer(pilot).tool_costs is not None)
 
 
 async def show_callers(pilot: Pilot[None]) -> None:
-    await ask(pilot, "backoff mode:symbol", "enter", "u", "c", "enter")
+    await ask(pilot, "locate_app mode:symbol", "enter", "u", "c", "enter")
 
 
 PICTURES = {
@@ -70,10 +69,9 @@ PICTURES = {
 }
 
 
-async def take_all(root: Path) -> None:
-    service = make_service(write_acme(root))
-    service.index()
-    record(service, 40)
+async def take_all(base: Path) -> None:
+    service = real_service(base)
+    await hold_conversations(service)
     for name, steps in PICTURES.items():
         app = make_app(service)
         async with app.run_test(size=LARGE) as pilot:
@@ -90,7 +88,7 @@ def main() -> None:
     time.tzset()
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        asyncio.run(take_all(Path(scratch).resolve() / "acme"))
+        asyncio.run(take_all(Path(scratch).resolve()))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ HEAVY = {
     "textual",
     "fastmcp",
     "mcp",
+    "aiohttp",
     "pydantic",
     "apsw",
     "tomlkit",

@@ -12,12 +12,12 @@ from keyhole.core.config import load_settings
 from keyhole.core.errors import StoreError
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.update import set_aside
+from keyhole.core.listening import listen
 from keyhole.core.search.engine import Engine
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail
 from keyhole.core.types.requests import Query, SearchRequest
 from keyhole.core.workspace.engine_pool import MOST_READERS
-from keyhole.mcp_server.run_server import listen
 
 FILES = 60
 

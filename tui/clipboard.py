@@ -54,6 +54,13 @@ class Copied:
         return self.how.format(the=f"the {size}" if what else size)
 
 
+# The page passes the request on to the browser, which never answers either.
+TO_BROWSER = Copied(
+    "Sent {the} to the browser. If pasting gives nothing, allow the clipboard for this page; "
+    "browsers do so only on localhost or over HTTPS."
+)
+
+
 class NativeClipboard:
     """Finds and runs the programs that can copy here."""
 

@@ -1,4 +1,4 @@
-"""Closing the explorer without a key: after a signal, or when its terminal is gone."""
+"""Closing the explorer without a key: after a signal, or when its terminal or browser is gone."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ def _close(app: "Explorer", number: signal.Signals) -> None:
 
 def close_without_terminal(app: "Explorer") -> None:
     """Exit when the terminal is gone without a signal: reading from it would keep a core busy forever."""
-    if not app.is_headless:
+    if not app.is_headless and not app.is_remote:
         Thread(target=_watch_terminal, args=(app, asyncio.get_running_loop()), daemon=True, name="terminal").start()
 
 
@@ -47,8 +47,17 @@ def _watch_terminal(app: "Explorer", loop: asyncio.AbstractEventLoop) -> None:
         time.sleep(_CHECK_SECONDS)
         if app.is_left:
             return
+    close_for_sure(app, loop)
+
+
+def close_for_sure(app: "Explorer", loop: asyncio.AbstractEventLoop) -> None:
+    """Exit from another thread, and end the process if that takes too long."""
     with suppress(RuntimeError):  # the loop is closed already
         loop.call_soon_threadsafe(partial(app.exit, return_code=EXIT_HANGUP))
+    Thread(target=_end_process, daemon=True, name="end").start()
+
+
+def _end_process() -> None:
     time.sleep(_CHECK_SECONDS)
     # Writing to a terminal that is gone can block forever, so the app may never exit by itself.
     os._exit(EXIT_HANGUP)

@@ -27,6 +27,7 @@ from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.key_names import key_of
+from keyhole.tui.local_only import LocalOnly
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.serving import ServerSide, Serving
 from keyhole.tui.workspace_state import WorkspaceState
@@ -117,6 +118,8 @@ class Explorer(App[None]):
         self._git_follower: GitFollower | None = None
         self._is_measuring = False
         self.journal_problem = ""
+        # Whether a browser shows the explorer; then what needs the user's own machine is off.
+        self.is_remote = False
         # Restores the terminal if this process can't; only a real terminal has one.
         self.terminal_guard: TerminalGuard | None = None
         self._shown_notices: set[IndexMessage] = set()
@@ -367,13 +370,21 @@ class Explorer(App[None]):
 
     # Services for the screens
 
+    def refuses(self, action: LocalOnly) -> bool:
+        """Return whether something is off because a browser shows the explorer, and say so."""
+        if self.is_remote:
+            self.notify(action, severity="warning", markup=False)
+        return self.is_remote
+
     def copy(self, text: str, what: str) -> None:
         """Copy a text to the clipboard, by the terminal and by a program of the desktop, and say what happened."""
         self.copy_to_clipboard(text)
         self.run_worker(self._copy(text, what), name="copy")
 
     async def _copy(self, text: str, what: str) -> None:
-        copied = await self.native_clipboard.copy(text)
+        from keyhole.tui.clipboard import TO_BROWSER
+
+        copied = TO_BROWSER if self.is_remote else await self.native_clipboard.copy(text)
         self.notify(copied.told(what, text), timeout=3 if copied.is_certain else 8, markup=False)
 
     @cached_property
@@ -392,6 +403,8 @@ class Explorer(App[None]):
 
     def edit(self, path: str, line: int) -> None:
         """Run the user's editor in this terminal until it exits."""
+        if self.refuses(LocalOnly.EDITOR):
+            return
         self.run_worker(self._edit(path, line), name="edit")
 
     async def _edit(self, path: str, line: int) -> None:
@@ -416,6 +429,8 @@ class Explorer(App[None]):
         """Suspend the explorer until the shell continues it."""
         from keyhole.tui.suspending import suspend_job
 
+        if self.refuses(LocalOnly.SUSPEND):
+            return
         if problem := suspend_job(self):
             self.notify(problem, severity="warning", timeout=3, markup=False)
 

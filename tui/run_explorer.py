@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from logging.handlers import RotatingFileHandler
@@ -19,7 +19,7 @@ from keyhole.core.view.text import one_line
 from keyhole.core.view.usage import MaskedFormatter
 from keyhole.tui.terminal_guard import TerminalGuard
 from keyhole.tui.terminal_input import read_keys_as
-from keyhole.tui.user_choices import UserChoices, read_user_choices
+from keyhole.tui.user_choices import read_user_choices
 from keyhole.tui.workspace_state import WorkspaceState
 from keyhole.tui.workspaces import Workspaces
 
@@ -28,21 +28,26 @@ if TYPE_CHECKING:
     from keyhole.tui.app import KeyholeApp
     from keyhole.tui.serving import ServerSide
 
+    OpenService = Callable[[], Service]
+    NewApp = Callable[[Path, OpenService, ServerSide], KeyholeApp]
+
 EXIT_ERROR = 2
 _LOG_BYTES = 1_000_000
 
 
-def run_explorer(
+def run_explorer(  # noqa: PLR0913  # each is an option of the command
     folders: Sequence[Path],
     server_side: "ServerSide",
     *,
     force: bool = False,
     flags: Mapping[str, object] | None = None,
     is_fresh: bool = False,
+    is_remote: bool = False,
 ) -> int:
     """Run the explorer on the first of some folders, with the others one key away, and return the exit code.
 
-    The flags go before the settings of each workspace. A fresh explorer does not start as it was left.
+    The flags go before the settings of each workspace. A fresh explorer does not start as it was left. A remote one is
+    drawn by a browser instead of the terminal.
     """
     choices = read_user_choices()
     if choices.keys:
@@ -59,11 +64,25 @@ def run_explorer(
     log_path = _log_to_file()
     # A folder from the command line may be one that needs --force; any other one is chosen in the explorer.
     workspaces = Workspaces(lambda root: _open_service(root, flags, force=force and root in roots), list(roots))
-    draw_in_cells()
-    read_keys_as(terminal_encoding())
-    guard = TerminalGuard.start()
+    if is_remote:
+        guard, prepare = None, _draw_in_browser
+    else:
+        draw_in_cells()
+        read_keys_as(terminal_encoding())
+        guard = TerminalGuard.start()
+        prepare = partial(_draw_in_terminal, guard, workspaces)
+
+    def new_app(root: Path, open_service: "OpenService", server_side: "ServerSide") -> "KeyholeApp":
+        from keyhole.tui.app import KeyholeApp
+
+        state = WorkspaceState.of(root, is_fresh=is_fresh)
+        app = KeyholeApp(root, open_service, server_side=server_side, state=state)
+        app.use_choices(choices)
+        prepare(app)
+        return app
+
     try:
-        app = _explore_in_turn(workspaces, server_side, guard, choices, is_fresh=is_fresh)
+        app = _explore_in_turn(workspaces, server_side, new_app)
     finally:
         if guard:
             guard.close()
@@ -73,26 +92,25 @@ def run_explorer(
     return app.return_code or 0
 
 
-def _explore_in_turn(
-    workspaces: Workspaces,
-    server_side: "ServerSide",
-    guard: TerminalGuard | None,
-    choices: UserChoices,
-    *,
-    is_fresh: bool,
-) -> "KeyholeApp":
-    """Run an app for the first workspace, and one for each that the user goes to; return the last one."""
-    from keyhole.tui.app import KeyholeApp
+def _draw_in_terminal(guard: TerminalGuard | None, workspaces: Workspaces, app: "KeyholeApp") -> None:
+    app.terminal_guard, app.workspaces = guard, workspaces
 
+
+def _draw_in_browser(app: "KeyholeApp") -> None:
+    from keyhole.tui.browser_driver import BrowserDriver
+
+    app.is_remote, app.driver_class = True, BrowserDriver
+
+
+def _explore_in_turn(workspaces: Workspaces, server_side: "ServerSide", new_app: "NewApp") -> "KeyholeApp":
+    """Run an app for the first workspace, and one for each that the user goes to; return the last one."""
     root, notice = workspaces.opened[0], ""
     open_service = partial(workspaces.open, root)
     while True:
-        state = WorkspaceState.of(root, is_fresh=is_fresh)
-        app = KeyholeApp(root, open_service, server_side=server_side, state=state)
-        app.use_choices(choices)
-        app.terminal_guard, app.workspaces, app.start_notice = guard, workspaces, notice
+        app = new_app(root, open_service, server_side)
+        app.start_notice = notice
         asyncio.run(_explore(app))
-        state.flush()
+        app.state.flush()
         chosen = workspaces.take_next()
         if chosen is None:
             return app

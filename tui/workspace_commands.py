@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def workspace_commands(app: "Explorer") -> list[Command]:
-    """Return commands for the other workspaces of this run, then for recent ones; it reads files."""
+    """Return commands for the other workspaces of this run, then for recent ones; it reads files.
+
+    A browser gets none: it must not even learn which folders exist.
+    """
+    if app.is_remote:
+        return []
     opened = app.workspaces.opened if app.workspaces else []
     roots = dict.fromkeys([*opened, *app.state.recent_workspaces()])
     return [_command(root) for root in roots if root != app.root]

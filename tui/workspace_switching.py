@@ -10,6 +10,7 @@ from keyhole.core.view.text import name_text
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import key_of, marked_up_key
+from keyhole.tui.local_only import LocalOnly
 from keyhole.tui.screens.workspaces_screen import WorkspacesScreen, workspace_choices
 from keyhole.tui.server_state import ServerPhase
 from keyhole.tui.workspaces import NextWorkspace
@@ -22,6 +23,8 @@ _SERVE = f"Press {key_of('traffic')}, then {key_of('serve')} to serve this works
 
 async def choose_workspace(app: "Explorer") -> None:
     """Show the workspaces to choose from; the next key is for this list, so it waits until the list is there."""
+    if app.refuses(LocalOnly.WORKSPACES):
+        return
     recent = await asyncio.to_thread(app.state.recent_workspaces)
     opened = app.workspaces.opened if app.workspaces else []
     choices = workspace_choices(app.root, opened, recent)
@@ -37,6 +40,8 @@ async def choose_workspace(app: "Explorer") -> None:
 
 def switch_workspace(app: "Explorer", folder: Path) -> None:
     """Leave the workspace for another one, if that can be opened."""
+    if app.refuses(LocalOnly.WORKSPACES):
+        return
     run_in_thread(app, partial(_open, app, folder), "switch")
 
 

@@ -17,6 +17,7 @@ from keyhole.core.cli import (
     relation_commands,
     search_commands,
     server_command,
+    web_command,
 )
 from keyhole.core.cli.errors_for_shell import SHELL_STEPS
 from keyhole.core.cli.open_explorer import explore, explore_request, is_at_terminal
@@ -35,7 +36,7 @@ def cli() -> None:
     without the query and layout of the last time. Add --serve [--port N] [--token-file PATH] [--tools all|core]
     to also serve agents over HTTP.
     """
-    if click.get_current_context().invoked_subcommand != server_command.mcp.name:
+    if click.get_current_context().invoked_subcommand not in (server_command.mcp.name, web_command.web.name):
         forget_token()
 
 
@@ -46,6 +47,7 @@ for _module in (
     relation_commands,
     client_commands,
     server_command,
+    web_command,
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

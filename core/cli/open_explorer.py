@@ -84,8 +84,8 @@ def is_at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
-def explore(request: ExploreRequest) -> int:
-    """Run the explorer and return its exit code."""
+def explore(request: ExploreRequest, *, is_remote: bool = False) -> int:
+    """Run the explorer, in the terminal or for a browser, and return its exit code."""
     from keyhole.mcp_server.local import LocalTools
     from keyhole.tui.run_explorer import run_explorer
     from keyhole.tui.serving import ServerSide
@@ -101,6 +101,7 @@ def explore(request: ExploreRequest) -> int:
         force=request.force,
         flags={"mcp.tools": request.tools},
         is_fresh=request.is_fresh,
+        is_remote=is_remote,
     )
 
 

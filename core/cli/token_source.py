@@ -13,9 +13,7 @@ _STDIN = "-"
 _LONGEST = 1_000
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
-TOKEN_HELP = (
-    f"Bearer token that clients must send, or - to read it from stdin; default: ${TOKEN_VARIABLE}, or a new one."
-)
+TOKEN_HELP = f"Token that clients must send, or - to read it from stdin; default: ${TOKEN_VARIABLE}, or a new one."
 TOKEN_FILE_HELP = "File with the token; only you may be able to read it."  # noqa: S105  # a text about it
 
 

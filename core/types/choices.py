@@ -76,7 +76,10 @@ class Output(StrEnum):
 
 # Not a setting: a token in a settings file would end up in backups and dotfile repositories.
 TOKEN_VARIABLE = "KEYHOLE_TOKEN"  # noqa: S105  # the name of a variable
+# Printed in place of a token that the user gave: the output may go to a log.
+TOKEN_PLACEHOLDER = "YOUR_TOKEN"  # noqa: S105  # not a token
 
 
-# The default port of the HTTP server.
+# The default ports of the server for agents, and of the one for browsers.
 DEFAULT_PORT = 7777
+DEFAULT_WEB_PORT = 7778

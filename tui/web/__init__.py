@@ -1,0 +1,1 @@
+"""Serves the explorer to browsers: one explorer process for each open page, behind a token."""
