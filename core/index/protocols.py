@@ -300,6 +300,9 @@ class RelationStore(FactStore, Protocol):
     def symbols_of_files(self, depths: Sequence[tuple[str, int]]) -> dict[str, list[SymbolEntry]]:
         """Return the symbols of several files, each given with its own depth limit."""
 
+    def symbols_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], SymbolEntry]:
+        """Return the innermost symbol around each of these lines of files, for lines that have one."""
+
     def count_symbols_in(self, folder: str, max_depth: int) -> dict[str, int]:
         """Count the symbols of each file in a folder; `max_depth` counts folders and symbols from the root."""
 

@@ -1,6 +1,7 @@
 """What an imported name stands for: a module, or a name of another file."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -30,18 +31,24 @@ class FileBindings:
 
     def __init__(self, imports: list[ImportRow], names: NamesInFile) -> None:
         self._imports = imports
+        self._lines = [row.line for row in imports]
         self._names = names
-        self._known: dict[str, list[Binding]] = {}
+        self._known: dict[str, tuple[Binding, ...]] = {}
+        self._known_at: dict[tuple[int, str], tuple[Binding, ...]] = {}
 
-    def of(self, name: str) -> list[Binding]:
+    def of(self, name: str) -> tuple[Binding, ...]:
         """Return what a name is bound to by the imports of the file; empty if it is not imported."""
-        if name not in self._known:
-            self._known[name] = list(self._find(name))
-        return self._known[name]
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = tuple(self._find(name))
+        return known
 
-    def at(self, line: int, name: str) -> list[Binding]:
+    def at(self, line: int, name: str) -> tuple[Binding, ...]:
         """Return where the name in an import on this line comes from, whatever it is called in this file."""
-        return list(self._from(line, name))
+        known = self._known_at.get((line, name))
+        if known is None:
+            known = self._known_at[line, name] = tuple(self._from(line, name))
+        return known
 
     def modules(self, dotted: str) -> list[str]:
         """Return the modules that are imported by this whole name, as in `import a.b`."""
@@ -73,7 +80,7 @@ class FileBindings:
             role = names.role_at(place)
             if role is OccurrenceRole.IMPORT:
                 if not names.is_renamed(place):
-                    yield from self._from(names.line_at(place), name)
+                    yield from self.at(names.line_at(place), name)
             elif role is OccurrenceRole.ALIAS:
                 yield from self._renamed(place)
             elif names.symbol_at(place) == NO_SYMBOL:
@@ -84,29 +91,28 @@ class FileBindings:
             # `use shapes::Circle`
             line = names.line_at(place)
             if not names.is_renamed(place) and any(row.part == name for row in self._rows_at(line)):
-                yield from self._from(line, name)
+                yield from self.at(line, name)
 
     def _renamed(self, place: int) -> Iterator[Binding]:
         """Yield what a new name in an import stands for: the name before it, or the whole module."""
         names = self._names
         if place and names.is_renamed(place - 1):
-            yield from self._from(names.line_at(place - 1), names.name_at(place - 1))
+            yield from self.at(names.line_at(place - 1), names.name_at(place - 1))
         else:
             yield from (Binding(row.path, "") for row in self._rows_at(names.line_at(place)))
 
-    def _from(self, line: int, name: str) -> Iterator[Binding]:
+    def _from(self, line: int, name: str) -> list[Binding]:
         rows = self._rows_at(line)
         exact = [row for row in rows if row.part == name or (not row.part and last_part(row.target) == name)]
         if exact:
-            yield from (Binding(row.path, "" if _is_module(row, name) else name) for row in exact)
-        elif rows and not any(row.part for row in rows):
-            # An import of several names that are not listed in the row, or of a package by its first part.
-            yield from (Binding(row.path, name) for row in rows)
+            return [Binding(row.path, "" if _is_module(row, name) else name) for row in exact]
+        # An import of several names that are not listed in the row, or of a package by its first part.
+        return [] if any(row.part for row in rows) else [Binding(row.path, name) for row in rows]
 
     def _rows_at(self, line: int) -> list[ImportRow]:
         """Return the imports of the statement that a line belongs to: it starts on this line or above."""
-        above = [row.line for row in self._imports if row.line <= line]
-        return [row for row in self._imports if row.line == above[-1]] if above else []
+        end = bisect_right(self._lines, line)
+        return self._imports[bisect_left(self._lines, self._lines[end - 1]) : end] if end else []
 
     def _names_nothing(self, number: int) -> bool:
         """Return whether an import lists no names, as `export * from "./x"` or `#include "x.h"`."""

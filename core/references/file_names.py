@@ -5,7 +5,7 @@ before it, or the answer says that only the name matches. Of types, only what na
 Languages with their own ways override single steps (by_language/).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.bindings import Binding
@@ -80,6 +80,10 @@ class FileNames:
         if known is None:
             known = self._known[shape] = self._fitting(role, self._find(place, role))
         return known
+
+    def meaning_of_use(self, place: int) -> NameMeaning:
+        """Return the same for a place that a question is about."""
+        return self.meaning(place)
 
     def _fitting(self, role: OccurrenceRole, found: NameMeaning) -> NameMeaning:
         """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
@@ -202,10 +206,10 @@ class FileNames:
         if self._rules.needs_import:
             bindings = self._resolver.bindings(self._path)
             name = self._names.name_at(place)
-            return self._through(bindings.at(self._names.line_at(place), name) if bindings else [], name)
+            return self._through(bindings.at(self._names.line_at(place), name) if bindings else (), name)
         return by_number([row for row in candidates if not self._resolver.is_member(row)])
 
-    def _through(self, bindings: list[Binding], name: str) -> NameMeaning:
+    def _through(self, bindings: Sequence[Binding], name: str) -> NameMeaning:
         """Follow the imports of a name."""
         rows: list[DefinitionRow] = []
         for binding in bindings:

@@ -90,7 +90,7 @@ def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Referenc
         if new_names or len(written) > 1:
             places = sorted([*places, *(place for name in new_names for place in names.places(name))])
         for place in places:
-            certainty, definitions = meanings.meaning(place)
+            certainty, definitions = meanings.meaning_of_use(place)
             for row in definitions:
                 if row.id in wanted:
                     line, column = names.line_at(place), names.column_at(place)

@@ -50,6 +50,9 @@ class MeaningsOfFile(Protocol):
     def meaning(self, place: int) -> NameMeaning:
         """Return what the name at a place may mean."""
 
+    def meaning_of_use(self, place: int) -> NameMeaning:
+        """Return the same for a place that a question is about."""
+
     def holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""
 
@@ -77,6 +80,10 @@ class NameResolver:
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, MeaningsOfFile] = {}
         self.reachable: Reachable = {}
+        # What places mean in every file that has such a place; see by_language/shared_names.py.
+        self.shared_meanings: dict[tuple[object, ...], NameMeaning] = {}
+        self.defining = cache(self._defining)
+        self.has_member = cache(self._has_member)
         self.by_members = cache(self._by_members)
         self.is_field = cache(self._is_field)
 
@@ -172,6 +179,14 @@ class NameResolver:
     def _scope_of(self, row: DefinitionRow) -> int:
         names = self.known.names(row.path)
         return names.scope_of(row.name, row.name_line) if names else NO_SYMBOL
+
+    def _defining(self, name: str, family: str) -> frozenset[str]:
+        """Return the files that define a name."""
+        return frozenset(row.path for row in self.known.definitions(name, family))
+
+    def _has_member(self, name: str, family: str) -> bool:
+        """Return whether a class has a member of this name."""
+        return any(map(self.is_member, self.known.definitions(name, family)))
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""

@@ -93,13 +93,14 @@ class NamesInFile:
         ) = _columns_of(record, self._names_end)
         self._names: list[str] | None = None
         self._rows: Numbers | None = None
-        self._known_places: dict[str, list[tuple[int, int]]] = {}
+        self._known_numbers: dict[str, int] = {}
+        self._known_places: dict[int, list[int]] = {}
         self._known_locals: dict[str, dict[int, int]] = {}
         self._known_local_places: dict[tuple[str, int], list[int]] = {}
         self._known_type_parameters: dict[str, set[int]] = {}
 
     def __contains__(self, name: str) -> bool:
-        return bool(self._places(name))
+        return bool(self.places(name))
 
     @property
     def count(self) -> int:
@@ -110,12 +111,28 @@ class NamesInFile:
 
     def places(self, name: str) -> list[int]:
         """Return where a name stands, in order."""
-        return [place for place, _ in self._places(name)]
+        number = self._known_numbers.get(name)
+        return self.places_numbered(self._number(name) if number is None else number)
+
+    def places_numbered(self, number: int) -> list[int]:
+        """Return where the name with a number stands, in order."""
+        known = self._known_places.get(number)
+        if known is None:
+            known = self._known_places[number] = _places_of(self._name_of, number) if number >= 0 else []
+        return known
 
     def places_in_roles(self, name: str, roles: RoleSet) -> list[int]:
         """Return where a name has one of these roles, in order."""
-        known = self._known_places.get(name)
-        return [place for place, role in (self._places(name) if known is None else known) if roles[role]]
+        recorded = self._roles
+        return [place for place in self.places(name) if roles[recorded[place]]]
+
+    def has_roles(self, number: int, roles: RoleSet) -> bool:
+        """Return whether the name with a number has one of these roles anywhere."""
+        recorded = self._roles
+        for place in self.places_numbered(number):  # a loop is faster than `any`, and this runs for every file
+            if roles[recorded[place]]:
+                return True
+        return False
 
     def name_numbered(self, number: int) -> str:
         """Return the name that `taken_from` gives a number."""
@@ -136,7 +153,7 @@ class NamesInFile:
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
         rows = self._count_rows() if self._rows is None else self._rows
-        return int(rows.item(place)) + 1
+        return rows.item(place) + 1
 
     def column_at(self, place: int) -> int:
         """Return the column of a place in bytes, from 0; LAST_COLUMN stands for all beyond."""
@@ -147,6 +164,10 @@ class NamesInFile:
         if self._roles[place] < HAS_RECEIVER:
             return ""
         return self.name_numbered(self._receiver_number(place))
+
+    def receiver_number_at(self, place: int) -> int | None:
+        """Return the number of what the name at a place is taken from; None if it stands alone."""
+        return self._receiver_number(place) if self._roles[place] >= HAS_RECEIVER else None
 
     def taken_from(self, place: int) -> tuple[int, ...]:
         """Return the numbers of the names before a name, as in `a.b.name`, the nearest first."""
@@ -185,15 +206,15 @@ class NamesInFile:
 
     def is_renamed(self, place: int) -> bool:
         """Return whether an import gives the name at a place another one, which follows it."""
-        if self.role_at(place) is not OccurrenceRole.IMPORT or place + 1 >= self.count:
+        roles = self._roles
+        if roles[place] & ROLE_BITS != OccurrenceRole.IMPORT or place + 1 >= len(roles):
             return False
         # The other name of a Go import stands before it, so the one on the next line is another import's.
-        return self.role_at(place + 1) is OccurrenceRole.ALIAS and self.line_at(place) == self.line_at(place + 1)
+        return roles[place + 1] & ROLE_BITS == OccurrenceRole.ALIAS and self.line_at(place) == self.line_at(place + 1)
 
     def new_names(self, name: str) -> list[str]:
         """Return what imports of the file call a name instead: `b` for `a` in `import a as b`."""
-        imported = [place for place, role in self._places(name) if _ROLES[role] is OccurrenceRole.IMPORT]
-        return [self.name_at(place + 1) for place in imported if self.is_renamed(place)]
+        return [self.name_at(place + 1) for place in self.places(name) if self.is_renamed(place)]
 
     def has_imports_between(self, first: int, end: int) -> bool:
         """Return whether imported names stand on the lines from `first` up to `end`."""
@@ -334,19 +355,12 @@ class NamesInFile:
 
     # Columns of the record
 
-    def _places(self, name: str) -> list[tuple[int, int]]:
-        """Return where a name stands, each with its role as it is recorded."""
-        known = self._known_places.get(name)
-        if known is None:
-            number = self._number(name)
-            places = _places_of(self._name_of, number) if number >= 0 else ()
-            known = self._known_places[name] = [(place, self._roles[place]) for place in places]
-        return known
-
     def _number(self, name: str) -> int:
         """Return the number of a name, or -1."""
         start = self._record.find(f"\n{name}\n".encode(), HEADER.size, self._names_end)
-        return self._record.count(b"\n", HEADER.size, start) if start >= 0 else -1
+        number = self._record.count(b"\n", HEADER.size, start) if start >= 0 else -1
+        self._known_numbers[name] = number
+        return number
 
     def _split_names(self) -> list[str]:
         """Return every name once, in the order of their numbers."""
@@ -384,14 +398,24 @@ class NamesInFile:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in places:
-            symbol = self.symbol_at(place)
-            scope = symbol if self.is_holder(symbol) else next(iter(self.functions_around(place)), NO_SYMBOL)
-            if self.role_at(place) is OccurrenceRole.LOCAL:
-                scopes.setdefault(scope, self.line_at(place))
+            scope = self._scope_of_variable(place)
+            if self._roles[place] & ROLE_BITS == OccurrenceRole.LOCAL:
+                if scope not in scopes:
+                    scopes[scope] = self.line_at(place)
                 self._known_local_places.setdefault((name, scope), []).append(place)
             else:
                 shared.add(scope)
         return {scope: line for scope, line in scopes.items() if scope not in shared}
+
+    def _scope_of_variable(self, place: int) -> int:
+        """Return the class whose body a place is in, or else the innermost function around it."""
+        symbol = self.symbol_at(place)
+        if symbol == NO_SYMBOL or self._scopes[symbol] == HOLDER:
+            return symbol
+        while symbol != NO_SYMBOL and not (self._lasts[symbol] > place and self._scopes[symbol] in _FUNCTIONS):
+            outward = self._outward[symbol]
+            symbol = symbol - outward if outward else NO_SYMBOL
+        return symbol
 
     def _count_rows(self) -> Numbers:
         """Return the rows of all places, counted from 0."""
