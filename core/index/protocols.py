@@ -278,6 +278,12 @@ class ReferenceStore(FactStore, Protocol):
     def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:
         """Return the imports of these files, by path and line."""
 
+    def imports_of(self, name: str, paths: Iterable[str]) -> list[ImportRow]:
+        """Return those imports of these files that bring a name, or a whole module, by path and line."""
+
+    def definitions_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[DefinitionRow]]:
+        """Return the symbols around each of these lines of files, the outermost first."""
+
 
 class RelationStore(FactStore, Protocol):
     """The methods that links and the tree need."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from keyhole.core.index.rows import ImportRow
+from keyhole.core.references.known_names import KnownNames
 from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile, role_set
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
@@ -29,12 +30,21 @@ class Binding(NamedTuple):
 class FileBindings:
     """The imported names of one file."""
 
-    def __init__(self, imports: list[ImportRow], names: NamesInFile) -> None:
-        self._imports = imports
-        self._lines = [row.line for row in imports]
+    def __init__(self, known: KnownNames, path: str, names: NamesInFile) -> None:
+        self._store = known
+        self._path = path
         self._names = names
         self._known: dict[str, tuple[Binding, ...]] = {}
         self._known_at: dict[tuple[int, str], tuple[Binding, ...]] = {}
+
+    @cached_property
+    def _imports(self) -> list[ImportRow]:
+        """The imports of the file, by line."""
+        return self._store.imports(self._path)
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [row.line for row in self._imports]
 
     def of(self, name: str) -> tuple[Binding, ...]:
         """Return what a name is bound to by the imports of the file; empty if it is not imported."""
@@ -47,8 +57,13 @@ class FileBindings:
         """Return where the name in an import on this line comes from, whatever it is called in this file."""
         known = self._known_at.get((line, name))
         if known is None:
-            known = self._known_at[line, name] = tuple(self._from(line, name))
+            known = self._known_at[line, name] = tuple(self._on_line(line, name) or self._from(line, name))
         return known
+
+    def _on_line(self, line: int, name: str) -> list[Binding]:
+        """Return where the name comes from if the statement starts on this line: then no other import counts."""
+        rows = [row for row in self._store.imports_of(self._path, name) if row.line == line]
+        return _exact(rows, name)
 
     def modules(self, dotted: str) -> list[str]:
         """Return the modules that are imported by this whole name, as in `import a.b`."""
@@ -103,9 +118,8 @@ class FileBindings:
 
     def _from(self, line: int, name: str) -> list[Binding]:
         rows = self._rows_at(line)
-        exact = [row for row in rows if row.part == name or (not row.part and last_part(row.target) == name)]
-        if exact:
-            return [Binding(row.path, "" if _is_module(row, name) else name) for row in exact]
+        if exact := _exact(rows, name):
+            return exact
         # An import of several names that are not listed in the row, or of a package by its first part.
         return [] if any(row.part for row in rows) else [Binding(row.path, name) for row in rows]
 
@@ -121,6 +135,12 @@ class FileBindings:
             return False
         following = [other.line for other in self._imports[number + 1 :] if other.line > row.line]
         return not self._names.has_imports_between(row.line, following[0] if following else row.line + 1)
+
+
+def _exact(rows: Iterable[ImportRow], name: str) -> list[Binding]:
+    """Return where a name comes from that imports of one statement bring by this name."""
+    exact = [row for row in rows if row.part == name or (not row.part and last_part(row.target) == name)]
+    return [Binding(row.path, "" if _is_module(row, name) else name) for row in exact]
 
 
 def last_part(target: str) -> str:

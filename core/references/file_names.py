@@ -58,6 +58,7 @@ class FileNames:
         self._language = resolver.known.language(path)
         self._rules: LanguageRules = rules_of(self._language)
         self._family = family_of(self._language)
+        self._is_test = resolver.known.is_test(path)
         self._known: dict[tuple[int, ...], NameMeaning] = {}
         self._scoped: dict[int, bool] = {UNNAMED: False}
         self._hides_some = self._family in HIDES_DEFINITIONS
@@ -81,9 +82,9 @@ class FileNames:
             known = self._known[shape] = self._fitting(role, self._find(place, role))
         return known
 
-    def meaning_of_use(self, place: int) -> NameMeaning:
-        """Return the same for a place that a question is about."""
-        return self.meaning(place)
+    def meanings(self, _: str, places: Sequence[int], /) -> list[NameMeaning]:
+        """Return what a name may mean at each of its places."""
+        return list(map(self.meaning, places))
 
     def _fitting(self, role: OccurrenceRole, found: NameMeaning) -> NameMeaning:
         """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
@@ -444,8 +445,7 @@ class FileNames:
 
     def _of_unknown(self, place: int, name: str) -> NameMeaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
-        is_test = self._resolver.known.is_test(self._path)
-        found = self._resolver.by_members(name, self._language, without_tests=not is_test)
+        found = self._resolver.by_members(name, self._language, without_tests=not self._is_test)
         if self._hides_some:
             rows = [row for row in found.definitions if can_reach(self._path, row)]
             if len(rows) != len(found.definitions):

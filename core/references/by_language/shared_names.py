@@ -5,12 +5,14 @@ Most files that use a name neither define it nor have a variable of that name: `
 name with a thousand places looks at each place, but finds out only once what such places mean.
 """
 
+from collections.abc import Sequence
+
 from keyhole.core.references.bindings import Binding
 from keyhole.core.references.file_names import FileNames
 from keyhole.core.references.name_meaning import NameMeaning
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.names_in_file import NamesInFile, role_set
-from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
+from keyhole.core.syntax.occurrences import HAS_RECEIVER, ROLE_BITS, UNNAMED, OccurrenceRole
 
 # A name that has one of these roles anywhere in a file may be the file's own.
 _OWN = role_set(
@@ -20,7 +22,6 @@ _OWN = role_set(
     OccurrenceRole.TYPE_PARAMETER,
     OccurrenceRole.ASSIGNMENT,
 )
-_VARIABLE = role_set(OccurrenceRole.LOCAL)
 # All that the meaning of a place depends on: what is written there, and where an import leads.
 SharedUse = tuple[object, ...]
 
@@ -31,65 +32,76 @@ class SharedNames(FileNames):
     def __init__(self, resolver: NameResolver, path: str, names: NamesInFile) -> None:
         super().__init__(resolver, path, names)
         self._shared = resolver.shared_meanings
-        self._imported_names: dict[int, tuple[Binding, ...]] = {}
+        self._imported_names: dict[str, tuple[Binding, ...]] = {}
 
-    def meaning_of_use(self, place: int) -> NameMeaning:
-        """Return what the name at a place may mean, from another file if that has such a place too."""
-        use = self._shared_use(place)
-        if use is None:
-            return self.meaning(place)
-        known = self._shared.get(use)
-        if known is None:
-            known = self._shared[use] = self.meaning(place)
-        return known
+    def meanings(self, name: str, places: Sequence[int]) -> list[NameMeaning]:
+        """Return what a name may mean at each of its places, from another file if that has such a place too."""
+        # This runs for every file that has the name, so it calls little.
+        shared, found = self._shared, list[NameMeaning]()
+        for place in places:
+            use = self._shared_use(name, place)
+            known = shared.get(use) if use else None
+            if known is None:
+                known = self.meaning(place)
+                if use:
+                    shared[use] = known
+            found.append(known)
+        return found
 
-    def _shared_use(self, place: int) -> SharedUse | None:
+    def _shared_use(self, name: str, place: int) -> SharedUse | None:
         """Return what decides the meaning of a place; None if other things of the file do."""
-        names = self._names
-        role, number = names.role_at(place), names.number_at(place)
-        if role is OccurrenceRole.IMPORT:
-            name, bindings = names.name_at(place), self._resolver.bindings(self._path)
-            imported = bindings.at(names.line_at(place), name) if bindings and self._candidates(place) else ()
-            return (self._language, role, name, imported) if imported else None
-        receiver = names.receiver_number_at(place)
-        if receiver is None:
-            imported = self._imported_name(number)
-            return (self._language, role, names.name_at(place), imported) if imported else None
+        names, language = self._names, self._language
+        recorded = names.roles[place]
+        role = recorded & ROLE_BITS
+        if role == OccurrenceRole.IMPORT:
+            imported = self._imported_at(name, place)
+            return (language, role, name, imported) if imported else None
+        if recorded < HAS_RECEIVER:
+            imported = self._imported_name(name)
+            return (language, role, name, imported) if imported else None
         # Code does not reach the members of tests.
-        written = self._language, self._resolver.known.is_test(self._path), role, names.name_at(place)
+        written = language, self._is_test, role, name
+        receiver = names.receiver_number(place)
         if receiver == UNNAMED:
             return written
-        if not place or names.number_at(place - 1) != receiver - 1 or names.receiver_number_at(place - 1) is not None:
+        before = place - 1
+        if before < 0 or names.number_at(before) != receiver - 1 or names.roles[before] >= HAS_RECEIVER:
             return None
-        if imported := self._imported_name(receiver - 1):
-            return (*written, names.role_at(place - 1), names.name_numbered(receiver), imported)
-        return written if self._is_of_unknown_type(place, receiver) else None
+        word = names.name_numbered(receiver)
+        if imported := self._imported_name(word):
+            return (*written, names.roles[before] & ROLE_BITS, word, imported)
+        return written if self._is_of_unknown_type(word, before) else None
 
-    def _imported_name(self, number: int) -> tuple[Binding, ...]:
+    def _imported_at(self, name: str, place: int) -> tuple[Binding, ...]:
+        """Return where the import at a place leads; nothing if the name is that of no definition."""
+        bindings = self._resolver.bindings(self._path)
+        is_known = bindings is not None and self._resolver.defining(name, self._family)
+        return bindings.at(self._names.line_at(place), name) if is_known and bindings else ()
+
+    def _imported_name(self, name: str) -> tuple[Binding, ...]:
         """Return where the imports of a name lead; nothing if it is not imported, or may be the file's own."""
-        known = self._imported_names.get(number)
+        known = self._imported_names.get(name)
         if known is None:
-            known = self._imported_names[number] = self._find_imported_name(number)
+            known = self._imported_names[name] = self._find_imported_name(name)
         return known
 
-    def _find_imported_name(self, number: int) -> tuple[Binding, ...]:
-        if self._names.has_roles(number, _OWN):
-            return ()
-        name, rules = self._names.name_numbered(number + 1), self._rules
-        if name in rules.self_words or name in rules.super_words:
-            return ()
+    def _find_imported_name(self, name: str) -> tuple[Binding, ...]:
+        roles = self._names.roles
+        for place in self._names.places(name):
+            if _OWN[roles[place]]:
+                return ()
+        resolver, family = self._resolver, self._family
         # In the body of a class, its members so far are ordinary names.
-        if self._resolver.has_member(name, self._family) or self._path in self._resolver.defining(name, self._family):
+        if self._is_word_for_object(name) or resolver.has_member(name, family):
             return ()
-        bindings = self._resolver.bindings(self._path)
+        bindings = resolver.bindings(self._path) if self._path not in resolver.defining(name, family) else None
         return bindings.of(name) if bindings else ()
 
-    def _is_of_unknown_type(self, place: int, receiver: int) -> bool:
-        """Return whether a name is taken from a variable that may hold anything."""
-        name, rules = self._names.name_numbered(receiver), self._rules
-        if name in rules.self_words or name in rules.super_words or not self._names.has_roles(receiver - 1, _VARIABLE):
-            return False
-        if self._is_known(place, name):
-            return False
-        types = self._resolver.types.at(self._path, place - 1)
-        return not types.holders and (types.is_unknown or not types.is_outside)
+    def _is_of_unknown_type(self, name: str, place: int) -> bool:
+        """Return whether a name that something is taken from is a variable that may hold anything."""
+        names = self._names
+        starts = None if self._is_word_for_object(name) else names.variable_at(name, place)
+        return starts is not None and not any(map(names.values_of, starts))
+
+    def _is_word_for_object(self, name: str) -> bool:
+        return name in self._rules.self_words or name in self._rules.super_words

@@ -58,7 +58,7 @@ def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, o
             return kept.of(row.id, lambda: references_to(resolver, row))
 
         if request.relation == ReferenceRelation.REFERENCES:
-            every = reference_lines(references(definition), scope.is_wanted)
+            every = reference_lines(references(definition), scope.is_wanted if scope.is_narrow else None)
             results = _references(engine, definition, every, wanted, output)
         elif request.relation == ReferenceRelation.HIERARCHY:
             hierarchy = ClassHierarchy(resolver, scope.admits, scope.levels)
@@ -110,6 +110,11 @@ class _Scope:
                 for file in engine.store.files_in()
                 if (ids is None or file.id in ids) and (request.include_tests or file.role not in TEST_ROLES)
             )
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the filters may leave out anything."""
+        return bool(self._request.role) or self.levels != _ALL_LEVELS or self._paths is not None
 
     def admits(self, path: str) -> bool:
         """Return whether the filters let a path through."""
