@@ -36,7 +36,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from itertools import accumulate, chain, repeat, starmap
+from itertools import accumulate, chain, count, repeat, starmap
 from operator import sub
 from typing import TYPE_CHECKING
 
@@ -140,10 +140,10 @@ def pack_occurrences(
     if not starts:
         return b""
     stops = list(map(ends.__getitem__, starts))
-    numbers = _Numbers()
     texts = [content[start:stop] for start, stop in zip(starts, stops, strict=True)]
     if language == "sql":
         texts = [text.strip(_QUOTES_OF_NAMES) for text in texts]
+    numbers = _Numbers(zip(dict.fromkeys(texts), count()))
     name_of = list(map(numbers.__getitem__, texts))
     steps = list(map(content.count, repeat(b"\n"), chain((0,), starts), starts))
     rows = list(accumulate(steps))
@@ -469,11 +469,17 @@ def _mark_definitions(
     for symbol in symbols:
         number = numbers.get(symbol.name.encode())
         row = symbol.name_line - 1
-        same = [place for place in range(bisect_left(rows, row), bisect_right(rows, row)) if name_of[place] == number]
-        same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
-        same = [place for place in same if roles[place] != OccurrenceRole.CALL | HAS_RECEIVER]
-        others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
-        # In `Circle::Circle(double radius)`, the first one is the class.
-        others = [one for one in others if one + 1 not in others or roles[one + 1] != HAS_RECEIVER] or others
-        for place in (others or same)[:1]:
+        same = [
+            place
+            for place in range(bisect_left(rows, row), bisect_right(rows, row))
+            if name_of[place] == number
+            and roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT
+            and roles[place] != OccurrenceRole.CALL | HAS_RECEIVER
+        ]
+        if len(same) > 1:
+            others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
+            # In `Circle::Circle(double radius)`, the first one is the class.
+            others = [one for one in others if one + 1 not in others or roles[one + 1] != HAS_RECEIVER] or others
+            same = others or same
+        for place in same[:1]:
             roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION
