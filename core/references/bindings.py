@@ -8,13 +8,11 @@ from typing import NamedTuple
 
 from keyhole.core.index.rows import ImportRow
 from keyhole.core.references.known_names import KnownNames
-from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile, role_set
-from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile
+from keyhole.core.syntax.occurrences import HAS_RECEIVER, ROLE_BITS, OccurrenceRole
 
 _SEPARATOR = re.compile(r"::|[./\\]")
 STAR = "*"
-_BINDING = role_set(OccurrenceRole.IMPORT, OccurrenceRole.ALIAS, OccurrenceRole.LOCAL)
-_TAKEN = role_set(OccurrenceRole.IMPORT, is_taken=True)
 
 
 class Binding(NamedTuple):
@@ -90,22 +88,29 @@ class FileBindings:
                 yield from (row.path for row in rows if row.path and row.part == receiver)
 
     def _find(self, name: str) -> Iterator[Binding]:
-        names = self._names
-        for place in names.places_in_roles(name, _BINDING):
-            role = names.role_at(place)
-            if role is OccurrenceRole.IMPORT:
-                if not names.is_renamed(place):
+        names, taken = self._names, []
+        for place in names.places(name):
+            recorded = names.roles[place]
+            role = recorded & ROLE_BITS
+            if role == OccurrenceRole.IMPORT:
+                if names.is_renamed(place):
+                    continue
+                if recorded >= HAS_RECEIVER:
+                    taken.append(place)
+                else:
                     yield from self.at(names.line_at(place), name)
-            elif role is OccurrenceRole.ALIAS:
+            elif recorded >= HAS_RECEIVER:
+                continue
+            elif role == OccurrenceRole.ALIAS:
                 yield from self._renamed(place)
-            elif names.symbol_at(place) == NO_SYMBOL:
+            elif role == OccurrenceRole.LOCAL and names.symbol_at(place) == NO_SYMBOL:
                 # const parse = require("./parse")
                 line = names.line_at(place)
                 yield from (Binding(row.path, name) for row in self._rows_at(line) if row.line == line)
-        for place in names.places_in_roles(name, _TAKEN):
+        for place in taken:
             # `use shapes::Circle`
             line = names.line_at(place)
-            if not names.is_renamed(place) and any(row.part == name for row in self._rows_at(line)):
+            if any(row.part == name for row in self._rows_at(line)):
                 yield from self.at(line, name)
 
     def _renamed(self, place: int) -> Iterator[Binding]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.language_rules import ATTRIBUTE, family_of, rules_of
+from keyhole.core.references.name_meaning import NameMeaning
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types.syntax import HOLDS_METHODS
@@ -85,21 +86,19 @@ def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Referenc
         names, meanings = known.names(path), resolver.names_of(path)
         if names is None or meanings is None:
             continue
-        by_name = {name: names.places(name) for name in written}
         new_names = {new for name in written for new in names.new_names(name)} - {target.name}
         if target.language == "csharp":
             new_names |= resolver.csharp.usings(path, names).new_names(target.name)
-        by_name |= {name: names.places(name) for name in new_names}
-        found = [
-            pair
-            for name, places in by_name.items()
-            for pair in zip(places, meanings.meanings(name, places), strict=True)
-        ]
-        for place, (certainty, definitions) in sorted(found, key=itemgetter(0)) if len(by_name) > 1 else found:
+        found: list[tuple[int, NameMeaning]] = []
+        for name in dict.fromkeys([*written, *new_names]):
+            places = names.places(name)
+            found += zip(places, meanings.meanings(name, places), strict=True)
+        if len(written) > 1 or new_names:
+            found.sort(key=itemgetter(0))
+        for place, (certainty, definitions) in found:
             for row in definitions:
                 if row.id in wanted:
-                    line, column = names.line_at(place), names.column_at(place)
-                    yield Reference(path, line, column, names.role_at(place), certainty)
+                    yield Reference(path, names.line_at(place), names.column_at(place), names.role_at(place), certainty)
                     break
 
 

@@ -38,6 +38,8 @@ _IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
 _STARTS_OTHER = frozenset(map(int, [OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION]))
 # How many names after or before a variable are looked at to find where its type comes from.
 _LONGEST_VALUE = 12
+# Of more places, all rows are counted at once.
+_MANY = 4_000
 _FUNCTIONS = frozenset([FUNCTION, UNNAMED_FUNCTION])
 _SIZES = {"B": 1, "H": 2, "I": 4}
 
@@ -83,6 +85,7 @@ class NamesInFile:
         )
         self._names: list[str] | None = None
         self._rows: Numbers | None = None
+        self._last_row = -1, 0
         self._known_places: dict[str, list[int]] = {}
         self._known_locals: dict[str, dict[int, int]] = {}
         self._known_local_places: dict[tuple[str, int], list[int]] = {}
@@ -98,11 +101,11 @@ class NamesInFile:
 
     # Places
 
-    def places(self, name: str) -> list[int]:
-        """Return where a name stands, in order."""
+    def places(self, name: str, number: int | None = None) -> list[int]:
+        """Return where a name stands, in order; its number saves looking for it."""
         known = self._known_places.get(name)
         if known is None:
-            number = self._number(name)
+            number = self._number(name) if number is None else number
             known = self._known_places[name] = _places_of(self._name_of, number) if number >= 0 else []
         return known
 
@@ -129,8 +132,15 @@ class NamesInFile:
 
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
-        rows = self._count_rows() if self._rows is None else self._rows
-        return rows.item(place) + 1
+        if self._rows is None and len(self._steps) > _MANY:
+            self._count_rows()
+        if self._rows is not None:
+            return self._rows.item(place) + 1
+        # Mostly a few places of a file are asked for, in order.
+        last, row = self._last_row
+        row = row + sum(self._steps[last + 1 : place + 1]) if place >= last else sum(self._steps[: place + 1])
+        self._last_row = place, row
+        return row + 1
 
     def column_at(self, place: int) -> int:
         """Return the column of a place in bytes, from 0; LAST_COLUMN stands for all beyond."""

@@ -68,6 +68,7 @@ class SharedNames(FileNames):
         if before < 0 or names.number_at(before) != receiver - 1 or names.roles[before] >= HAS_RECEIVER:
             return None
         word = names.name_numbered(receiver)
+        names.places(word, receiver - 1)
         if imported := self._imported_name(word):
             return (*written, names.roles[before] & ROLE_BITS, word, imported)
         return written if self._is_of_unknown_type(word, before) else None
