@@ -154,8 +154,11 @@ class NamesInFile:
 
     def receiver_number(self, place: int) -> int:
         """Return the number of what the name at a place is taken from; it must have a receiver."""
-        # Counting the names with a receiver up to a place is faster than a table for all places.
-        return self._receivers[len(self.roles[:place].translate(None, _ALONE))]
+        # Counting the names with a receiver up to a place, or from it on, is faster than a table for all places.
+        roles = self.roles
+        if place * 2 < len(roles):
+            return self._receivers[len(roles[:place].translate(None, _ALONE))]
+        return self._receivers[-len(roles[place:].translate(None, _ALONE))]
 
     def taken_from(self, place: int) -> tuple[int, ...]:
         """Return the numbers of the names before a name, as in `a.b.name`, the nearest first."""

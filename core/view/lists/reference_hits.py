@@ -24,11 +24,22 @@ def reference_hits(engine: Engine, name: str, lines: Sequence[ReferenceLine]) ->
         text = texts.read(path)
         if text is None:
             changed.add(path)
-        source = text.split("\n", max(one.line for one in of_file)) if text is not None else []
-        for one in of_file:
-            line = source[one.line - 1] if one.line <= len(source) else None
-            hits.append(_hit(name, one, symbols.get((path, one.line)), line))
+        source = {} if text is None else _lines(text, [one.line for one in of_file])
+        hits += [_hit(name, one, symbols.get((path, one.line)), source.get(one.line)) for one in of_file]
     return hits, changed
+
+
+def _lines(text: str, numbers: Sequence[int]) -> dict[int, str]:
+    """Return some lines of a text without their ends; only the part of it from its nearer end is split."""
+    last = text.count("\n") + 1
+    wanted = [number for number in numbers if number <= last]
+    if not wanted:
+        return {}
+    if min(wanted) > last // 2:
+        lines = text.rsplit("\n", last - min(wanted) + 1)
+        return {number: lines[number - last - 1] for number in wanted}
+    lines = text.split("\n", max(wanted))
+    return {number: lines[number - 1] for number in wanted}
 
 
 class _IndexedTexts:
