@@ -12,7 +12,7 @@ from keyhole.core.files.secret_content import secret_content
 from keyhole.core.files.secret_names import secret_names
 from keyhole.core.files.stamps import settled, stamp_of
 from keyhole.core.masking import Mask, find_and_mask
-from keyhole.core.types.files import DEFAULT_SECRETS, SecretPolicy, Skip, SkipReason, SourceFile
+from keyhole.core.types.files import DEFAULT_SECRETS, SecretPolicy, Skip, SkipReason, SourceFile, Stamp
 
 _OPEN_FLAGS = (
     os.O_RDONLY
@@ -38,6 +38,17 @@ class SourceReader:
     def read(self, path: str) -> SourceFile | Skip:
         """Read and decode a file and mask its secrets, or return why it is skipped."""
         return read_source(self.root, path, max_bytes=self.max_bytes, secrets=self.secrets)
+
+    def read_checked(self, path: str, checked: Stamp) -> str | None:
+        """Return the text of a file that had this stamp when it was found to have no secrets; None if it has another.
+
+        Looking for secrets again would take most of the time.
+        """
+        found = read_bytes(self.root, path, max_bytes=self.max_bytes)
+        if isinstance(found, Skip) or stamp_of(found[1]) != checked:
+            return None
+        decoded = decode(found[0])
+        return decoded[0] if decoded else None
 
 
 def read_source(root: Path, path: str, *, max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> SourceFile | Skip:

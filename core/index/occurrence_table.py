@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from keyhole.core.index.database import Database
 from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
@@ -12,10 +13,12 @@ from keyhole.core.types.syntax import HOLDS_METHODS
 # Modules have members in some languages, and namespaces make full names.
 _MAY_HOLD = frozenset(["module", "namespace"])
 _COLUMNS = "file.id, file.path, language, role, file_occurrences.names"
-_DEFINITION = """SELECT symbol.id, file.path, language, name, kind, symbol.parent, signature, start_line, end_line,
-    name_line, symbol.depth, modifiers FROM symbol JOIN file ON file.id = file_id"""
+_DEFINITION_CELLS = """symbol.id, file.path, language, name, kind, symbol.parent, signature, start_line, end_line,
+    name_line, symbol.depth, modifiers"""
+_DEFINITION = f"SELECT {_DEFINITION_CELLS} FROM symbol JOIN file ON file.id = file_id"  # noqa: S608
 
 # A record that another version wrote can't be read: it is left out until its file is read again.
+_READABLE = bytes([FORMAT])
 _IS_READABLE = f"substr(file_occurrences.names, 1, 1) = x'{FORMAT:02x}'"
 # What the tokenizer of `file_names` takes for the end of a name; names such as a heading or `operator new` contain it.
 _BETWEEN_TOKENS = re.compile(r"[\x00-\x20\x7f\"']+")
@@ -29,12 +32,14 @@ class OccurrenceTable(Database):
         tokens = [token for token in _BETWEEN_TOKENS.split(name) if token]
         if not tokens:
             return []
-        return self.rows(
+        found = self.rows(
             NamesOfFile,
-            f"""SELECT {_COLUMNS} FROM file_names JOIN file_occurrences ON file_id = file_names.rowid
-                JOIN file ON file.id = file_id WHERE file_names MATCH ? AND {_IS_READABLE} ORDER BY file.path""",  # noqa: S608
+            f"""SELECT {_COLUMNS} FROM file_names CROSS JOIN file_occurrences ON file_id = file_names.rowid
+                JOIN file ON file.id = file_id WHERE file_names MATCH ?""",  # noqa: S608
             " ".join(f'"{token}"' for token in tokens),
         )
+        # SQLite would copy all records to sort them, and read each twice to look at its format.
+        return sorted((file for file in found if file.names[:1] == _READABLE), key=attrgetter("path"))
 
     def names_of_files(self, paths: Iterable[str]) -> list[NamesOfFile]:
         """Return the names of these files, sorted by path."""
@@ -63,6 +68,19 @@ class OccurrenceTable(Database):
             json.dumps(list(paths)),
         )
 
+    def definitions_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[DefinitionRow]]:
+        """Return the symbols around each of these lines of files, the outermost first."""
+        found: dict[tuple[str, int], list[DefinitionRow]] = {line: [] for line in lines}
+        for number, *cells in self.query(
+            f"""SELECT wanted.key, {_DEFINITION_CELLS} FROM json_each(?) wanted
+                CROSS JOIN file ON file.path = wanted.value ->> 0 CROSS JOIN symbol ON file_id = file.id
+                WHERE start_line <= wanted.value ->> 1 AND end_line >= wanted.value ->> 1
+                ORDER BY wanted.key, symbol.id""",  # noqa: S608
+            json.dumps(lines),
+        ):
+            found[lines[number]].append(DefinitionRow(*cells))
+        return found
+
     def holders_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
         """Return what may have members in these files: classes and the like, and methods that stand outside theirs."""
         return self.rows(
@@ -81,9 +99,20 @@ class OccurrenceTable(Database):
         return self.rows(
             ImportRow,
             """SELECT file.path, line, target, part, ifnull(state, ''), link.path FROM json_each(?) wanted
-                JOIN file ON file.path = wanted.value JOIN link ON file_id = file.id AND kind = 'import'
-                ORDER BY file.path, line, link.id""",
-            json.dumps(list(paths)),
+                CROSS JOIN file ON file.path = wanted.value CROSS JOIN link ON file_id = file.id AND kind = 'import'
+                ORDER BY wanted.key, line, link.id""",
+            json.dumps(sorted(paths)),
+        )
+
+    def imports_of(self, name: str, paths: Iterable[str]) -> list[ImportRow]:
+        """Return those imports of these files that bring a name, or a whole module, by path and line."""
+        return self.rows(
+            ImportRow,
+            """SELECT file.path, line, target, part, ifnull(state, ''), link.path FROM json_each(?) wanted
+                CROSS JOIN file ON file.path = wanted.value CROSS JOIN link ON file_id = file.id AND kind = 'import'
+                WHERE part IN (?, '') ORDER BY wanted.key, line, link.id""",
+            json.dumps(sorted(paths)),
+            name,
         )
 
     def _insert_occurrences(self, file_id: int, occurrences: bytes) -> None:

@@ -278,6 +278,12 @@ class ReferenceStore(FactStore, Protocol):
     def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:
         """Return the imports of these files, by path and line."""
 
+    def imports_of(self, name: str, paths: Iterable[str]) -> list[ImportRow]:
+        """Return those imports of these files that bring a name, or a whole module, by path and line."""
+
+    def definitions_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[DefinitionRow]]:
+        """Return the symbols around each of these lines of files, the outermost first."""
+
 
 class RelationStore(FactStore, Protocol):
     """The methods that links and the tree need."""
@@ -299,6 +305,9 @@ class RelationStore(FactStore, Protocol):
 
     def symbols_of_files(self, depths: Sequence[tuple[str, int]]) -> dict[str, list[SymbolEntry]]:
         """Return the symbols of several files, each given with its own depth limit."""
+
+    def symbols_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], SymbolEntry]:
+        """Return the innermost symbol around each of these lines of files, for lines that have one."""
 
     def count_symbols_in(self, folder: str, max_depth: int) -> dict[str, int]:
         """Count the symbols of each file in a folder; `max_depth` counts folders and symbols from the root."""

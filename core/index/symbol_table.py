@@ -132,6 +132,21 @@ class SymbolTable(Database):
             found[path].append(SymbolEntry(*entry))
         return found
 
+    def symbols_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], SymbolEntry]:
+        """Return the innermost symbol around each of these lines of files, for lines that have one.
+
+        The first line of a symbol belongs to the symbol around that.
+        """
+        rows = self.query(
+            f"""SELECT wanted.key, {_ENTRY} FROM json_each(?) wanted
+                CROSS JOIN file ON file.path = wanted.value ->> 0 CROSS JOIN symbol ON file_id = file.id
+                WHERE symbol.start_line < wanted.value ->> 1 AND symbol.end_line >= wanted.value ->> 1
+                ORDER BY wanted.key, symbol.id""",  # noqa: S608
+            json.dumps(lines),
+        )
+        # The last one that starts is the innermost.
+        return {lines[number]: SymbolEntry(*entry) for number, *entry in rows}
+
     def count_symbols_in(self, folder: str, max_depth: int) -> dict[str, int]:
         """Count the symbols of each file in a folder; `max_depth` counts folders and symbols from the root."""
         # CROSS JOIN fixes the order: SQLite reads paths and then depths from their SQL indexes, and no table rows.

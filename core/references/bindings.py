@@ -1,18 +1,18 @@
 """What an imported name stands for: a module, or a name of another file."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from keyhole.core.index.rows import ImportRow
-from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile, role_set
-from keyhole.core.syntax.occurrences import OccurrenceRole
+from keyhole.core.references.known_names import KnownNames
+from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile
+from keyhole.core.syntax.occurrences import HAS_RECEIVER, ROLE_BITS, OccurrenceRole
 
 _SEPARATOR = re.compile(r"::|[./\\]")
 STAR = "*"
-_BINDING = role_set(OccurrenceRole.IMPORT, OccurrenceRole.ALIAS, OccurrenceRole.LOCAL)
-_TAKEN = role_set(OccurrenceRole.IMPORT, is_taken=True)
 
 
 class Binding(NamedTuple):
@@ -28,20 +28,40 @@ class Binding(NamedTuple):
 class FileBindings:
     """The imported names of one file."""
 
-    def __init__(self, imports: list[ImportRow], names: NamesInFile) -> None:
-        self._imports = imports
+    def __init__(self, known: KnownNames, path: str, names: NamesInFile) -> None:
+        self._store = known
+        self._path = path
         self._names = names
-        self._known: dict[str, list[Binding]] = {}
+        self._known: dict[str, tuple[Binding, ...]] = {}
+        self._known_at: dict[tuple[int, str], tuple[Binding, ...]] = {}
 
-    def of(self, name: str) -> list[Binding]:
+    @cached_property
+    def _imports(self) -> list[ImportRow]:
+        """The imports of the file, by line."""
+        return self._store.imports(self._path)
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [row.line for row in self._imports]
+
+    def of(self, name: str) -> tuple[Binding, ...]:
         """Return what a name is bound to by the imports of the file; empty if it is not imported."""
-        if name not in self._known:
-            self._known[name] = list(self._find(name))
-        return self._known[name]
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = tuple(self._find(name))
+        return known
 
-    def at(self, line: int, name: str) -> list[Binding]:
+    def at(self, line: int, name: str) -> tuple[Binding, ...]:
         """Return where the name in an import on this line comes from, whatever it is called in this file."""
-        return list(self._from(line, name))
+        known = self._known_at.get((line, name))
+        if known is None:
+            known = self._known_at[line, name] = tuple(self._on_line(line, name) or self._from(line, name))
+        return known
+
+    def _on_line(self, line: int, name: str) -> list[Binding]:
+        """Return where the name comes from if the statement starts on this line: then no other import counts."""
+        rows = [row for row in self._store.imports_of(self._path, name) if row.line == line]
+        return _exact(rows, name)
 
     def modules(self, dotted: str) -> list[str]:
         """Return the modules that are imported by this whole name, as in `import a.b`."""
@@ -68,45 +88,50 @@ class FileBindings:
                 yield from (row.path for row in rows if row.path and row.part == receiver)
 
     def _find(self, name: str) -> Iterator[Binding]:
-        names = self._names
-        for place in names.places_in_roles(name, _BINDING):
-            role = names.role_at(place)
-            if role is OccurrenceRole.IMPORT:
-                if not names.is_renamed(place):
-                    yield from self._from(names.line_at(place), name)
-            elif role is OccurrenceRole.ALIAS:
+        names, taken = self._names, []
+        for place in names.places(name):
+            recorded = names.roles[place]
+            role = recorded & ROLE_BITS
+            if role == OccurrenceRole.IMPORT:
+                if names.is_renamed(place):
+                    continue
+                if recorded >= HAS_RECEIVER:
+                    taken.append(place)
+                else:
+                    yield from self.at(names.line_at(place), name)
+            elif recorded >= HAS_RECEIVER:
+                continue
+            elif role == OccurrenceRole.ALIAS:
                 yield from self._renamed(place)
-            elif names.symbol_at(place) == NO_SYMBOL:
+            elif role == OccurrenceRole.LOCAL and names.symbol_at(place) == NO_SYMBOL:
                 # const parse = require("./parse")
                 line = names.line_at(place)
                 yield from (Binding(row.path, name) for row in self._rows_at(line) if row.line == line)
-        for place in names.places_in_roles(name, _TAKEN):
+        for place in taken:
             # `use shapes::Circle`
             line = names.line_at(place)
-            if not names.is_renamed(place) and any(row.part == name for row in self._rows_at(line)):
-                yield from self._from(line, name)
+            if any(row.part == name for row in self._rows_at(line)):
+                yield from self.at(line, name)
 
     def _renamed(self, place: int) -> Iterator[Binding]:
         """Yield what a new name in an import stands for: the name before it, or the whole module."""
         names = self._names
         if place and names.is_renamed(place - 1):
-            yield from self._from(names.line_at(place - 1), names.name_at(place - 1))
+            yield from self.at(names.line_at(place - 1), names.name_at(place - 1))
         else:
             yield from (Binding(row.path, "") for row in self._rows_at(names.line_at(place)))
 
-    def _from(self, line: int, name: str) -> Iterator[Binding]:
+    def _from(self, line: int, name: str) -> list[Binding]:
         rows = self._rows_at(line)
-        exact = [row for row in rows if row.part == name or (not row.part and last_part(row.target) == name)]
-        if exact:
-            yield from (Binding(row.path, "" if _is_module(row, name) else name) for row in exact)
-        elif rows and not any(row.part for row in rows):
-            # An import of several names that are not listed in the row, or of a package by its first part.
-            yield from (Binding(row.path, name) for row in rows)
+        if exact := _exact(rows, name):
+            return exact
+        # An import of several names that are not listed in the row, or of a package by its first part.
+        return [] if any(row.part for row in rows) else [Binding(row.path, name) for row in rows]
 
     def _rows_at(self, line: int) -> list[ImportRow]:
         """Return the imports of the statement that a line belongs to: it starts on this line or above."""
-        above = [row.line for row in self._imports if row.line <= line]
-        return [row for row in self._imports if row.line == above[-1]] if above else []
+        end = bisect_right(self._lines, line)
+        return self._imports[bisect_left(self._lines, self._lines[end - 1]) : end] if end else []
 
     def _names_nothing(self, number: int) -> bool:
         """Return whether an import lists no names, as `export * from "./x"` or `#include "x.h"`."""
@@ -115,6 +140,12 @@ class FileBindings:
             return False
         following = [other.line for other in self._imports[number + 1 :] if other.line > row.line]
         return not self._names.has_imports_between(row.line, following[0] if following else row.line + 1)
+
+
+def _exact(rows: Iterable[ImportRow], name: str) -> list[Binding]:
+    """Return where a name comes from that imports of one statement bring by this name."""
+    exact = [row for row in rows if row.part == name or (not row.part and last_part(row.target) == name)]
+    return [Binding(row.path, "" if _is_module(row, name) else name) for row in exact]
 
 
 def last_part(target: str) -> str:

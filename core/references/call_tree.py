@@ -101,9 +101,9 @@ class CallTree:
     def _callers(self, target: DefinitionRow) -> list[_Step]:
         found: dict[tuple[str, str], _Step] = {}
         calls = [one for one in self._references(target) if self._is_wanted(one)]
-        self._resolver.known.read_definitions({one.path for one in calls})
+        around = self._resolver.known.definitions_around({(one.path, one.line) for one in calls})
         for reference in calls:
-            caller = self._caller(reference.path, reference.line)
+            caller = _caller(around[reference.path, reference.line], reference.line)
             key = same_thing(caller) if caller else (reference.path, "")
             _count(found, key, _Step(caller, reference.path, reference.line, 1, reference.certainty))
         return _in_order(found)
@@ -111,14 +111,6 @@ class CallTree:
     def _is_wanted(self, reference: Reference) -> bool:
         is_call = reference.role in _CALLS
         return is_call and reference.certainty in self._levels and self._admits(reference.path)
-
-    def _caller(self, path: str, line: int) -> DefinitionRow | None:
-        """Return the innermost function around a line, or else the class whose body it is in."""
-        around = [row for row in self._resolver.known.definitions_in(path) if row.start_line <= line <= row.end_line]
-        # A decorator or the name itself stands on the first lines of a function, but is not called by it.
-        inside = [row for row in around if row.name_line < line or row.start_line == row.end_line]
-        callers = inside or around[:-1]
-        return callers[-1] if callers else None
 
     def _callees(self, target: DefinitionRow) -> list[_Step]:
         names = self._resolver.known.names(target.path)
@@ -141,6 +133,14 @@ class CallTree:
         symbol = names.symbol_named(target.name, target.name_line)
         places = names.inside(symbol) if symbol >= 0 else range(0)
         return (place for place in places if names.role_at(place) is OccurrenceRole.CALL)
+
+
+def _caller(around: list[DefinitionRow], line: int) -> DefinitionRow | None:
+    """Return the innermost function around a line, or else the class whose body it is in."""
+    # A decorator or the name itself stands on the first lines of a function, but is not called by it.
+    inside = [row for row in around if row.name_line < line or row.start_line == row.end_line]
+    callers = inside or around[:-1]
+    return callers[-1] if callers else None
 
 
 def _count(found: dict[tuple[str, str], _Step], key: tuple[str, str], step: _Step) -> None:

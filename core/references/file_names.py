@@ -5,7 +5,7 @@ before it, or the answer says that only the name matches. Of types, only what na
 Languages with their own ways override single steps (by_language/).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.bindings import Binding
@@ -58,6 +58,7 @@ class FileNames:
         self._language = resolver.known.language(path)
         self._rules: LanguageRules = rules_of(self._language)
         self._family = family_of(self._language)
+        self._is_test = resolver.known.is_test(path)
         self._known: dict[tuple[int, ...], NameMeaning] = {}
         self._scoped: dict[int, bool] = {UNNAMED: False}
         self._hides_some = self._family in HIDES_DEFINITIONS
@@ -80,6 +81,10 @@ class FileNames:
         if known is None:
             known = self._known[shape] = self._fitting(role, self._find(place, role))
         return known
+
+    def meanings(self, _: str, places: Sequence[int], /) -> list[NameMeaning]:
+        """Return what a name may mean at each of its places."""
+        return list(map(self.meaning, places))
 
     def _fitting(self, role: OccurrenceRole, found: NameMeaning) -> NameMeaning:
         """Leave out functions where a name cannot mean one, and add the constructors of a class that is called."""
@@ -202,10 +207,10 @@ class FileNames:
         if self._rules.needs_import:
             bindings = self._resolver.bindings(self._path)
             name = self._names.name_at(place)
-            return self._through(bindings.at(self._names.line_at(place), name) if bindings else [], name)
+            return self._through(bindings.at(self._names.line_at(place), name) if bindings else (), name)
         return by_number([row for row in candidates if not self._resolver.is_member(row)])
 
-    def _through(self, bindings: list[Binding], name: str) -> NameMeaning:
+    def _through(self, bindings: Sequence[Binding], name: str) -> NameMeaning:
         """Follow the imports of a name."""
         rows: list[DefinitionRow] = []
         for binding in bindings:
@@ -440,8 +445,7 @@ class FileNames:
 
     def _of_unknown(self, place: int, name: str) -> NameMeaning:
         """Return the members that a name may mean, if what it is taken from is not known."""
-        is_test = self._resolver.known.is_test(self._path)
-        found = self._resolver.by_members(name, self._language, without_tests=not is_test)
+        found = self._resolver.by_members(name, self._language, without_tests=not self._is_test)
         if self._hides_some:
             rows = [row for row in found.definitions if can_reach(self._path, row)]
             if len(rows) != len(found.definitions):

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.language_rules import ATTRIBUTE, family_of, rules_of
+from keyhole.core.references.name_meaning import NameMeaning
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types.syntax import HOLDS_METHODS
@@ -25,6 +27,7 @@ ROLE_WORDS = {
     # The only definitions that refer to something name the type that they belong to: `impl Circle`.
     OccurrenceRole.DEFINITION: "type use",
 }
+_WORDS_OF_ROLES = {role: ROLE_WORDS.get(role, ROLE_WORDS[OccurrenceRole.MENTION]) for role in OccurrenceRole}
 _SURENESS = {level: number for number, level in enumerate(Certainty)}
 
 
@@ -40,7 +43,7 @@ class Reference(NamedTuple):
     @property
     def role_words(self) -> str:
         """The role as people read it."""
-        return ROLE_WORDS.get(self.role, ROLE_WORDS[OccurrenceRole.MENTION])
+        return _WORDS_OF_ROLES[self.role]
 
 
 class ReferenceLine(NamedTuple):
@@ -83,18 +86,19 @@ def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Referenc
         names, meanings = known.names(path), resolver.names_of(path)
         if names is None or meanings is None:
             continue
-        places = [place for name in written for place in names.places(name)]
         new_names = {new for name in written for new in names.new_names(name)} - {target.name}
         if target.language == "csharp":
             new_names |= resolver.csharp.usings(path, names).new_names(target.name)
-        if new_names or len(written) > 1:
-            places = sorted([*places, *(place for name in new_names for place in names.places(name))])
-        for place in places:
-            certainty, definitions = meanings.meaning(place)
+        found: list[tuple[int, NameMeaning]] = []
+        for name in dict.fromkeys([*written, *new_names]):
+            places = names.places(name)
+            found += zip(places, meanings.meanings(name, places), strict=True)
+        if len(written) > 1 or new_names:
+            found.sort(key=itemgetter(0))
+        for place, (certainty, definitions) in found:
             for row in definitions:
                 if row.id in wanted:
-                    line, column = names.line_at(place), names.column_at(place)
-                    yield Reference(path, line, column, names.role_at(place), certainty)
+                    yield Reference(path, names.line_at(place), names.column_at(place), names.role_at(place), certainty)
                     break
 
 
@@ -105,16 +109,26 @@ def _written(target: DefinitionRow) -> list[str]:
     return [target.name, short] if is_short else [target.name]
 
 
-def reference_lines(references: Iterable[Reference], is_wanted: Callable[[Reference], bool]) -> ReferenceLines:
+def reference_lines(
+    references: Iterable[Reference], is_wanted: Callable[[Reference], bool] | None = None
+) -> ReferenceLines:
     """Return the lines of the wanted references, the surest first, then by path and line."""
     by_line: dict[tuple[str, int], list[Reference]] = {}
-    for reference in references:
-        if is_wanted(reference):
-            by_line.setdefault((reference.path, reference.line), []).append(reference)
-    lines = []
+    for reference in references if is_wanted is None else filter(is_wanted, references):
+        place = reference[:2]
+        if place in by_line:
+            by_line[place].append(reference)
+        else:
+            by_line[place] = [reference]
+    by_level: dict[Certainty, list[ReferenceLine]] = {level: [] for level in Certainty}
     for (path, line), found in by_line.items():
-        surest = min(found, key=lambda one: _SURENESS[one.certainty]) if len(found) > 1 else found[0]
-        columns = tuple([one.column for one in found])
-        lines.append(ReferenceLine(path, line, columns, surest.role_words, surest.certainty))
-    lines.sort(key=lambda one: (_SURENESS[one.certainty], one.path, one.line))
-    return ReferenceLines(lines, Counter(str(one.certainty) for one in lines), Counter(one.role for one in lines))
+        surest = found[0] if len(found) == 1 else min(found, key=lambda one: _SURENESS[one.certainty])
+        columns, level = tuple([one.column for one in found]), surest.certainty
+        by_level[level].append(ReferenceLine(path, line, columns, _WORDS_OF_ROLES[surest.role], level))
+    # Each line is there once, so its path and its number decide.
+    lines = [one for of_level in by_level.values() for one in sorted(of_level)]
+    return ReferenceLines(
+        lines,
+        Counter({str(level): len(of_level) for level, of_level in by_level.items() if of_level}),
+        Counter([one.role for one in lines]),
+    )

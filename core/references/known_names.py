@@ -24,6 +24,8 @@ class KnownNames:
         self._without_imports: set[str] = set()
         self._without_holders: set[str] = set()
         self._imports: dict[str, list[ImportRow]] = {}
+        self._imports_of: dict[str, dict[str, list[ImportRow]]] = {}
+        self._expected: set[str] = set()
         self._holders: dict[str, list[DefinitionRow]] = {}
         self._symbols: dict[str, list[DefinitionRow]] = {}
         self.definitions = cache(self._definitions)
@@ -67,6 +69,21 @@ class KnownNames:
             self._without_imports.clear()
         return self._imports[path]
 
+    def imports_of(self, path: str, name: str) -> list[ImportRow]:
+        """Return the imports of a file that bring a name, or whole modules; of all expected files at once."""
+        known = self._imports_of.get(name)
+        if known is None or path not in known:
+            known = self._read_imports_of(name, {path} if known else {path, *self._expected})
+        return known[path]
+
+    def _read_imports_of(self, name: str, paths: Iterable[str]) -> dict[str, list[ImportRow]]:
+        known = self._imports_of.setdefault(name, {})
+        wanted = [path for path in paths if path not in known]
+        known.update((path, []) for path in wanted)
+        for row in self._store.imports_of(name, wanted):
+            known[row.origin].append(row)
+        return known
+
     def read_imports(self, paths: Iterable[str]) -> None:
         """Read the imports of many files at once."""
         wanted = [path for path in paths if path not in self._imports]
@@ -91,6 +108,7 @@ class KnownNames:
     def expect(self, paths: Iterable[str]) -> None:
         """Say which files the question is about: when something of one is read, it is read of all at once."""
         expected = list(paths)
+        self._expected.update(expected)
         self._without_imports.update(path for path in expected if path not in self._imports)
         self._without_holders.update(path for path in expected if path not in self._holders)
 
@@ -108,15 +126,12 @@ class KnownNames:
     def definitions_in(self, path: str) -> list[DefinitionRow]:
         """Return the symbols of a file, in order."""
         if path not in self._symbols:
-            self.read_definitions([path])
+            self._symbols[path] = self._store.definitions_in([path])
         return self._symbols[path]
 
-    def read_definitions(self, paths: Iterable[str]) -> None:
-        """Read the symbols of many files at once."""
-        wanted = [path for path in paths if path not in self._symbols]
-        self._symbols.update((path, []) for path in wanted)
-        for row in self._store.definitions_in(wanted):
-            self._symbols[row.path].append(row)
+    def definitions_around(self, lines: Iterable[tuple[str, int]]) -> dict[tuple[str, int], list[DefinitionRow]]:
+        """Return the symbols around each of these lines of files, the outermost first."""
+        return self._store.definitions_around(list(lines))
 
     def _definitions(self, name: str, family: str) -> list[DefinitionRow]:
         """Return what has this name in a family of languages."""

@@ -3,7 +3,7 @@
 How the names of one file are resolved is in file_names.py, and in by_language/ where a language has its own ways.
 """
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import cache
 from typing import Protocol
 
@@ -33,7 +33,7 @@ from keyhole.core.references.name_meaning import (
 from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile, role_set
 from keyhole.core.references.php_namespaces import Namespaces
 from keyhole.core.references.ruby_constants import declarations
-from keyhole.core.references.rust_paths import inner_modules, split_imports
+from keyhole.core.references.rust_bindings import RustBindings
 from keyhole.core.references.swift_modules import module_of
 from keyhole.core.references.value_types import MOST_CLASSES, ValueTypes
 from keyhole.core.syntax.occurrences import UNNAMED, OccurrenceRole
@@ -49,6 +49,9 @@ class MeaningsOfFile(Protocol):
 
     def meaning(self, place: int) -> NameMeaning:
         """Return what the name at a place may mean."""
+
+    def meanings(self, name: str, places: Sequence[int], /) -> list[NameMeaning]:
+        """Return what a name may mean at each of its places."""
 
     def holders(self, place: int) -> list[DefinitionRow]:
         """Return the classes around the place, the innermost first."""
@@ -77,6 +80,10 @@ class NameResolver:
         self._reached: dict[str, frozenset[str]] = {}
         self._files: dict[str, MeaningsOfFile] = {}
         self.reachable: Reachable = {}
+        # What places mean in every file that has such a place; see by_language/shared_names.py.
+        self.shared_meanings: dict[tuple[object, ...], NameMeaning] = {}
+        self.defining = cache(self._defining)
+        self.has_member = cache(self._has_member)
         self.by_members = cache(self._by_members)
         self.is_field = cache(self._is_field)
 
@@ -105,11 +112,8 @@ class NameResolver:
             names = self.known.names(path)
             if names is None:
                 return None
-            imports = self.known.imports(path)
             is_rust = self.known.language(path) == "rust"
-            if is_rust:
-                imports = split_imports(imports, lambda: inner_modules(self.known.definitions_in(path)))
-            self._bindings[path] = FileBindings(imports, names)
+            self._bindings[path] = (RustBindings if is_rust else FileBindings)(self.known, path, names)
         return self._bindings[path]
 
     def provided(self, path: str, name: str, family: str) -> list[DefinitionRow]:
@@ -172,6 +176,14 @@ class NameResolver:
     def _scope_of(self, row: DefinitionRow) -> int:
         names = self.known.names(row.path)
         return names.scope_of(row.name, row.name_line) if names else NO_SYMBOL
+
+    def _defining(self, name: str, family: str) -> frozenset[str]:
+        """Return the files that define a name."""
+        return frozenset(row.path for row in self.known.definitions(name, family))
+
+    def _has_member(self, name: str, family: str) -> bool:
+        """Return whether a class has a member of this name."""
+        return any(map(self.is_member, self.known.definitions(name, family)))
 
     def is_member(self, row: DefinitionRow) -> bool:
         """Return whether a definition is reached through its class."""

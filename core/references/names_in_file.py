@@ -1,13 +1,14 @@
 """Reading the record of a file's names, which syntax/occurrences.py packs."""
 
 from bisect import bisect_right
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keyhole.core.syntax.occurrences import (
-    COLUMN,
     FUNCTION,
     HAS_RECEIVER,
     HEADER,
@@ -16,6 +17,7 @@ from keyhole.core.syntax.occurrences import (
     IS_RETURNED,
     IS_VALUE,
     MARK_BITS,
+    NARROW,
     OTHER,
     ROLE_BITS,
     UNNAMED,
@@ -33,11 +35,13 @@ _ROLES = tuple(OccurrenceRole(min(number & ROLE_BITS, max(OccurrenceRole))) for 
 _ALONE = bytes(range(HAS_RECEIVER))
 _IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
 # A name of one of these roles starts something else that may have a type.
-_STARTS_OTHER = frozenset([OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION])
+_STARTS_OTHER = frozenset(map(int, [OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION]))
 # How many names after or before a variable are looked at to find where its type comes from.
 _LONGEST_VALUE = 12
+# Of more places, all rows are counted at once.
+_MANY = 4_000
 _FUNCTIONS = frozenset([FUNCTION, UNNAMED_FUNCTION])
-_SIZES = {b"B": 1, b"H": 2, b"I": 4}
+_SIZES = {"B": 1, "H": 2, "I": 4}
 
 Numbers = NDArray[np.int64]
 # Bytes are the fastest; a memoryview has greater numbers.
@@ -65,41 +69,30 @@ _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 class NamesInFile:
     """The names of one file; columns are only read when they are needed."""
 
-    # Plain attributes: a question opens thousands of files, and looks at few of their columns twice.
-    _name_of: Column
-    _roles: bytes
-    _receivers: Column
-    _steps: Column
-    _columns: Column
-    _firsts: Column
-    _lasts: Column
-    _scopes: Column
-    _outward: Column
-
     def __init__(self, record: bytes) -> None:
-        _, size = HEADER.unpack_from(record)
+        _, codes, size, places, receivers, symbols = HEADER.unpack_from(record)
         self._record = record
-        self._names_end = HEADER.size + size
-        (
-            self._name_of,
-            self._roles,
-            self._receivers,
-            self._steps,
-            self._columns,
-            self._firsts,
-            self._lasts,
-            self._scopes,
-            self._outward,
-        ) = _columns_of(record, self._names_end)
+        self._names_end = roles = HEADER.size + size
+        columns, scopes = roles + places, roles + 2 * places
+        wide = scopes + symbols
+        self.roles: bytes = record[roles:columns]
+        self._columns: bytes = record[columns:scopes]
+        self._scopes: bytes = record[scopes:wide]
+        lengths = places, receivers, places, symbols, symbols, symbols
+        split = _narrow_columns if codes == NARROW else partial(_wide_columns, codes)
+        self._name_of, self._receivers, self._steps, self._firsts, self._lasts, self._outward = split(
+            record, wide, lengths
+        )
         self._names: list[str] | None = None
         self._rows: Numbers | None = None
-        self._known_places: dict[str, list[tuple[int, int]]] = {}
+        self._last_row = -1, 0
+        self._known_places: dict[str, list[int]] = {}
         self._known_locals: dict[str, dict[int, int]] = {}
         self._known_local_places: dict[tuple[str, int], list[int]] = {}
         self._known_type_parameters: dict[str, set[int]] = {}
 
     def __contains__(self, name: str) -> bool:
-        return bool(self._places(name))
+        return bool(self.places(name))
 
     @property
     def count(self) -> int:
@@ -108,14 +101,18 @@ class NamesInFile:
 
     # Places
 
-    def places(self, name: str) -> list[int]:
-        """Return where a name stands, in order."""
-        return [place for place, _ in self._places(name)]
+    def places(self, name: str, number: int | None = None) -> list[int]:
+        """Return where a name stands, in order; its number saves looking for it."""
+        known = self._known_places.get(name)
+        if known is None:
+            number = self._number(name) if number is None else number
+            known = self._known_places[name] = _places_of(self._name_of, number) if number >= 0 else []
+        return known
 
     def places_in_roles(self, name: str, roles: RoleSet) -> list[int]:
         """Return where a name has one of these roles, in order."""
-        known = self._known_places.get(name)
-        return [place for place, role in (self._places(name) if known is None else known) if roles[role]]
+        recorded = self.roles
+        return [place for place in self.places(name) if roles[recorded[place]]]
 
     def name_numbered(self, number: int) -> str:
         """Return the name that `taken_from` gives a number."""
@@ -131,12 +128,19 @@ class NamesInFile:
 
     def role_at(self, place: int) -> OccurrenceRole:
         """Return the role at a place."""
-        return _ROLES[self._roles[place]]
+        return _ROLES[self.roles[place]]
 
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
-        rows = self._count_rows() if self._rows is None else self._rows
-        return int(rows.item(place)) + 1
+        if self._rows is None and len(self._steps) > _MANY:
+            self._count_rows()
+        if self._rows is not None:
+            return self._rows.item(place) + 1
+        # Mostly a few places of a file are asked for, in order.
+        last, row = self._last_row
+        row = row + sum(self._steps[last + 1 : place + 1]) if place >= last else sum(self._steps[: place + 1])
+        self._last_row = place, row
+        return row + 1
 
     def column_at(self, place: int) -> int:
         """Return the column of a place in bytes, from 0; LAST_COLUMN stands for all beyond."""
@@ -144,17 +148,25 @@ class NamesInFile:
 
     def receiver_at(self, place: int) -> str:
         """Return what the name at a place is taken from, as written; empty if it stands alone."""
-        if self._roles[place] < HAS_RECEIVER:
+        if self.roles[place] < HAS_RECEIVER:
             return ""
-        return self.name_numbered(self._receiver_number(place))
+        return self.name_numbered(self.receiver_number(place))
+
+    def receiver_number(self, place: int) -> int:
+        """Return the number of what the name at a place is taken from; it must have a receiver."""
+        # Counting the names with a receiver up to a place, or from it on, is faster than a table for all places.
+        roles = self.roles
+        if place * 2 < len(roles):
+            return self._receivers[len(roles[:place].translate(None, _ALONE))]
+        return self._receivers[-len(roles[place:].translate(None, _ALONE))]
 
     def taken_from(self, place: int) -> tuple[int, ...]:
         """Return the numbers of the names before a name, as in `a.b.name`, the nearest first."""
-        if self._roles[place] < HAS_RECEIVER:
+        if self.roles[place] < HAS_RECEIVER:
             return ()
         found: list[int] = []
-        while self._roles[place] >= HAS_RECEIVER:
-            found.append(self._receiver_number(place))
+        while self.roles[place] >= HAS_RECEIVER:
+            found.append(self.receiver_number(place))
             if found[-1] == UNNAMED or not place:
                 break
             place -= 1
@@ -162,7 +174,7 @@ class NamesInFile:
 
     def places_in_role(self, role: OccurrenceRole) -> list[int]:
         """Return the places of all names in a role, in order."""
-        return _indices(_numbers(self._roles) & ROLE_BITS == role)
+        return _indices(_numbers(self.roles) & ROLE_BITS == role)
 
     def is_continued(self, place: int) -> bool:
         """Return whether the next name is taken from the one at a place."""
@@ -185,15 +197,15 @@ class NamesInFile:
 
     def is_renamed(self, place: int) -> bool:
         """Return whether an import gives the name at a place another one, which follows it."""
-        if self.role_at(place) is not OccurrenceRole.IMPORT or place + 1 >= self.count:
+        roles = self.roles
+        if roles[place] & ROLE_BITS != OccurrenceRole.IMPORT or place + 1 >= len(roles):
             return False
         # The other name of a Go import stands before it, so the one on the next line is another import's.
-        return self.role_at(place + 1) is OccurrenceRole.ALIAS and self.line_at(place) == self.line_at(place + 1)
+        return roles[place + 1] & ROLE_BITS == OccurrenceRole.ALIAS and self.line_at(place) == self.line_at(place + 1)
 
     def new_names(self, name: str) -> list[str]:
         """Return what imports of the file call a name instead: `b` for `a` in `import a as b`."""
-        imported = [place for place, role in self._places(name) if _ROLES[role] is OccurrenceRole.IMPORT]
-        return [self.name_at(place + 1) for place in imported if self.is_renamed(place)]
+        return [self.name_at(place + 1) for place in self.places(name) if self.is_renamed(place)]
 
     def has_imports_between(self, first: int, end: int) -> bool:
         """Return whether imported names stand on the lines from `first` up to `end`."""
@@ -205,31 +217,32 @@ class NamesInFile:
 
     def values_of(self, place: int) -> list[int]:
         """Return the names that say what the variable at a place holds: those of its declared type, and its value."""
-        found = []
-        for one in range(place + 1, min(place + 1 + _LONGEST_VALUE, self.count)):
-            mark = self._roles[one] & MARK_BITS
+        roles, found = self.roles, []
+        for one, recorded in enumerate(roles[place + 1 : place + 1 + _LONGEST_VALUE], place + 1):
+            mark = recorded & MARK_BITS
             if mark == IS_VALUE:
                 found.append(one)
-            elif mark == IS_RETURNED or self._roles[one] & ROLE_BITS in _STARTS_OTHER:
+            elif mark == IS_RETURNED or recorded & ROLE_BITS in _STARTS_OTHER:
                 break
         return found or self._entered(place)
 
     def _entered(self, place: int) -> list[int]:
         found = []
         for one in range(place - 1, max(place - _LONGEST_VALUE, -1), -1):
-            if self._roles[one] & MARK_BITS == IS_ENTERED:
+            recorded = self.roles[one]
+            if recorded & MARK_BITS == IS_ENTERED:
                 found.append(one)
-            if self._roles[one] & ROLE_BITS in _STARTS_OTHER:
+            if recorded & ROLE_BITS in _STARTS_OTHER:
                 break
         return found
 
     def returned_by(self, symbol: int) -> list[int]:
         """Return the names that say what a function returns: its declared type, or else what its body returns."""
         inside = self.inside(symbol)
-        marks = _numbers(self._roles)[inside.start : inside.stop] & MARK_BITS
+        marks = _numbers(self.roles)[inside.start : inside.stop] & MARK_BITS
         places = [inside.start + number for number in _indices(marks == IS_RETURNED)]
         found = [place for place in places if self.symbol_at(place) == symbol]
-        declared = [place for place in found if self._roles[place] & ROLE_BITS == OccurrenceRole.TYPE]
+        declared = [place for place in found if self.roles[place] & ROLE_BITS == OccurrenceRole.TYPE]
         return declared or found
 
     # Symbols, by their number in the file
@@ -255,7 +268,8 @@ class NamesInFile:
 
     def functions_around(self, place: int) -> list[int]:
         """Return the functions around a place, the innermost first."""
-        return [symbol for symbol in self.around(place) if self._scopes[symbol] in _FUNCTIONS]
+        scopes = self._scopes
+        return [symbol for symbol in self.around(place) if scopes[symbol] in _FUNCTIONS]
 
     def scopes_around(self, place: int) -> list[int]:
         """Return the functions and classes around a place, the innermost first."""
@@ -299,7 +313,7 @@ class NamesInFile:
     def bases_of(self, symbol: int) -> list[int]:
         """Return the places of what a class extends."""
         places = self.inside(symbol) if symbol != NO_SYMBOL else range(0)
-        bases = [place for place in places if self._roles[place] & ROLE_BITS == OccurrenceRole.BASE]
+        bases = [place for place in places if self.roles[place] & ROLE_BITS == OccurrenceRole.BASE]
         return [place for place in bases if self.symbol_at(place) == symbol]
 
     def has_member_set(self, name: str, self_words: frozenset[str]) -> bool:
@@ -334,15 +348,6 @@ class NamesInFile:
 
     # Columns of the record
 
-    def _places(self, name: str) -> list[tuple[int, int]]:
-        """Return where a name stands, each with its role as it is recorded."""
-        known = self._known_places.get(name)
-        if known is None:
-            number = self._number(name)
-            places = _places_of(self._name_of, number) if number >= 0 else ()
-            known = self._known_places[name] = [(place, self._roles[place]) for place in places]
-        return known
-
     def _number(self, name: str) -> int:
         """Return the number of a name, or -1."""
         start = self._record.find(f"\n{name}\n".encode(), HEADER.size, self._names_end)
@@ -354,12 +359,8 @@ class NamesInFile:
             self._names = self._record[HEADER.size + 1 : self._names_end - 1].decode("utf-8", "replace").split("\n")
         return self._names
 
-    def _receiver_number(self, place: int) -> int:
-        # Counting the names with a receiver up to a place is faster than a table for all places.
-        return self._receivers[len(self._roles[:place].translate(None, _ALONE))]
-
     def _is_taken_from_last(self, place: int) -> bool:
-        return place > 0 and self._roles[place] >= HAS_RECEIVER and self.receiver_at(place) == self.name_at(place - 1)
+        return place > 0 and self.roles[place] >= HAS_RECEIVER and self.receiver_at(place) == self.name_at(place - 1)
 
     def local_scopes(self, name: str) -> dict[int, int]:
         """Return the functions in which a name is a parameter or variable, each with its first line.
@@ -377,6 +378,21 @@ class NamesInFile:
         self.local_scopes(name)
         return self._known_local_places.get((name, scope), [])
 
+    def variable_at(self, name: str, place: int) -> list[int] | None:
+        """Return where a name becomes the variable of a function around a place that it stands for there.
+
+        None if it is no such variable, or if it takes `local_scopes` to tell.
+        """
+        roles = self.roles
+        starts = [one for one in self.places(name) if _LOCAL[roles[one]]]
+        if not starts or OccurrenceRole.OUTER in [roles[one] & ROLE_BITS for one in starts]:
+            return None
+        for symbol in self.functions_around(place):
+            first, last = self._firsts[symbol], self._lasts[symbol]
+            if own := [one for one in starts if first <= one < last and self._scope_of_variable(one) == symbol]:
+                return own
+        return None
+
     def _find_local_scopes(self, name: str) -> dict[int, int]:
         places = self.places_in_roles(name, _LOCAL)
         if not places:
@@ -384,14 +400,24 @@ class NamesInFile:
         scopes: dict[int, int] = {}
         shared = {NO_SYMBOL}
         for place in places:
-            symbol = self.symbol_at(place)
-            scope = symbol if self.is_holder(symbol) else next(iter(self.functions_around(place)), NO_SYMBOL)
-            if self.role_at(place) is OccurrenceRole.LOCAL:
-                scopes.setdefault(scope, self.line_at(place))
+            scope = self._scope_of_variable(place)
+            if self.roles[place] & ROLE_BITS == OccurrenceRole.LOCAL:
+                if scope not in scopes:
+                    scopes[scope] = self.line_at(place)
                 self._known_local_places.setdefault((name, scope), []).append(place)
             else:
                 shared.add(scope)
         return {scope: line for scope, line in scopes.items() if scope not in shared}
+
+    def _scope_of_variable(self, place: int) -> int:
+        """Return the class whose body a place is in, or else the innermost function around it."""
+        symbol = self.symbol_at(place)
+        if symbol == NO_SYMBOL or self._scopes[symbol] == HOLDER:
+            return symbol
+        while symbol != NO_SYMBOL and not (self._lasts[symbol] > place and self._scopes[symbol] in _FUNCTIONS):
+            outward = self._outward[symbol]
+            symbol = symbol - outward if outward else NO_SYMBOL
+        return symbol
 
     def _count_rows(self) -> Numbers:
         """Return the rows of all places, counted from 0."""
@@ -400,13 +426,22 @@ class NamesInFile:
         return rows
 
 
-def _columns_of(record: bytes, start: int) -> list[Any]:
+def _narrow_columns(record: bytes, start: int, lengths: Iterable[int]) -> list[Column]:
+    """Return columns of single bytes, as most files have them."""
     columns: list[Column] = []
-    while start < len(record):
-        code, count = COLUMN.unpack_from(record, start)
-        start += COLUMN.size
-        end = start + count * _SIZES[code]
-        columns.append(record[start:end] if code == b"B" else memoryview(record)[start:end].cast(code.decode()))
+    for length in lengths:
+        columns.append(record[start : start + length])
+        start += length
+    return columns
+
+
+def _wide_columns(codes: bytes, record: bytes, start: int, lengths: Iterable[int]) -> list[Column]:
+    names, steps, spans, outward = map(chr, codes)
+    columns: list[Column] = []
+    for code, length in zip((names, names, steps, spans, spans, outward), lengths, strict=True):
+        end = start + length * _SIZES[code]
+        column = memoryview(record)[start:end]
+        columns.append(bytes(column) if code == "B" else column.cast("H" if code == "H" else "I"))
         start = end
     return columns
 

@@ -36,7 +36,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, count, repeat, starmap
 from operator import sub
 from typing import TYPE_CHECKING
 
@@ -112,11 +112,12 @@ _MARKS = {"mark.value": IS_VALUE, "mark.entered": IS_ENTERED, "mark.returned": I
 UNNAMED = 0
 # Columns beyond this one are not recorded.
 LAST_COLUMN = 0xFF
-# The format, and the size of the names.
-HEADER = struct.Struct("<BI")
-FORMAT = 1
-# Before each column: the type of its numbers, as the letter that `array` has for it, and how many there are.
-COLUMN = struct.Struct("<cI")
+# The format, the types of the numbers in some columns, as the letters that `array` has for them, the size of the names,
+# and how many places, receivers and symbols there are. One header, since a question reads those of many files.
+HEADER = struct.Struct("<B4sIIII")
+FORMAT = 2
+# The types in most files; in order, those of names and receivers, of steps, of firsts and lasts, and of outward.
+NARROW = b"BBBB"
 # What a symbol is for the names inside it: a function has its own variables, a class has members.
 # The last one is a function without a name, which is no symbol.
 OTHER, FUNCTION, HOLDER, UNNAMED_FUNCTION = range(4)
@@ -139,10 +140,10 @@ def pack_occurrences(
     if not starts:
         return b""
     stops = list(map(ends.__getitem__, starts))
-    numbers = _Numbers()
     texts = [content[start:stop] for start, stop in zip(starts, stops, strict=True)]
     if language == "sql":
         texts = [text.strip(_QUOTES_OF_NAMES) for text in texts]
+    numbers = _Numbers(zip(dict.fromkeys(texts), count()))
     name_of = list(map(numbers.__getitem__, texts))
     steps = list(map(content.count, repeat(b"\n"), chain((0,), starts), starts))
     rows = list(accumulate(steps))
@@ -165,8 +166,22 @@ def pack_occurrences(
     words = (name.replace(b"\n", b" ") for name in numbers) if language == "sql" else numbers
     names = b"\n".join((b"", *words, b""))
     outward = _outward(firsts, lasts)
-    packed = map(_pack_column, (name_of, role_of, receivers, steps, columns, firsts, lasts, scopes, outward))
-    return b"".join((HEADER.pack(FORMAT, len(names)), names, *packed))
+    of_names, of_steps, of_spans, of_outward = codes = [
+        _code(len(numbers)),
+        _code(max(steps)),
+        _code(len(starts)),
+        _code(len(outward)),
+    ]
+    header = HEADER.pack(FORMAT, "".join(codes).encode(), len(names), len(starts), len(receivers), len(firsts))
+    wide = (
+        (of_names, name_of),
+        (of_names, receivers),
+        (of_steps, steps),
+        (of_spans, firsts),
+        (of_spans, lasts),
+        (of_outward, outward),
+    )
+    return b"".join((header, names, role_of, bytes(columns), bytes(scopes), *starmap(_pack_column, wide)))
 
 
 def _with_unnamed(  # noqa: PLR0913, PLR0917  # columns of one table
@@ -203,17 +218,18 @@ def _outward(firsts: list[int], lasts: list[int]) -> list[int]:
     return outward
 
 
-def _pack_column(numbers: Sequence[int]) -> bytes:
-    try:
-        return COLUMN.pack(b"B", len(numbers)) + bytes(numbers)
-    except ValueError:  # a number over 255; trying is faster than looking for it
-        code = "H" if max(numbers) <= 0xFFFF else "I"
-    return COLUMN.pack(code.encode(), len(numbers)) + array(code, numbers).tobytes()
+def _code(most: int) -> str:
+    """Return the type of numbers up to this one."""
+    return "B" if most <= 0xFF else "H" if most <= 0xFFFF else "I"
+
+
+def _pack_column(code: str, numbers: Sequence[int]) -> bytes:
+    return bytes(numbers) if code == "B" else array(code, numbers).tobytes()
 
 
 def names_in(record: bytes) -> str:
     """Return the names in a record, separated by spaces."""
-    _, size = HEADER.unpack_from(record)
+    size = HEADER.unpack_from(record)[2]
     return record[HEADER.size : HEADER.size + size].decode("utf-8", "replace").replace("\n", " ")
 
 
@@ -453,11 +469,17 @@ def _mark_definitions(
     for symbol in symbols:
         number = numbers.get(symbol.name.encode())
         row = symbol.name_line - 1
-        same = [place for place in range(bisect_left(rows, row), bisect_right(rows, row)) if name_of[place] == number]
-        same = [place for place in same if roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT]
-        same = [place for place in same if roles[place] != OccurrenceRole.CALL | HAS_RECEIVER]
-        others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
-        # In `Circle::Circle(double radius)`, the first one is the class.
-        others = [one for one in others if one + 1 not in others or roles[one + 1] != HAS_RECEIVER] or others
-        for place in (others or same)[:1]:
+        same = [
+            place
+            for place in range(bisect_left(rows, row), bisect_right(rows, row))
+            if name_of[place] == number
+            and roles[place] & ~HAS_RECEIVER < OccurrenceRole.IMPORT
+            and roles[place] != OccurrenceRole.CALL | HAS_RECEIVER
+        ]
+        if len(same) > 1:
+            others = [place for place in same if roles[place] & ~HAS_RECEIVER != OccurrenceRole.TYPE]
+            # In `Circle::Circle(double radius)`, the first one is the class.
+            others = [one for one in others if one + 1 not in others or roles[one + 1] != HAS_RECEIVER] or others
+            same = others or same
+        for place in same[:1]:
             roles[place] = roles[place] & HAS_RECEIVER | OccurrenceRole.DEFINITION

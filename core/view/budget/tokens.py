@@ -114,8 +114,11 @@ def estimate_tokens(text: str, tokenizer: str = DEFAULT_TOKENIZER) -> int:
 
 def token_weight(text: str, tokenizer: str = DEFAULT_TOKENIZER) -> int:
     """Estimate in thousandths of a token; the weights of whole lines add up exactly."""
-    weights = _HEAVY[tokenizer]
-    return sum(weights[term] * count for term, count in count_terms(text, weights))
+    weights, total = _HEAVY[tokenizer], 0
+    for term, count in count_terms(text, weights):
+        if count:
+            total += weights[term] * count
+    return total
 
 
 def most_weight(text: str) -> int:

@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import groupby
 from typing import TypeVar
 
 from keyhole.core.errors import QueryError
-from keyhole.core.index.rows import DefinitionRow, Found, Slice, SymbolEntry
+from keyhole.core.index.rows import DefinitionRow, Found, Slice
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.references.asked_symbol import AskedSymbol, asked_symbol
@@ -25,14 +24,11 @@ from keyhole.core.references.find import (
 from keyhole.core.references.open_names import opened_resolver
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import TEST_ROLES, files_matching
-from keyhole.core.search.owners import owners_of, qualified_name
-from keyhole.core.search.passages import FileLines
-from keyhole.core.syntax.occurrences import LAST_COLUMN
 from keyhole.core.types.choices import Detail, Format
-from keyhole.core.types.files import SourceFile
-from keyhole.core.types.results import Hit, Owner
+from keyhole.core.types.results import Hit
 from keyhole.core.view.lists.hit_text import LOCATION, ladders, preview_text
 from keyhole.core.view.lists.line_text import LinePage
+from keyhole.core.view.lists.reference_hits import reference_hits
 from keyhole.core.view.lists.reference_page import ReferencePage
 from keyhole.core.view.lists.relation_results import RelationResults, line_results
 from keyhole.core.view.text import count_of, name_text
@@ -42,7 +38,6 @@ Item = TypeVar("Item")
 # The caller of code that is in no function.
 _TOP_LEVEL = "top level"
 _LONGEST_NAME = 80
-_ANY_DEPTH = 1_000_000
 _ROLES = sorted(set(ROLE_WORDS.values()))
 _ALL_LEVELS = frozenset(Certainty)
 
@@ -63,7 +58,7 @@ def find_references(engine: Engine, request: ReferencesRequest, wanted: Slice, o
             return kept.of(row.id, lambda: references_to(resolver, row))
 
         if request.relation == ReferenceRelation.REFERENCES:
-            every = reference_lines(references(definition), scope.is_wanted)
+            every = reference_lines(references(definition), scope.is_wanted if scope.is_narrow else None)
             results = _references(engine, definition, every, wanted, output)
         elif request.relation == ReferenceRelation.HIERARCHY:
             hierarchy = ClassHierarchy(resolver, scope.admits, scope.levels)
@@ -116,6 +111,11 @@ class _Scope:
                 if (ids is None or file.id in ids) and (request.include_tests or file.role not in TEST_ROLES)
             )
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the filters may leave out anything."""
+        return bool(self._request.role) or self.levels != _ALL_LEVELS or self._paths is not None
+
     def admits(self, path: str) -> bool:
         """Return whether the filters let a path through."""
         return self._paths is None or path in self._paths
@@ -134,7 +134,7 @@ def _references(
     engine: Engine, target: DefinitionRow, every: ReferenceLines, wanted: Slice, output: Format
 ) -> RelationResults:
     shown = every.lines[wanted.offset : wanted.offset + wanted.limit]
-    hits, changed = _hits(engine, target.name, shown)
+    hits, changed = reference_hits(engine, target.name, shown)
     labels = [f"[{one.role}, {one.certainty}] " for one in shown]
     page = LinePage(hits, is_json=output == Format.JSON, labels=labels)
     masks = engine.store.masks_of({hit.path for hit in hits})
@@ -179,57 +179,6 @@ def _counts(every: ReferenceLines) -> Iterable[Note]:
     if levels:
         by_role = ", ".join(f"{count:,} {role}" for role, count in roles)
         yield Note(NoteKind.REFERENCE_COUNTS, f"{', '.join(levels)}; by role: {by_role}")
-
-
-def _hits(engine: Engine, name: str, lines: list[ReferenceLine]) -> tuple[list[Hit], set[str]]:
-    """Return the lines with their source and the definitions around them, and the files that have changed."""
-    hits: list[Hit] = []
-    changed: set[str] = set()
-    paths = list(dict.fromkeys(one.path for one in lines))
-    symbols = engine.store.symbols_of_files([(path, _ANY_DEPTH) for path in paths])
-    stamps = engine.store.file_stamps(paths)
-    for path, group in groupby(lines, key=lambda one: one.path):
-        of_file = list(group)
-        owners = owners_of(symbols[path], sorted(one.line for one in of_file))
-        source = engine.files.read(path)
-        stamp = stamps.get(path)
-        text = None
-        if not isinstance(source, SourceFile) or stamp is None or source.digest != stamp.digest:
-            changed.add(path)
-        else:
-            text = FileLines(source.text)
-        hits += [_hit(name, one, owners.get(one.line), text) for one in of_file]
-    return hits, changed
-
-
-def _hit(name: str, one: ReferenceLine, symbol: SymbolEntry | None, text: FileLines | None) -> Hit:
-    owner = Owner(qualified_name(symbol), symbol.start_line, symbol.end_line) if symbol else None
-    return Hit(
-        path=one.path,
-        language="",
-        start_line=one.line,
-        end_line=one.line,
-        chunk_id=0,
-        score=1.0,
-        kind=symbol.kind if symbol else "code",
-        name=symbol.name if symbol else "",
-        line=one.line,
-        signature="",
-        doc="",
-        returns="",
-        definitions="",
-        signals=(),
-        passage=text.around(one.line, owner) if text else None,
-        column=_column(name, one.columns[0], text.line(one.line) if text else ""),
-        owner=owner,
-    )
-
-
-def _column(name: str, first_byte: int, text: str) -> int:
-    """Return the column of a name as people count it; beyond the last recorded column, that of its first place."""
-    if first_byte < LAST_COLUMN:
-        return len(text.encode()[:first_byte].decode("utf-8", "ignore")) + 1
-    return text.find(name) + 1 or 1
 
 
 def reference_facts(one: ReferenceLine, hit: Hit, level: str) -> dict[str, object]:

@@ -1,0 +1,95 @@
+"""References in many files: what files share, what they keep for themselves, and large files."""
+
+from pathlib import Path
+
+import pytest
+from relating import facts, open_service, put
+
+from keyhole.core.files.read import SourceReader
+from keyhole.core.files.stamps import stamp_of
+from keyhole.core.links.requests import ReferencesRequest
+from keyhole.core.references.names_in_file import NamesInFile
+from keyhole.core.syntax.analyse import analyse
+from keyhole.core.types.files import SourceFile
+
+DEFINED = {
+    "shop/till.py": "def pay():\n    return 1\n\n\nclass Till:\n    def count(self):\n        return 1\n",
+    "other/till.py": "def pay():\n    return 2\n\n\nclass Till:\n    def count(self):\n        return 2\n",
+}
+# Each uses the same names in the same way; the lines above decide what they mean.
+USES = "\n\ndef use(value):\n    pay()\n    Till.count(value)\n    value.count()\n    Till().count()\n"
+BEFORE = {
+    "here.py": "from shop.till import Till, pay\n",
+    "again.py": "from shop.till import Till, pay\n",
+    "lines.py": "from shop.till import (\n    Till,\n    pay,\n)\n",
+    "star.py": "from shop.till import *\n",
+    "elsewhere.py": "from other.till import Till, pay\n",
+    "outside.py": "from bank import Till, pay\n",
+    "own.py": "from shop.till import Till, pay\n\n\ndef pay():\n    return 3\n\n\nclass Till:\n    count = None\n",
+}
+
+
+def places(root: Path, symbol: str, path: str) -> dict[str, list[str]]:
+    """Return the lines that refer to a symbol of a file as `role certainty`, by file."""
+    service = open_service(root)
+    found: dict[str, list[str]] = {}
+    for one in facts(service, ReferencesRequest(symbol=symbol, path=path))["results"]:
+        found.setdefault(one["file_path"], []).append(f"{one['role']} {one['certainty']}")
+    service.close()
+    return found
+
+
+def test_files_with_the_same_uses_mean_what_their_own_imports_lead_to(tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    put(root, DEFINED | {name: text + USES for name, text in BEFORE.items()})
+    import_and_call = ["import certain", "call certain"]
+    functions = places(root, "pay", "shop/till.py")
+    assert functions == {
+        "here.py": import_and_call,
+        "again.py": import_and_call,
+        "lines.py": import_and_call,
+        "star.py": ["call certain"],
+        "own.py": ["import certain"],
+    }
+    methods = places(root, "Till.count", "shop/till.py")
+    known = ["call certain", "call by name", "call by name"]
+    assert [methods[name] for name in ("here.py", "again.py", "lines.py", "star.py")] == [known] * 4
+    assert methods["elsewhere.py"] == methods["outside.py"] == ["call by name", "call by name"]
+
+
+def test_a_variable_of_known_type_is_not_taken_for_any_other(tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    unknown = "def use(value):\n    value.count()\n"
+    known = "from shop.till import Till\n\n\ndef use(value: Till):\n    value.count()\n"
+    put(root, DEFINED | {"a.py": unknown, "b.py": known, "c.py": unknown})
+    found = places(root, "Till.count", "shop/till.py")
+    assert found == {"a.py": ["call by name"], "b.py": ["call likely"], "c.py": ["call by name"]}
+
+
+@pytest.mark.parametrize(("names", "others"), [(3, 0), (300, 0), (3, 66_000)])
+def test_records_of_any_size_are_read_as_they_were_written(names: int, others: int) -> None:
+    gap = "\n" * names + "x\n" * others
+    text = "".join(f"name_{number}.used()\n" for number in range(names)) + gap + "def last():\n    return name_1\n"
+    analysis = analyse(SourceFile("a.py", len(text), 0, "", "", text))
+    record = NamesInFile(analysis.occurrences)
+    assert [record.line_at(place) for place in record.places("name_2")] == [3]
+    used = record.places("used")
+    assert [record.receiver_at(used[number]) for number in (2, names // 2, -1)] == [
+        f"name_{number}" for number in (2, names // 2, names - 1)
+    ]
+    last = record.places("name_1")[-1]
+    assert record.line_at(last) == names + gap.count("\n") + 2
+    assert record.symbol_at(last) == record.symbol_named("last", names + gap.count("\n") + 1)
+    # The same in another order.
+    assert record.line_at(0) == 1
+
+
+def test_a_file_that_changed_is_not_read_as_checked(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    reader = SourceReader(tmp_path, 1_000)
+    checked = stamp_of(file.stat())
+    assert reader.read_checked("a.py", checked) == "x = 1\n"
+    file.write_text("x = 22\n")
+    assert reader.read_checked("a.py", checked) is None
+    assert reader.read_checked("b.py", checked) is None
