@@ -53,7 +53,8 @@ from keyhole.core.view.budget.tokens import estimate_tokens
 
 QUESTIONS = HERE / "agents" / "questions.toml"
 RIPGREP = {"name": "ripgrep", "source": "debian-package", "version": "13.0.0-4+b2", "folder": "usr/bin"}
-KINDS = ("exact", "enumerating", "concept", "imports and classes")
+CONCEPTS = ("concept", "more concepts")
+KINDS = ("exact", "enumerating", *CONCEPTS, "imports and classes")
 LINES_BEFORE = 10
 LINES_READ = 20
 MAX_OPENED = 3
@@ -61,7 +62,12 @@ MAX_OPENED = 3
 MAX_SHOWN = 100
 CACHE = DATA / "agents-cache"
 # Our tokens as a share of ripgrep's, by group of kinds.
-TOKEN_GOALS = {("exact", "enumerating"): 1.1, ("concept",): 0.7, ("imports and classes",): 0.6}
+TOKEN_GOALS = {
+    ("exact", "enumerating"): 1.1,
+    ("concept",): 0.7,
+    ("more concepts",): 0.7,
+    ("imports and classes",): 0.6,
+}
 CALLS_GOAL = 1.2
 
 
@@ -333,7 +339,7 @@ def rg_steps(question: Question, root: Path, rg: Path, attempt: Attempt) -> Iter
         path, first, last = line_range(place)
         return run(["sed", "-n", f"{first},{last}p", path], root)
 
-    if question["kind"] == "concept":
+    if question["kind"] in CONCEPTS:
         answers = (first_lines(run(command, root)) for command in commands)
         yield from search_and_read(((answer, rg_places(answer)) for answer in answers), read, attempt, question, root)
         return
@@ -348,7 +354,7 @@ def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Ite
         path, first, last = line_range(place)
         return answer_text(ask, tool="read_file", path=path, start_line=first, max_lines=last - first + 1)
 
-    if question["kind"] == "concept":
+    if question["kind"] in CONCEPTS:
         answers = (answer_text(ask, "search_code", query=query) for query in (question["words"], question["ask"]))
         shown = ((answer, shown_places(answer)) for answer in answers)
         yield from search_and_read(shown, read, attempt, question, root)
