@@ -341,7 +341,8 @@ def rg_steps(question: Question, root: Path, rg: Path, attempt: Attempt) -> Iter
 
     if question["kind"] in CONCEPTS:
         answers = (first_lines(run(command, root)) for command in commands)
-        yield from search_and_read(((answer, rg_places(answer)) for answer in answers), read, attempt, question, root)
+        searches = ((answer, rg_places(answer), []) for answer in answers)
+        yield from search_and_read(searches, read, attempt, question, root)
         return
     yield from (run(command, root) for command in commands)
     yield from map(read, question.get("open", []))
@@ -356,8 +357,8 @@ def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Ite
 
     if question["kind"] in CONCEPTS:
         answers = (answer_text(ask, "search_code", query=query) for query in (question["words"], question["ask"]))
-        shown = ((answer, shown_places(answer)) for answer in answers)
-        yield from search_and_read(shown, read, attempt, question, root)
+        searches = ((answer, shown_places(answer), shown_source(answer)) for answer in answers)
+        yield from search_and_read(searches, read, attempt, question, root)
         return
     answer = ""
     for call in first_calls(question):
@@ -370,16 +371,18 @@ def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Ite
 
 
 def search_and_read(
-    searches: Iterator[tuple[str, list[str]]],
+    searches: Iterator[tuple[str, list[str], list[str]]],
     read: Callable[[str], str],
     attempt: Attempt,
     question: Question,
     root: Path,
 ) -> Iterator[str]:
-    """Yield the answer of each search, then what the agent reads at the lines that are closest to missing facts."""
-    for answer, shown in searches:
+    """Yield the answer of each search, then what the agent reads at the lines that are closest to missing facts.
+
+    A search is its answer, the lines that it names, and the source that it shows, which is open already.
+    """
+    for answer, shown, opened in searches:
         yield answer
-        opened: list[str] = []
         for reads_left in range(MAX_OPENED, 0, -1):
             spots = [spot for fact in attempt.missing for spot in lines_of(fact, question, root)]
             place = next_to_read(shown, opened, spots, reads_left)
@@ -397,8 +400,9 @@ def next_to_read(shown: list[str], opened: list[str], spots: list[tuple[str, int
         is_open = number >= len(shown)
         for line in (line for where, line in spots if where == path):
             further = math.ceil(max(first - line, line - last, 0) / LINES_READ)
-            start = first + LINES_READ * (1 if line > last else -1) if is_open else first
-            window = f"{path}:{max(1, start)}-{max(1, start) + last - first}"
+            next_first = last + 1 if line > last else first - LINES_READ
+            start = max(1, next_first if is_open else first)
+            window = f"{path}:{start}-{start + LINES_READ - 1}"
             ways.append((further + (not is_open), number, window))
     steps, _, window = min(ways, default=(reads_left + 1, 0, ""))
     return window if 0 < steps <= reads_left else None
@@ -442,6 +446,20 @@ def shown_places(answer: str) -> list[str]:
             places.append(f"{path}:{definition[2]}-{int(definition[2]) + LINES_READ - 1}")
         elif best_line := re.match(r" +→ (\d+): ", row):
             places.append(f"{path}:{best_line[1]}")
+    return places
+
+
+def shown_source(answer: str) -> list[str]:
+    """Return the lines of each file that the results of a search show as source."""
+    places, path, first, last = [], "", 0, 0
+    for row in [*answer.splitlines(), ""]:
+        if source := re.match(r"(\d+)\t", row):
+            first, last = first or int(source[1]), int(source[1])
+            continue
+        if first:
+            places.append(f"{path}:{first}-{last}")
+        result, first = re.match(r"(\S+?):(\d+):\[", row), 0
+        path = result[1] if result else path
     return places
 
 

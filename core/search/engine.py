@@ -35,7 +35,7 @@ from keyhole.core.search.rank import (
     as_exact_text,
     rank,
 )
-from keyhole.core.search.ranking import Ranking, grouped
+from keyhole.core.search.ranking import Ranking, clear_winner, grouped, without_weak
 from keyhole.core.search.regex import chunks_containing
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
@@ -155,7 +155,9 @@ class Engine:
             return self._matching_lines(query, scope)
         ranking = self.ranking(query, mode, scope)
         is_by_file = _is_by_file(query, mode, scope)
-        page = self._page(query, mode, scope, ranking, is_by_file=is_by_file)
+        full_page = self._page(query, mode, scope, ranking, is_by_file=is_by_file)
+        may_end_early = query.may_end_early and is_by_file and not query.offset
+        page = without_weak(full_page) if may_end_early else full_page
         labelled = self._labelled(page, ranking, is_by_file=is_by_file)
         total, index = ranking.files if is_by_file else ranking.total, self.index_version()
         return SearchResult(
@@ -167,6 +169,7 @@ class Engine:
             notes=(*self._notes(query, mode, total, index.incomplete_note), *_outdated_notes(index, total)),
             total_hits=ranking.total if is_by_file else None,
             has_words=ranking.has_words,
+            ends_early=len(page) < len(full_page),
             changed=labelled.changed,
         )
 
@@ -195,7 +198,8 @@ class Engine:
         shown = [result[: 1 + MOST_FURTHER] for result in page]
         candidates = [candidate for result in shown for candidate in result]
         below = {candidate.chunk_id for result in shown for candidate in result[1:]}
-        hits, changed = label_hits(self.store, self.files, candidates, ranking.wanted, below)
+        clear = clear_winner(shown) if is_by_file else -1
+        hits, changed = label_hits(self.store, self.files, candidates, ranking.wanted, below, clear=clear)
         if not is_by_file:
             return LabelledHits(hits, changed)
         left, results = iter(hits), []

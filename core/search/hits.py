@@ -1,12 +1,14 @@
 """Turns candidates into hits: each gets its source, and the label of the definition that fits the query best."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple, TypedDict
 
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
+from keyhole.core.search.excerpts import Lines, best_lines
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, QueryStems, stems_of
 from keyhole.core.search.query import letters_of
@@ -24,6 +26,8 @@ _COMMENTS = ("#", "//", "/*", "*", "--", ";", "%")
 _CONTAINERS = HOLDS_METHODS | {"module", "namespace", "package"}
 # A line of code with fewer letters, such as `else:`, says nothing.
 _FEWEST_LETTERS = 8
+MOST = 8
+WHOLE = 16
 
 
 class LabelledHits(NamedTuple):
@@ -39,8 +43,13 @@ def label_hits(
     candidates: list[ChunkCandidate],
     wanted: Wanted,
     further: Collection[int] = (),
+    *,
+    clear: int = -1,
 ) -> LabelledHits:
-    """Make hits from candidates; `further` are the chunks that are only rows below another hit of their file."""
+    """Make hits from candidates; `further` are the chunks that are only rows below another hit of their file.
+
+    `clear` is the chunk that is clearly the best, which is shown with an excerpt.
+    """
     symbols = _symbols_in(store, candidates)
     sources, changed = _load_sources(store, files, candidates)
     asked = _Asked(wanted, QueryStems(wanted.stems, wanted.texts))
@@ -48,7 +57,11 @@ def label_hits(
     for candidate in candidates:
         found, chunk_id = symbols.get(candidate.chunk_id, []), candidate.chunk_id
         labelling = _Labelling(store, candidate, found, sources.get(chunk_id), asked)
-        hits.append(labelling.further_hit() if chunk_id in further else labelling.hit())
+        if chunk_id in further:
+            hits.append(labelling.further_hit())
+        else:
+            hit = labelling.hit()
+            hits.append(replace(hit, excerpt=labelling.excerpt()) if chunk_id == clear else hit)
     return LabelledHits(tuple(hits), changed)
 
 
@@ -125,6 +138,23 @@ class _Labelling:
             best_line=self._stretch_of(best),
             best_column=self._column_of(best),
         )
+
+    def excerpt(self) -> Stretch | None:
+        """Return the lines that answer the query best."""
+        if self._source is None:
+            return None
+        file, chunk, best = self._source.file, self._source.chunk, self._best_line
+        inner = self._owners.get(best) or self._label
+        whole, shown = Lines(chunk.start_line, chunk.end_line), frozenset[str]()
+        if inner:
+            first = inner.start_line if inner != self._label else file.start_of_body(inner.name_line, inner.end_line)
+            whole = Lines(min(first, best or first), inner.end_line)
+            if whole.last - whole.first >= WHOLE:
+                whole = Lines(max(whole.first, chunk.start_line), min(whole.last, chunk.end_line))
+            shown = self._stems.in_text(f"{inner.signature} {inner.parent}")
+        if whole.last - whole.first >= WHOLE:
+            whole = best_lines(whole, self._found, self._wanted.worths, shown, MOST)
+        return file.stretch(*whole) if whole.first <= whole.last else None
 
     def further_hit(self) -> Hit:
         """Return the candidate as a row below another hit, with only what such a row shows."""
@@ -230,12 +260,16 @@ class _Labelling:
             missing = missing - self._stems.in_text(described)
             declared = range(label.start_line, label.name_line + 1)
             lines = {n: stems for n, stems in lines.items() if n not in declared and self._is_about(n, label)}
-        worth = {n: (self._stems.count_quoted(found), len(found & missing)) for n, found in lines.items()}
-        most = max(worth.values(), default=(0, 0))
-        if most == (0, 0):
+        worth = {n: (self._stems.count_quoted(found), self._worth(found & missing)) for n, found in lines.items()}
+        most = max(worth.values(), default=(0, 0.0))
+        if most == (0, 0.0):
             return 0
         best = [n for n in lines if worth[n] == most]
         return max(best, key=lambda n: (self._is_telling(n), len(lines[n]), -n))
+
+    def _worth(self, stems: frozenset[str]) -> float:
+        """Return how much some words count together; those that are not in the index count a little."""
+        return round(sum(self._wanted.worths.get(one, 0.01) for one in stems), 6)
 
     def _is_telling(self, line: int) -> bool:
         text = self._source.file.line(line) if self._source else ""

@@ -93,6 +93,8 @@ class Hit:
     best_line: Stretch | None = None
     # Where the first match on that line starts, counted from 0.
     best_column: int = 0
+    # The lines that answer the query best, of the best results.
+    excerpt: Stretch | None = None
     further: tuple["Hit", ...] = ()
     # How many hits of the file are not this one, including those that are not in `further`.
     further_count: int = 0
@@ -139,6 +141,8 @@ class SearchResult:
     total_hits: int | None = None
     # Whether any file contains a word of the query; if not, all hits are only similar.
     has_words: bool = True
+    # Whether the page ends before its limit, since all other hits are much weaker than the best.
+    ends_early: bool = False
     matches: MatchCount | None = None
     counts: tuple[MatchCount, ...] = ()
     # Files of the page whose content is not the one that was indexed.

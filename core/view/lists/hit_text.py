@@ -25,13 +25,16 @@ _LADDERS: dict[Detail, Ladder] = {
 }
 _WITH_SOURCE = frozenset([str(Detail.RICH), RICH_WITHOUT_CONTEXT])
 _WITH_FURTHER = frozenset([str(Detail.RICH), str(Detail.COMPACT)])
+_WITH_EXCERPT = frozenset([str(Detail.COMPACT)])
 # What a level is called if no hit has further ones.
 _WITHOUT_FURTHER = {COMPACT_ALONE: str(Detail.COMPACT)}
 
 # Text describes only good results, so that an answer stays short: those with this share of the best score. A further
 # hit needs a larger one to get its own row.
-_WORTH_DESCRIBING = 0.3
-_WORTH_A_ROW = 0.6
+_WORTH_DESCRIBING = 0.45
+_WORTH_A_ROW = 0.5
+WEAKROW = 0.45
+BEST = 0.2
 # Between stretches of a file.
 _GAP = "…\n"
 _SIMILAR = " · similar"
@@ -71,19 +74,23 @@ def hit_text(hit: Hit, level: str, *, has_numbers: bool = True) -> str:
     """Return a hit as whole lines; without `has_numbers`, its source is in a fence."""
     if level == LOCATION:
         return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
-    label = _clipped(shown_signature(hit), _LONGEST_SIGNATURE) if level != Detail.MINIMAL else _declared_name(hit)
+    is_short = level == Detail.MINIMAL or hit.score < WEAKROW
+    label = _declared_name(hit) if is_short else _clipped(shown_signature(hit), _LONGEST_SIGNATURE)
     label = label or named_by_line(hit)
     first = f"{hit_place(hit)} ({hit.score:.2f})" + (f" {label}" if label else "") + _SIMILAR * hit.is_similar
     if level == Detail.MINIMAL:
         return f"{first}\n"
+    has_excerpt = level in _WITH_EXCERPT and hit.excerpt is not None
     further = _rows_worth_showing(hit) if level in _WITH_FURTHER else []
     more = hit.further_count - len(further)
     lines = [
         f"{first} +{more:,}" if more else first,
-        *(_what_it_is(hit) if hit.score >= _WORTH_DESCRIBING else ()),
+        *_what_it_is(hit, has_excerpt=has_excerpt),
         *map(_further_row, further),
     ]
     text = "\n".join(lines) + "\n"
+    if level in _WITH_EXCERPT and hit.excerpt:
+        return text + framed_source(hit.excerpt.text, hit.excerpt.start_line, has_numbers=has_numbers)
     if level not in _WITH_SOURCE or not hit.passage:
         return text
     return text + _source(hit.passage, level, has_numbers=has_numbers)
@@ -257,13 +264,13 @@ def _clipped(line: str, longest: int = _LONGEST_LINE) -> str:
     return shown if len(shown) <= longest else f"{shown[: before_mask(shown, longest - 1)].rstrip()}…"
 
 
-def _what_it_is(hit: Hit) -> Iterator[str]:
-    if hit.doc:
+def _what_it_is(hit: Hit, *, has_excerpt: bool) -> Iterator[str]:
+    best_line = hit.best_line if hit.signature and hit.score >= BEST else None
+    if hit.doc and hit.score >= _WORTH_DESCRIBING:
         yield f"  → Purpose: {shorten(hit.doc, _LONGEST_SENTENCE)}"
-    best_line = hit.best_line if hit.signature else None
-    if best_line:
+    if best_line and not has_excerpt:
         yield f"  → {best_line.start_line}: {_best_line_text(hit)}"
-    if hit.key_methods and not best_line:
+    if hit.key_methods and not best_line and not has_excerpt and hit.score >= _WORTH_DESCRIBING:
         yield f"  → Key methods: {', '.join(name_text(name) for name in hit.key_methods)}"
 
 
