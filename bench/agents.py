@@ -40,8 +40,9 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from corpus import DATA, fetch_project, load_projects
 from load import Ask, over_stdio
@@ -60,6 +61,8 @@ LINES_READ = 20
 MAX_OPENED = 3
 # What an agent reads of one search for a concept.
 MAX_SHOWN = 100
+# A name that is worth a search: of several words.
+NAME = re.compile(r"\b(?=\w*[a-z0-9]_[a-z]|\w*[a-z][A-Z])\w{6,}")
 CACHE = DATA / "agents-cache"
 # Our tokens as a share of ripgrep's, by group of kinds.
 TOKEN_GOALS = {
@@ -298,11 +301,19 @@ def line_range(place: str) -> tuple[str, int, int]:
     return path, start, start + LINES_READ - 1
 
 
+class Search(NamedTuple):
+    """The answer of a search, the lines that it names, and those that it shows as source, which are open already."""
+
+    answer: str
+    places: list[str]
+    source: list[str]
+
+
 class Attempt:
     """An agent on its way to an answer: what it has read, what that cost, and the facts that are still missing."""
 
     def __init__(self, facts: list[str]) -> None:
-        self._seen = ""
+        self.seen = ""
         self._tokens = self._calls = 0
         self.missing = tuple(facts)
 
@@ -310,8 +321,8 @@ class Attempt:
         """Take steps until the answers hold every fact."""
         for answer in answers:
             self._tokens, self._calls = self._tokens + estimate_tokens(answer), self._calls + 1
-            self._seen += f"\n{answer}"
-            self.missing = tuple(fact for fact in self.missing if not holds(self._seen, fact))
+            self.seen += f"\n{answer}"
+            self.missing = tuple(fact for fact in self.missing if not holds(self.seen, fact))
             if not self.missing:
                 break
         return Outcome(self._tokens, self._calls, self.missing)
@@ -328,24 +339,28 @@ def holds(text: str, fact: str) -> bool:
 
 def rg_steps(question: Question, root: Path, rg: Path, attempt: Attempt) -> Iterator[str]:
     """Yield the answers of ripgrep and sed, in order."""
-    # Sorted, because the order of several threads differs from run to run; no settings from outside the project.
-    settings = ["--no-config", "--no-ignore-parent", "--sort", "path"]
-    commands = [
-        [str(rg), *settings, "-n", "--", command["name"], *([command["path"]] if "path" in command else [])]
-        for command in question["rg"]
-    ]
-
     def read(place: str) -> str:
         path, first, last = line_range(place)
         return run(["sed", "-n", f"{first},{last}p", path], root)
 
     if question["kind"] in CONCEPTS:
-        answers = (first_lines(run(command, root)) for command in commands)
-        searches = ((answer, rg_places(answer), []) for answer in answers)
-        yield from search_and_read(searches, read, attempt, question, root)
+
+        def search(command: RgCommand) -> Search:
+            answer = first_lines(run(rg_command(rg, command), root))
+            return Search(answer, rg_places(answer), [])
+
+        names = (RgCommand(name=name) for name in name_to_follow(attempt, question, root))
+        yield from search_and_read(map(search, chain(question["rg"], names)), read, attempt, question, root)
         return
-    yield from (run(command, root) for command in commands)
+    yield from (run(rg_command(rg, command), root) for command in question["rg"])
     yield from map(read, question.get("open", []))
+
+
+def rg_command(rg: Path, command: RgCommand) -> list[str]:
+    """Return a search with ripgrep as a command line."""
+    # Sorted, because the order of several threads differs from run to run; no settings from outside the project.
+    settings = ["--no-config", "--no-ignore-parent", "--sort", "path"]
+    return [str(rg), *settings, "-n", "--", command["name"], *([command["path"]] if "path" in command else [])]
 
 
 def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Iterator[str]:
@@ -356,8 +371,13 @@ def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Ite
         return answer_text(ask, tool="read_file", path=path, start_line=first, max_lines=last - first + 1)
 
     if question["kind"] in CONCEPTS:
-        answers = (answer_text(ask, "search_code", query=query) for query in (question["words"], question["ask"]))
-        searches = ((answer, shown_places(answer), shown_source(answer)) for answer in answers)
+
+        def search(query: str) -> Search:
+            answer = answer_text(ask, "search_code", query=query)
+            return Search(answer, [*shown_places(answer), *matching_lines(answer)], shown_source(answer))
+
+        names = (f"/{name}/" for name in name_to_follow(attempt, question, root))
+        searches = map(search, chain([question["words"], question["ask"]], names))
         yield from search_and_read(searches, read, attempt, question, root)
         return
     answer = ""
@@ -371,25 +391,29 @@ def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Ite
 
 
 def search_and_read(
-    searches: Iterator[tuple[str, list[str], list[str]]],
-    read: Callable[[str], str],
-    attempt: Attempt,
-    question: Question,
-    root: Path,
+    searches: Iterator[Search], read: Callable[[str], str], attempt: Attempt, question: Question, root: Path
 ) -> Iterator[str]:
-    """Yield the answer of each search, then what the agent reads at the lines that are closest to missing facts.
-
-    A search is its answer, the lines that it names, and the source that it shows, which is open already.
-    """
-    for answer, shown, opened in searches:
-        yield answer
+    """Yield the answer of each search, then what the agent reads at the lines that are closest to missing facts."""
+    for found in searches:
+        yield found.answer
+        opened = list(found.source)
         for reads_left in range(MAX_OPENED, 0, -1):
             spots = [spot for fact in attempt.missing for spot in lines_of(fact, question, root)]
-            place = next_to_read(shown, opened, spots, reads_left)
+            place = next_to_read(found.places, opened, spots, reads_left)
             if place is None:
                 break
             yield read(place)
             opened.append(place)
+
+
+def name_to_follow(attempt: Attempt, question: Question, root: Path) -> Iterator[str]:
+    """Yield a name that the agent has seen and that is on a line with a fact, if there is one."""
+    for fact in (*attempt.missing, *question["facts"]):
+        for path, number in lines_of(fact, question, root):
+            line = (root / path).read_text().splitlines()[number - 1]
+            if seen := [name for name in NAME.findall(line) if mentions(attempt.seen, name)]:
+                yield max(seen, key=len)
+                return
 
 
 def next_to_read(shown: list[str], opened: list[str], spots: list[tuple[str, int]], reads_left: int) -> str | None:
@@ -446,6 +470,19 @@ def shown_places(answer: str) -> list[str]:
             places.append(f"{path}:{definition[2]}-{int(definition[2]) + LINES_READ - 1}")
         elif best_line := re.match(r" +→ (\d+): ", row):
             places.append(f"{path}:{best_line[1]}")
+    return places
+
+
+def matching_lines(answer: str) -> list[str]:
+    """Return the lines that a search for a pattern lists, in their order: with their path, or below it."""
+    places, path = [], ""
+    for row in answer.splitlines():
+        if alone := re.match(r"(\S+?):(\d+): ", row):
+            places.append(f"{alone[1]}:{alone[2]}")
+        elif below := re.match(r" +(\d+): ", row):
+            places.append(f"{path}:{below[1]}")
+        elif not row.startswith(" "):
+            path = row
     return places
 
 

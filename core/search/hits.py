@@ -61,7 +61,7 @@ def label_hits(
             hits.append(labelling.further_hit())
         else:
             hit = labelling.hit()
-            hits.append(replace(hit, excerpt=labelling.excerpt()) if chunk_id == clear else hit)
+            hits.append(replace(hit, is_clearly_best=True, excerpt=labelling.excerpt()) if chunk_id == clear else hit)
     return LabelledHits(tuple(hits), changed)
 
 
@@ -154,6 +154,9 @@ class _Labelling:
             shown = self._stems.in_text(f"{inner.signature} {inner.parent}")
         if whole.last - whole.first >= WHOLE:
             whole = best_lines(whole, self._found, self._wanted.worths, shown, MOST)
+        if self._label and whole == (self._label.name_line, self._label.name_line):
+            # The row has this line already.
+            return None
         return file.stretch(*whole) if whole.first <= whole.last else None
 
     def further_hit(self) -> Hit:

@@ -93,7 +93,9 @@ class Hit:
     best_line: Stretch | None = None
     # Where the first match on that line starts, counted from 0.
     best_column: int = 0
-    # The lines that answer the query best, of the best results.
+    # Whether all other results are clearly weaker.
+    is_clearly_best: bool = False
+    # The lines that answer the query best, if it is clearly the best result.
     excerpt: Stretch | None = None
     further: tuple["Hit", ...] = ()
     # How many hits of the file are not this one, including those that are not in `further`.

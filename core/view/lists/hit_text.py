@@ -35,6 +35,7 @@ _WORTH_DESCRIBING = 0.45
 _WORTH_A_ROW = 0.5
 WEAKROW = 0.45
 BEST = 0.2
+FIRST_ROW = 0.2
 # Between stretches of a file.
 _GAP = "…\n"
 _SIMILAR = " · similar"
@@ -276,7 +277,8 @@ def _what_it_is(hit: Hit, *, has_excerpt: bool) -> Iterator[str]:
 
 def _rows_worth_showing(hit: Hit) -> list[Hit]:
     """Return the further hits that text shows; JSON has all, and text counts the others."""
-    return [further for further in hit.further if further.score >= _WORTH_A_ROW]
+    least = FIRST_ROW if hit.is_clearly_best else _WORTH_A_ROW
+    return [further for further in hit.further if further.score >= least]
 
 
 def _further_row(hit: Hit) -> str:
