@@ -40,7 +40,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from itertools import chain
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
@@ -307,6 +307,7 @@ class Search(NamedTuple):
     answer: str
     places: list[str]
     source: list[str]
+    next_page: Callable[[], "Search"] | None
 
 
 class Attempt:
@@ -345,12 +346,15 @@ def rg_steps(question: Question, root: Path, rg: Path, attempt: Attempt) -> Iter
 
     if question["kind"] in CONCEPTS:
 
-        def search(command: RgCommand) -> Search:
-            answer = first_lines(run(rg_command(rg, command), root))
-            return Search(answer, rg_places(answer), [])
+        def search(command: RgCommand, offset: int = 0) -> Search:
+            lines = run(rg_command(rg, command), root).splitlines(keepends=True)
+            answer, after = "".join(lines[offset : offset + MAX_SHOWN]), offset + MAX_SHOWN
+            next_page = partial(search, command, after) if len(lines) > after else None
+            return Search(answer, rg_places(answer), [], next_page)
 
-        names = (RgCommand(name=name) for name in name_to_follow(attempt, question, root))
-        yield from search_and_read(map(search, chain(question["rg"], names)), read, attempt, question, root)
+        planned = [partial(search, command) for command in question["rg"]]
+        searches = search_until_found(planned, lambda name: search(RgCommand(name=name)), attempt, question)
+        yield from read_between(searches, read, attempt, question, root)
         return
     yield from (run(rg_command(rg, command), root) for command in question["rg"])
     yield from map(read, question.get("open", []))
@@ -372,13 +376,15 @@ def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Ite
 
     if question["kind"] in CONCEPTS:
 
-        def search(query: str) -> Search:
-            answer = answer_text(ask, "search_code", query=query)
-            return Search(answer, [*shown_places(answer), *matching_lines(answer)], shown_source(answer))
+        def search(query: str, offset: int = 0) -> Search:
+            answer = answer_text(ask, "search_code", query=query, offset=offset)
+            after = re.search(r"Next page: offset=(\d+)", answer)
+            next_page = partial(search, query, int(after[1])) if after else None
+            return Search(answer, [*shown_places(answer), *matching_lines(answer)], shown_source(answer), next_page)
 
-        names = (f"/{name}/" for name in name_to_follow(attempt, question, root))
-        searches = map(search, chain([question["words"], question["ask"]], names))
-        yield from search_and_read(searches, read, attempt, question, root)
+        planned = [partial(search, query) for query in (question["words"], question["ask"])]
+        searches = search_until_found(planned, lambda name: search(f"/{name}/"), attempt, question)
+        yield from read_between(searches, read, attempt, question, root)
         return
     answer = ""
     for call in first_calls(question):
@@ -390,7 +396,21 @@ def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Ite
     yield from map(read, chosen[:MAX_OPENED])
 
 
-def search_and_read(
+def search_until_found(
+    planned: list[Callable[[], Search]], search_name: Callable[[str], Search], attempt: Attempt, question: Question
+) -> Iterator[Search]:
+    """Yield the planned searches; then one for a name that the agent has seen, or else the next page of the first."""
+    found = []
+    for search in planned:
+        found.append(search())
+        yield found[-1]
+    if name := seen_name(attempt, question):
+        yield search_name(name)
+    elif found[0].next_page:
+        yield found[0].next_page()
+
+
+def read_between(
     searches: Iterator[Search], read: Callable[[str], str], attempt: Attempt, question: Question, root: Path
 ) -> Iterator[str]:
     """Yield the answer of each search, then what the agent reads at the lines that are closest to missing facts."""
@@ -406,14 +426,10 @@ def search_and_read(
             opened.append(place)
 
 
-def name_to_follow(attempt: Attempt, question: Question, root: Path) -> Iterator[str]:
-    """Yield a name that the agent has seen and that is on a line with a fact, if there is one."""
-    for fact in (*attempt.missing, *question["facts"]):
-        for path, number in lines_of(fact, question, root):
-            line = (root / path).read_text().splitlines()[number - 1]
-            if seen := [name for name in NAME.findall(line) if mentions(attempt.seen, name)]:
-                yield max(seen, key=len)
-                return
+def seen_name(attempt: Attempt, question: Question) -> str:
+    """Return a name that the agent has seen and that is part of a fact; empty if there is none."""
+    names = (name for fact in question["facts"] for name in NAME.findall(fact) if "/" not in fact)
+    return next((name for name in names if mentions(attempt.seen, name)), "")
 
 
 def next_to_read(shown: list[str], opened: list[str], spots: list[tuple[str, int]], reads_left: int) -> str | None:
@@ -448,11 +464,6 @@ def first_calls(question: Question) -> list[dict[str, str]]:
     if question["kind"] == "imports and classes":
         return question["calls"]
     return [{"tool": "search_code", "query": name if question.get("defines") else f"/{name}/"}]
-
-
-def first_lines(answer: str) -> str:
-    """Return what an agent reads of a search for a concept."""
-    return "".join(answer.splitlines(keepends=True)[:MAX_SHOWN])
 
 
 def rg_places(answer: str) -> list[str]:

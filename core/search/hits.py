@@ -27,6 +27,7 @@ _CONTAINERS = HOLDS_METHODS | {"module", "namespace", "package"}
 # A line of code with fewer letters, such as `else:`, says nothing.
 _FEWEST_LETTERS = 8
 MOST = 8
+FOLLOW = 4
 WHOLE = 16
 
 
@@ -136,8 +137,16 @@ class _Labelling:
             key_methods=self._key_methods() if starts_here else (),
             passage=self._passage(),
             best_line=self._stretch_of(best),
+            commented=self._stretch_of(self._commented(best)),
             best_column=self._column_of(best),
         )
+
+    def _commented(self, line: int) -> int:
+        """Return the line of code that a comment precedes, 0 if the line is no comment or the code is far below it."""
+        if not line or not self._is_comment(line):
+            return 0
+        following = range(line + 1, line + 1 + FOLLOW)
+        return next((n for n in following if not self._is_comment(n) and self._is_telling(n)), 0)
 
     def excerpt(self) -> Stretch | None:
         """Return the lines that answer the query best."""

@@ -91,6 +91,8 @@ class Hit:
     # The line with the most words of the query that the signature does not contain; None if there is none. Of a further
     # hit it is only there if nothing else names the hit.
     best_line: Stretch | None = None
+    # If that line is a comment, the code that follows it.
+    commented: Stretch | None = None
     # Where the first match on that line starts, counted from 0.
     best_column: int = 0
     # Whether all other results are clearly weaker.

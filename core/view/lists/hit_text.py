@@ -36,6 +36,7 @@ _WORTH_A_ROW = 0.5
 WEAKROW = 0.45
 BEST = 0.2
 FIRST_ROW = 0.2
+COMMENTED = 0.6
 # Between stretches of a file.
 _GAP = "…\n"
 _SIMILAR = " · similar"
@@ -271,6 +272,8 @@ def _what_it_is(hit: Hit, *, has_excerpt: bool) -> Iterator[str]:
         yield f"  → Purpose: {shorten(hit.doc, _LONGEST_SENTENCE)}"
     if best_line and not has_excerpt:
         yield f"  → {best_line.start_line}: {_best_line_text(hit)}"
+        if hit.commented and hit.score >= COMMENTED:
+            yield f"  → {hit.commented.start_line}: {_clipped(hit.commented.text)}"
     if hit.key_methods and not best_line and not has_excerpt and hit.score >= _WORTH_DESCRIBING:
         yield f"  → Key methods: {', '.join(name_text(name) for name in hit.key_methods)}"
 
