@@ -26,9 +26,10 @@ _COMMENTS = ("#", "//", "/*", "*", "--", ";", "%")
 _CONTAINERS = HOLDS_METHODS | {"module", "namespace", "package"}
 # A line of code with fewer letters, such as `else:`, says nothing.
 _FEWEST_LETTERS = 8
-MOST = 8
+MOST = 5
+DOC = 0.5
 FOLLOW = 4
-WHOLE = 16
+WHOLE = 10
 
 
 class LabelledHits(NamedTuple):
@@ -272,12 +273,24 @@ class _Labelling:
             missing = missing - self._stems.in_text(described)
             declared = range(label.start_line, label.name_line + 1)
             lines = {n: stems for n, stems in lines.items() if n not in declared and self._is_about(n, label)}
-        worth = {n: (self._stems.count_quoted(found), self._worth(found & missing)) for n, found in lines.items()}
+        docs = self._doc_lines()
+        worth = {
+            n: (self._stems.count_quoted(found), self._worth(found & missing) * (DOC if n in docs else 1))
+            for n, found in lines.items()
+        }
         most = max(worth.values(), default=(0, 0.0))
         if most == (0, 0.0):
             return 0
         best = [n for n in lines if worth[n] == most]
         return max(best, key=lambda n: (self._is_telling(n), len(lines[n]), -n))
+
+    def _doc_lines(self) -> range:
+        """Return the lines that describe the named definition: the comment above it, or the docstring in it."""
+        label = self._label
+        if not label or not self._source or not self._starts_here(label):
+            return range(0)
+        body = self._source.file.start_of_body(label.name_line, label.end_line)
+        return range(self._candidate.start_line, body)
 
     def _worth(self, stems: frozenset[str]) -> float:
         """Return how much some words count together; those that are not in the index count a little."""

@@ -10,10 +10,10 @@ from keyhole.core.search.wanted import Wanted
 
 # A result with a smaller share of the best score is hardly ever a right answer: of 628 in bench/quality's tune half,
 # two were.
-WEAK = 0.15
+WEAK = 0.2
 # So many results are on the first page, however weak.
-_FEWEST = 3
-CLEAR = 0.5
+_FEWEST = 1
+CLEAR = 0.6
 
 
 class Ranking:

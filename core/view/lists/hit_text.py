@@ -31,11 +31,11 @@ _WITHOUT_FURTHER = {COMPACT_ALONE: str(Detail.COMPACT)}
 
 # Text describes only good results, so that an answer stays short: those with this share of the best score. A further
 # hit needs a larger one to get its own row.
-_WORTH_DESCRIBING = 0.45
-_WORTH_A_ROW = 0.5
-WEAKROW = 0.45
+_WORTH_DESCRIBING = 0.6
+_WORTH_A_ROW = 0.55
+WEAKROW = 0.6
 BEST = 0.2
-FIRST_ROW = 0.2
+FIRST_ROW = 0.55
 COMMENTED = 0.6
 # Between stretches of a file.
 _GAP = "…\n"
