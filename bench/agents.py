@@ -37,7 +37,7 @@ import os
 import re
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -340,6 +340,7 @@ def holds(text: str, fact: str) -> bool:
 
 def rg_steps(question: Question, root: Path, rg: Path, attempt: Attempt) -> Iterator[str]:
     """Yield the answers of ripgrep and sed, in order."""
+
     def read(place: str) -> str:
         path, first, last = line_range(place)
         return run(["sed", "-n", f"{first},{last}p", path], root)
@@ -397,7 +398,7 @@ def our_steps(question: Question, root: Path, ask: Ask, attempt: Attempt) -> Ite
 
 
 def search_until_found(
-    planned: list[Callable[[], Search]], search_name: Callable[[str], Search], attempt: Attempt, question: Question
+    planned: Sequence[Callable[[], Search]], search_name: Callable[[str], Search], attempt: Attempt, question: Question
 ) -> Iterator[Search]:
     """Yield the planned searches; then one for a name that the agent has seen, or else the next page of the first."""
     found = []

@@ -14,7 +14,7 @@ from keyhole.core.references.kept_references import KeptReferences
 from keyhole.core.search.candidate_pool import CandidatePool, load_candidates
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.filters import chunk_scope
-from keyhole.core.search.hits import LabelledHits, label_hits
+from keyhole.core.search.hits import LabelledHits, PageParts, label_hits
 from keyhole.core.search.lexical import Vocabulary, WordSearch
 from keyhole.core.search.line_search import LineSearch
 from keyhole.core.search.meaning import Meaning
@@ -35,7 +35,7 @@ from keyhole.core.search.rank import (
     as_exact_text,
     rank,
 )
-from keyhole.core.search.ranking import Ranking, clear_winner, grouped, without_weak
+from keyhole.core.search.ranking import Ranking, grouped, only_good, without_weak
 from keyhole.core.search.regex import chunks_containing
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
@@ -198,8 +198,8 @@ class Engine:
         shown = [result[: 1 + MOST_FURTHER] for result in page]
         candidates = [candidate for result in shown for candidate in result]
         below = {candidate.chunk_id for result in shown for candidate in result[1:]}
-        clear = clear_winner(shown) if is_by_file else -1
-        hits, changed = label_hits(self.store, self.files, candidates, ranking.wanted, below, clear=clear)
+        parts = PageParts(below, only_good(shown) if is_by_file else None)
+        hits, changed = label_hits(self.store, self.files, candidates, ranking.wanted, parts)
         if not is_by_file:
             return LabelledHits(hits, changed)
         left, results = iter(hits), []

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypedDict
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
-from keyhole.core.search.excerpts import Lines, best_lines
+from keyhole.core.search.excerpts import Lines, Matches, excerpt
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, QueryStems, stems_of
 from keyhole.core.search.query import letters_of
@@ -26,10 +26,12 @@ _COMMENTS = ("#", "//", "/*", "*", "--", ";", "%")
 _CONTAINERS = HOLDS_METHODS | {"module", "namespace", "package"}
 # A line of code with fewer letters, such as `else:`, says nothing.
 _FEWEST_LETTERS = 8
-MOST = 5
-DOC = 0.5
-FOLLOW = 4
-WHOLE = 10
+# A line that describes a definition says less than one of its code: Purpose shows the description.
+_DOC_WORTH = 0.5
+# The code that a comment is about is at most so many lines below it.
+_MOST_BELOW = 4
+# A word that the index does not count.
+_UNKNOWN_WORTH = 0.01
 
 
 class LabelledHits(NamedTuple):
@@ -39,19 +41,25 @@ class LabelledHits(NamedTuple):
     changed: frozenset[str]
 
 
+class PageParts(NamedTuple):
+    """Candidates that are not shown like the others.
+
+    `further` are the chunks that are only rows below another hit of their file, and `answer`, which gets an excerpt, is
+    the only good candidate, if there is just one.
+    """
+
+    further: Collection[int] = ()
+    answer: ChunkCandidate | None = None
+
+
 def label_hits(
     store: SearchStore,
     files: SourceReader,
     candidates: list[ChunkCandidate],
     wanted: Wanted,
-    further: Collection[int] = (),
-    *,
-    clear: int = -1,
+    parts: PageParts = PageParts(),
 ) -> LabelledHits:
-    """Make hits from candidates; `further` are the chunks that are only rows below another hit of their file.
-
-    `clear` is the chunk that is clearly the best, which is shown with an excerpt.
-    """
+    """Make hits from candidates."""
     symbols = _symbols_in(store, candidates)
     sources, changed = _load_sources(store, files, candidates)
     asked = _Asked(wanted, QueryStems(wanted.stems, wanted.texts))
@@ -59,11 +67,8 @@ def label_hits(
     for candidate in candidates:
         found, chunk_id = symbols.get(candidate.chunk_id, []), candidate.chunk_id
         labelling = _Labelling(store, candidate, found, sources.get(chunk_id), asked)
-        if chunk_id in further:
-            hits.append(labelling.further_hit())
-        else:
-            hit = labelling.hit()
-            hits.append(replace(hit, is_clearly_best=True, excerpt=labelling.excerpt()) if chunk_id == clear else hit)
+        hit = labelling.further_hit() if chunk_id in parts.further else labelling.hit()
+        hits.append(replace(hit, excerpt=labelling.excerpt()) if candidate is parts.answer else hit)
     return LabelledHits(tuple(hits), changed)
 
 
@@ -138,36 +143,28 @@ class _Labelling:
             key_methods=self._key_methods() if starts_here else (),
             passage=self._passage(),
             best_line=self._stretch_of(best),
-            commented=self._stretch_of(self._commented(best)),
+            commented=self._stretch_of(self._code_below(best)),
             best_column=self._column_of(best),
         )
 
-    def _commented(self, line: int) -> int:
-        """Return the line of code that a comment precedes, 0 if the line is no comment or the code is far below it."""
-        if not line or not self._is_comment(line):
-            return 0
-        following = range(line + 1, line + 1 + FOLLOW)
-        return next((n for n in following if not self._is_comment(n) and self._is_telling(n)), 0)
-
     def excerpt(self) -> Stretch | None:
-        """Return the lines that answer the query best."""
+        """Return the lines that match best."""
         if self._source is None:
             return None
-        file, chunk, best = self._source.file, self._source.chunk, self._best_line
-        inner = self._owners.get(best) or self._label
-        whole, shown = Lines(chunk.start_line, chunk.end_line), frozenset[str]()
-        if inner:
-            first = inner.start_line if inner != self._label else file.start_of_body(inner.name_line, inner.end_line)
-            whole = Lines(min(first, best or first), inner.end_line)
-            if whole.last - whole.first >= WHOLE:
-                whole = Lines(max(whole.first, chunk.start_line), min(whole.last, chunk.end_line))
-            shown = self._stems.in_text(f"{inner.signature} {inner.parent}")
-        if whole.last - whole.first >= WHOLE:
-            whole = best_lines(whole, self._found, self._wanted.worths, shown, MOST)
-        if self._label and whole == (self._label.name_line, self._label.name_line):
+        file, best, chunk = self._source.file, self._best_line, self._source.chunk
+        whole_chunk = Lines(chunk.start_line, chunk.end_line)
+        # A class may be named, while a method of it matches.
+        owner = self._owners.get(best) or self._label
+        if owner is None:
+            return excerpt(file, whole_chunk, whole_chunk, Matches(self._found, self._wanted.worths, frozenset()))
+        first = owner.start_line if owner != self._label else file.start_of_body(owner.name_line, owner.end_line)
+        if first == owner.name_line == owner.end_line:
             # The row has this line already.
             return None
-        return file.stretch(*whole) if whole.first <= whole.last else None
+        shown = self._stems.in_text(f"{owner.signature} {owner.parent}")
+        # The best line may be in the comment above a definition.
+        definition = Lines(min(first, best or first), owner.end_line)
+        return excerpt(file, definition, whole_chunk, Matches(self._found, self._wanted.worths, shown))
 
     def further_hit(self) -> Hit:
         """Return the candidate as a row below another hit, with only what such a row shows."""
@@ -273,9 +270,9 @@ class _Labelling:
             missing = missing - self._stems.in_text(described)
             declared = range(label.start_line, label.name_line + 1)
             lines = {n: stems for n, stems in lines.items() if n not in declared and self._is_about(n, label)}
-        docs = self._doc_lines()
+        described_on = self._doc_lines()
         worth = {
-            n: (self._stems.count_quoted(found), self._worth(found & missing) * (DOC if n in docs else 1))
+            n: (self._stems.count_quoted(found), self._worth(found & missing, is_doc=n in described_on))
             for n, found in lines.items()
         }
         most = max(worth.values(), default=(0, 0.0))
@@ -287,14 +284,21 @@ class _Labelling:
     def _doc_lines(self) -> range:
         """Return the lines that describe the named definition: the comment above it, or the docstring in it."""
         label = self._label
-        if not label or not self._source or not self._starts_here(label):
+        if label is None or self._source is None or not self._starts_here(label):
             return range(0)
-        body = self._source.file.start_of_body(label.name_line, label.end_line)
-        return range(self._candidate.start_line, body)
+        return range(self._candidate.start_line, self._source.file.start_of_body(label.name_line, label.end_line))
 
-    def _worth(self, stems: frozenset[str]) -> float:
-        """Return how much some words count together; those that are not in the index count a little."""
-        return round(sum(self._wanted.worths.get(one, 0.01) for one in stems), 6)
+    def _worth(self, stems: frozenset[str], *, is_doc: bool) -> float:
+        """Return how much the words on a line count together."""
+        total = sum(self._wanted.worths.get(one, _UNKNOWN_WORTH) for one in stems)
+        return round(total * (_DOC_WORTH if is_doc else 1), 6)
+
+    def _code_below(self, line: int) -> int:
+        """Return the line of code that a comment is about; 0 if the line is no comment, or the code is far below."""
+        if not line or not self._is_comment(line):
+            return 0
+        following = range(line + 1, line + 1 + _MOST_BELOW)
+        return next((n for n in following if not self._is_comment(n) and self._is_telling(n)), 0)
 
     def _is_telling(self, line: int) -> bool:
         text = self._source.file.line(line) if self._source else ""

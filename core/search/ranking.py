@@ -2,18 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import takewhile
 from types import MappingProxyType
 
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.wanted import Wanted
-
-
-# A result with a smaller share of the best score is hardly ever a right answer: of 628 in bench/quality's tune half,
-# two were.
-WEAK = 0.2
-# So many results are on the first page, however weak.
-_FEWEST = 1
-CLEAR = 0.6
+from keyhole.core.types.results import GOOD, WEAK
 
 
 class Ranking:
@@ -60,12 +54,11 @@ def grouped(ordered: list[ChunkCandidate], *, by_file: bool) -> list[list[ChunkC
 
 
 def without_weak(page: list[list[ChunkCandidate]]) -> list[list[ChunkCandidate]]:
-    """Return the results of a page up to the first that is much weaker than the best."""
-    strong = (number for number, result in enumerate(page) if result[0].relative_score < WEAK)
-    return page[: max(_FEWEST, next(strong, len(page)))]
+    """Return the results of a page up to the first weak one."""
+    return list(takewhile(lambda result: result[0].relative_score >= WEAK, page))
 
 
-def clear_winner(page: list[list[ChunkCandidate]]) -> int:
-    """Return the chunk of the first result if all others are clearly weaker, or -1."""
-    others = [result[0].relative_score for result in page[1:2]]
-    return page[0][0].chunk_id if page and all(score < CLEAR for score in others) else -1
+def only_good(page: list[list[ChunkCandidate]]) -> ChunkCandidate | None:
+    """Return the first chunk of a page if all other results are less than good."""
+    good = list(takewhile(lambda result: result[0].relative_score >= GOOD, page[:2]))
+    return good[0][0] if len(good) == 1 else None

@@ -8,13 +8,13 @@ from operator import attrgetter
 from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.results import Hit, Passage, Stretch
+from keyhole.core.types.results import GOOD, WEAK, Hit, Passage, Stretch
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
 from keyhole.core.view.text import count_lines, declared_name, framed_source, name_text, one_line, qualified, shorten
 
 # The levels of a hit that are not details to ask for: those that leave something out to fit the budget. Alone means
-# without the further hits of its file.
+# without its excerpt and the further hits of its file.
 RICH_WITHOUT_CONTEXT = "rich without context"
 COMPACT_ALONE = "compact alone"
 LOCATION = "location"
@@ -25,18 +25,11 @@ _LADDERS: dict[Detail, Ladder] = {
 }
 _WITH_SOURCE = frozenset([str(Detail.RICH), RICH_WITHOUT_CONTEXT])
 _WITH_FURTHER = frozenset([str(Detail.RICH), str(Detail.COMPACT)])
-_WITH_EXCERPT = frozenset([str(Detail.COMPACT)])
-# What a level is called if no hit has further ones.
-_WITHOUT_FURTHER = {COMPACT_ALONE: str(Detail.COMPACT)}
+# What a level is called if no hit has further ones or an excerpt.
+_ALL_ALONE = {COMPACT_ALONE: str(Detail.COMPACT)}
 
-# Text describes only good results, so that an answer stays short: those with this share of the best score. A further
-# hit needs a larger one to get its own row.
-_WORTH_DESCRIBING = 0.6
+# A further hit with this share of the best score gets its own row.
 _WORTH_A_ROW = 0.55
-WEAKROW = 0.6
-BEST = 0.2
-FIRST_ROW = 0.55
-COMMENTED = 0.6
 # Between stretches of a file.
 _GAP = "…\n"
 _SIMILAR = " · similar"
@@ -56,46 +49,58 @@ _ID_BYTES = 6
 
 def ladders(detail: Detail, hits: Sequence[Hit]) -> list[Ladder]:
     """Return the levels of each result, from the one asked for down."""
-    has_further = any(hit.further for hit in hits)
+    has_more = any(hit.further or hit.excerpt for hit in hits)
     if detail == Detail.AUTO:
         details = [Detail.RICH if number < HEAD else Detail.MINIMAL for number in range(len(hits))]
     else:
         details = [detail] * len(hits)
-    return [_ladder(detail, has_further=has_further) for detail in details]
+    return [_ladder(detail, has_more=has_more) for detail in details]
 
 
 @cache
-def _ladder(detail: Detail, *, has_further: bool) -> Ladder:
+def _ladder(detail: Detail, *, has_more: bool) -> Ladder:
     levels = _LADDERS[detail]
-    if has_further:
+    if has_more:
         return levels
-    return tuple(dict.fromkeys(_WITHOUT_FURTHER.get(level, level) for level in levels))
+    return tuple(dict.fromkeys(_ALL_ALONE.get(level, level) for level in levels))
 
 
 def hit_text(hit: Hit, level: str, *, has_numbers: bool = True) -> str:
     """Return a hit as whole lines; without `has_numbers`, its source is in a fence."""
     if level == LOCATION:
         return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
-    is_short = level == Detail.MINIMAL or hit.score < WEAKROW
-    label = _declared_name(hit) if is_short else _clipped(shown_signature(hit), _LONGEST_SIGNATURE)
-    label = label or named_by_line(hit)
+    label = _label(hit, level)
     first = f"{hit_place(hit)} ({hit.score:.2f})" + (f" {label}" if label else "") + _SIMILAR * hit.is_similar
     if level == Detail.MINIMAL:
         return f"{first}\n"
-    has_excerpt = level in _WITH_EXCERPT and hit.excerpt is not None
     further = _rows_worth_showing(hit) if level in _WITH_FURTHER else []
     more = hit.further_count - len(further)
     lines = [
         f"{first} +{more:,}" if more else first,
-        *_what_it_is(hit, has_excerpt=has_excerpt),
+        *_purpose(hit),
+        *(text for _, text in _best_lines(hit, level)),
+        *_key_methods(hit, level),
         *map(_further_row, further),
     ]
     text = "\n".join(lines) + "\n"
-    if level in _WITH_EXCERPT and hit.excerpt:
-        return text + framed_source(hit.excerpt.text, hit.excerpt.start_line, has_numbers=has_numbers)
+    if shown := _excerpt(hit, level):
+        return text + framed_source(shown.text, shown.start_line, has_numbers=has_numbers)
     if level not in _WITH_SOURCE or not hit.passage:
         return text
     return text + _source(hit.passage, level, has_numbers=has_numbers)
+
+
+def _label(hit: Hit, level: str) -> str:
+    """Return what a row calls a hit: its signature, or only its name if it is not good or little is asked for."""
+    is_short = level == Detail.MINIMAL or hit.score < GOOD
+    return (_declared_name(hit) if is_short else _clipped(shown_signature(hit), _LONGEST_SIGNATURE)) or named_by_line(
+        hit
+    )
+
+
+def _excerpt(hit: Hit, level: str) -> Stretch | None:
+    """Return the excerpt if a level shows it: rich has the source, and other levels have less."""
+    return hit.excerpt if level == Detail.COMPACT else None
 
 
 def hit_facts(hit: Hit, level: str) -> dict[str, object]:
@@ -173,6 +178,8 @@ def hit_masks(hit: Hit, level: str, masks: Mapping[str, Sequence[Mask]], *, is_j
     if level in _WITH_SOURCE and hit.passage:
         for first, last in _source_lines(hit.passage, level):
             found += masks_in_lines(own, first, last)
+    if not is_json and (shown := _excerpt(hit, level)):
+        found += masks_in_lines(own, shown.start_line, shown.end_line)
     for part, first, last in _described_parts(hit, level, is_json=is_json):
         if MASK_START in part:
             found += masks_in_text(part, own, first, last)
@@ -184,13 +191,14 @@ def _described_parts(hit: Hit, level: str, *, is_json: bool) -> Iterator[tuple[s
     """Yield each part of a hit outside its source, with the lines it comes from."""
     first = min(hit.named_lines[0] or hit.line, hit.line)
     last = max(hit.named_lines[1], hit.end_line)
-    if level == Detail.MINIMAL:
-        yield "" if is_json else _declared_name(hit), first, last
-    else:
-        yield f"{hit.signature} {hit.doc} {hit.returns if is_json else ''}", first, last
-    best = hit.best_line
-    if best and not is_json and (level != Detail.MINIMAL or not hit.signature):
-        yield _best_line_text(hit), best.start_line, best.start_line
+    if is_json and level != Detail.MINIMAL:
+        yield f"{hit.signature} {hit.doc} {hit.returns}", first, last
+    if not is_json:
+        by_line = hit.best_line if not hit.signature else None
+        yield _label(hit, level), *((by_line.start_line,) * 2 if by_line else (first, last))
+    if not is_json and level != Detail.MINIMAL:
+        yield from ((text, first, last) for text in _purpose(hit))
+        yield from ((text, line, line) for line, text in _best_lines(hit, level))
     for further in hit.further if level in _WITH_FURTHER and is_json else ():
         yield further.qualified_name, further.start_line, further.end_line
     for further in _rows_worth_showing(hit) if level in _WITH_FURTHER and not is_json else ():
@@ -266,22 +274,28 @@ def _clipped(line: str, longest: int = _LONGEST_LINE) -> str:
     return shown if len(shown) <= longest else f"{shown[: before_mask(shown, longest - 1)].rstrip()}…"
 
 
-def _what_it_is(hit: Hit, *, has_excerpt: bool) -> Iterator[str]:
-    best_line = hit.best_line if hit.signature and hit.score >= BEST else None
-    if hit.doc and hit.score >= _WORTH_DESCRIBING:
+def _purpose(hit: Hit) -> Iterator[str]:
+    if hit.doc and hit.score >= GOOD:
         yield f"  → Purpose: {shorten(hit.doc, _LONGEST_SENTENCE)}"
-    if best_line and not has_excerpt:
-        yield f"  → {best_line.start_line}: {_best_line_text(hit)}"
-        if hit.commented and hit.score >= COMMENTED:
-            yield f"  → {hit.commented.start_line}: {_clipped(hit.commented.text)}"
-    if hit.key_methods and not best_line and not has_excerpt and hit.score >= _WORTH_DESCRIBING:
+
+
+def _best_lines(hit: Hit, level: str) -> Iterator[tuple[int, str]]:
+    """Yield the best line with its number, if nothing else shows it; and the code that it comments on."""
+    if not hit.best_line or not hit.signature or hit.score < WEAK or _excerpt(hit, level):
+        return
+    yield hit.best_line.start_line, f"  → {hit.best_line.start_line}: {_best_line_text(hit)}"
+    if hit.commented and hit.score >= GOOD:
+        yield hit.commented.start_line, f"  → {hit.commented.start_line}: {_clipped(hit.commented.text)}"
+
+
+def _key_methods(hit: Hit, level: str) -> Iterator[str]:
+    if hit.key_methods and hit.score >= GOOD and not hit.best_line and not _excerpt(hit, level):
         yield f"  → Key methods: {', '.join(name_text(name) for name in hit.key_methods)}"
 
 
 def _rows_worth_showing(hit: Hit) -> list[Hit]:
     """Return the further hits that text shows; JSON has all, and text counts the others."""
-    least = FIRST_ROW if hit.is_clearly_best else _WORTH_A_ROW
-    return [further for further in hit.further if further.score >= least]
+    return [further for further in hit.further if further.score >= _WORTH_A_ROW]
 
 
 def _further_row(hit: Hit) -> str:
