@@ -8,6 +8,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "bench"))
 from agents import (  # found through the line above
+    CONCEPTS,
     KINDS,
     MAX_OPENED,
     Attempt,
@@ -42,8 +43,12 @@ def test_there_are_enough_questions_of_each_kind_and_project() -> None:
     assert set(kinds) == set(KINDS)
     assert min(kinds.values()) >= 10
     asked = Counter((question["project"], question["kind"]) for question in QUESTIONS)
-    assert set(asked) == {(project["name"], kind) for project in projects for kind in KINDS}
-    assert len({project["language"] for project in projects}) == len(projects) == 4
+    more = {project for project, kind in asked if kind == "more concepts"}
+    others = {project["name"] for project in projects} - more
+    assert set(asked) == {(name, kind) for name in others for kind in KINDS if kind != "more concepts"} | {
+        (name, "more concepts") for name in more
+    }
+    assert len({project["language"] for project in projects}) == len(projects) == len(more) + len(others) == 7
 
 
 def test_no_question_is_about_a_project_that_ranking_may_not_be_tuned_on() -> None:
@@ -53,7 +58,7 @@ def test_no_question_is_about_a_project_that_ranking_may_not_be_tuned_on() -> No
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["ask"])
 def test_a_question_has_facts_and_follows_the_rules_of_its_kind(question: Question) -> None:
     assert len(set(question["facts"])) == len(question["facts"]) >= 1
-    assert ("words" in question) == (question["kind"] == "concept")
+    assert ("words" in question) == (question["kind"] in CONCEPTS)
     assert ("calls" in question) == (question["kind"] == "imports and classes")
     assert len(question.get("open", [])) <= MAX_OPENED
     for place in question.get("open", []):

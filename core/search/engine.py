@@ -156,7 +156,8 @@ class Engine:
         ranking = self.ranking(query, mode, scope)
         is_by_file = _is_by_file(query, mode, scope)
         full_page = self._page(query, mode, scope, ranking, is_by_file=is_by_file)
-        may_end_early = query.may_end_early and is_by_file and not query.offset
+        # A page that holds all results is shown whole, and so are later pages: someone asked for more.
+        may_end_early = query.may_end_early and is_by_file and not query.offset and ranking.files > query.limit
         page = without_weak(full_page) if may_end_early else full_page
         labelled = self._labelled(page, ranking, is_by_file=is_by_file)
         total, index = ranking.files if is_by_file else ranking.total, self.index_version()

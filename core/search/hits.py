@@ -52,12 +52,15 @@ class PageParts(NamedTuple):
     answer: ChunkCandidate | None = None
 
 
+_NOTHING_SPECIAL = PageParts()
+
+
 def label_hits(
     store: SearchStore,
     files: SourceReader,
     candidates: list[ChunkCandidate],
     wanted: Wanted,
-    parts: PageParts = PageParts(),
+    parts: PageParts = _NOTHING_SPECIAL,
 ) -> LabelledHits:
     """Make hits from candidates."""
     symbols = _symbols_in(store, candidates)
@@ -163,7 +166,7 @@ class _Labelling:
             return None
         shown = self._stems.in_text(f"{owner.signature} {owner.parent}")
         # The best line may be in the comment above a definition.
-        definition = Lines(min(first, best or first), owner.end_line)
+        definition = Lines(best if 0 < best < owner.start_line else first, owner.end_line)
         return excerpt(file, definition, whole_chunk, Matches(self._found, self._wanted.worths, shown))
 
     def further_hit(self) -> Hit:

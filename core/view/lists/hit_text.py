@@ -91,11 +91,10 @@ def hit_text(hit: Hit, level: str, *, has_numbers: bool = True) -> str:
 
 
 def _label(hit: Hit, level: str) -> str:
-    """Return what a row calls a hit: its signature, or only its name if it is not good or little is asked for."""
-    is_short = level == Detail.MINIMAL or hit.score < GOOD
-    return (_declared_name(hit) if is_short else _clipped(shown_signature(hit), _LONGEST_SIGNATURE)) or named_by_line(
-        hit
-    )
+    """Return what a row calls a hit: its signature, or only its name if the row is to be short."""
+    is_short = level == Detail.MINIMAL or (hit.score < GOOD and level not in _WITH_SOURCE)
+    label = _declared_name(hit) if is_short else _clipped(shown_signature(hit), _LONGEST_SIGNATURE)
+    return label or named_by_line(hit)
 
 
 def _excerpt(hit: Hit, level: str) -> Stretch | None:
@@ -194,10 +193,11 @@ def _described_parts(hit: Hit, level: str, *, is_json: bool) -> Iterator[tuple[s
     if is_json and level != Detail.MINIMAL:
         yield f"{hit.signature} {hit.doc} {hit.returns}", first, last
     if not is_json:
+        purpose = [] if level == Detail.MINIMAL else _purpose(hit)
         by_line = hit.best_line if not hit.signature else None
-        yield _label(hit, level), *((by_line.start_line,) * 2 if by_line else (first, last))
+        lines = (by_line.start_line, by_line.start_line) if by_line else (first, last)
+        yield " ".join([_label(hit, level), *purpose]), *lines
     if not is_json and level != Detail.MINIMAL:
-        yield from ((text, first, last) for text in _purpose(hit))
         yield from ((text, line, line) for line, text in _best_lines(hit, level))
     for further in hit.further if level in _WITH_FURTHER and is_json else ():
         yield further.qualified_name, further.start_line, further.end_line
