@@ -24,7 +24,13 @@ A concept question asks where a behaviour is, so an agent has to guess words. Th
 words for Keyhole were written by a reader who saw only the questions. From each search both agents see at most 100
 lines. Then both follow one rule: of the lines shown, open the one closest to a missing fact and read on towards it,
 20 lines at a time, at most three times after a search; if no line shown is that close, search again (with the next
-pattern; with the text of the question). So both choose among what they see as well as someone who knows the answer.
+pattern; with the text of the question). Source in the answer of a search is open already, so an agent reads on where
+it ends. If facts are missing after that, an agent searches for a name that it has seen and that is part of a fact, or
+else looks at the next page of the first search. So both choose among what they see as well as someone who knows the
+answer. The last step came later, because agents do follow names; ripgrep's figures are the same with and without it.
+
+"More concepts" are questions about three other projects. Their words and patterns were committed before the facts were
+looked up. What answers show was tuned on them.
 
 ripgrep's side was committed before Keyhole answered with it.
 

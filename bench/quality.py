@@ -129,7 +129,7 @@ def our_searchers(engines: Engines) -> dict[str, Searcher]:
 
 
 def compact_tokens(split: str, labels: list[Label], model: str) -> list[int]:
-    """Return the tokens of each answer that an agent gets with default settings, if it shows ten results."""
+    """Return the tokens of each answer with ten results; a default answer has fewer if the others are weak."""
     tokens = []
     for project in load_projects():
         if project["split"] == split:
@@ -138,7 +138,7 @@ def compact_tokens(split: str, labels: list[Label], model: str) -> list[int]:
             service = Service(root, settings)
             service.index()
             queries = [label["query"] for label in labels if label["project"] == project["name"]]
-            pages = [service.search_page(SearchRequest(query)) for query in queries]
+            pages = [service.search_page(SearchRequest(query, limit=DEPTH)) for query in queries]
             tokens += [estimate_tokens(view.text) for found, view in pages if len(found.hits) == DEPTH]
     return tokens
 
