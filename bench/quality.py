@@ -129,8 +129,8 @@ def our_searchers(engines: Engines) -> dict[str, Searcher]:
 
 
 def compact_tokens(split: str, labels: list[Label], model: str) -> list[int]:
-    """Return the tokens of each answer that an agent gets with default settings, if it shows ten results."""
-    tokens = []
+    """Return the tokens of each answer with ten results; a default answer has fewer if the others are weak."""
+    tokens: list[int] = []
     for project in load_projects():
         if project["split"] == split:
             root = fetch_project(project).resolve()
@@ -138,8 +138,9 @@ def compact_tokens(split: str, labels: list[Label], model: str) -> list[int]:
             service = Service(root, settings)
             service.index()
             queries = [label["query"] for label in labels if label["project"] == project["name"]]
-            pages = [service.search_page(SearchRequest(query)) for query in queries]
-            tokens += [estimate_tokens(view.text) for found, view in pages if len(found.hits) == DEPTH]
+            pages = [service.search_page(SearchRequest(query, limit=DEPTH)) for query in queries]
+            full = [view.text for found, view in pages if len(found.hits) == DEPTH and not found.matches]
+            tokens += map(estimate_tokens, full)
     return tokens
 
 

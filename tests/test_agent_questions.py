@@ -8,19 +8,24 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "bench"))
 from agents import (  # found through the line above
+    CONCEPTS,
     KINDS,
     MAX_OPENED,
     Attempt,
     Question,
+    Search,
     agent_projects,
     closest,
     first_calls,
     holds,
     line_range,
     load_questions,
+    matching_lines,
     next_to_read,
     rg_places,
+    search_until_found,
     shown_places,
+    shown_source,
 )
 
 QUESTIONS = load_questions()
@@ -42,8 +47,12 @@ def test_there_are_enough_questions_of_each_kind_and_project() -> None:
     assert set(kinds) == set(KINDS)
     assert min(kinds.values()) >= 10
     asked = Counter((question["project"], question["kind"]) for question in QUESTIONS)
-    assert set(asked) == {(project["name"], kind) for project in projects for kind in KINDS}
-    assert len({project["language"] for project in projects}) == len(projects) == 4
+    more = {project for project, kind in asked if kind == "more concepts"}
+    others = {project["name"] for project in projects} - more
+    assert set(asked) == {(name, kind) for name in others for kind in KINDS if kind != "more concepts"} | {
+        (name, "more concepts") for name in more
+    }
+    assert len({project["language"] for project in projects}) == len(projects) == len(more) + len(others) == 7
 
 
 def test_no_question_is_about_a_project_that_ranking_may_not_be_tuned_on() -> None:
@@ -53,7 +62,7 @@ def test_no_question_is_about_a_project_that_ranking_may_not_be_tuned_on() -> No
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["ask"])
 def test_a_question_has_facts_and_follows_the_rules_of_its_kind(question: Question) -> None:
     assert len(set(question["facts"])) == len(question["facts"]) >= 1
-    assert ("words" in question) == (question["kind"] == "concept")
+    assert ("words" in question) == (question["kind"] in CONCEPTS)
     assert ("calls" in question) == (question["kind"] == "imports and classes")
     assert len(question.get("open", [])) <= MAX_OPENED
     for place in question.get("open", []):
@@ -111,3 +120,35 @@ def test_an_agent_reads_on_from_the_closest_line_towards_a_fact() -> None:
     assert next_to_read(shown, [], [("a.py", 150)], 3) is None
     assert next_to_read(shown, [], [("c.py", 40)], 3) is None
     assert next_to_read(shown, [], [], 3) is None
+
+
+EXCERPT = """\
+Results 1-2 of 9 files; all others score below 0.20. Next page: offset=2.
+lib/a.py:12:[function] (1.00) def run(engine) +1
+13\t    if engine:
+14\t        engine.run()
+lib/b.py:7:[class] (0.30) class Engine
+"""
+
+
+def test_source_in_an_answer_is_open_and_is_read_on_from_its_end() -> None:
+    assert shown_source(EXCERPT) == ["lib/a.py:13-14"]
+    assert next_to_read([], ["lib/a.py:13-14"], [("lib/a.py", 20)], 3) == "lib/a.py:15-34"
+    assert next_to_read([], ["lib/a.py:53-54"], [("lib/a.py", 40)], 3) == "lib/a.py:33-52"
+
+
+def test_lines_that_match_a_pattern_are_places_to_read() -> None:
+    assert matching_lines(GROUPED) == ["lib/a.py:12", "lib/a.py:120", "lib/b.py:7"]
+
+
+@pytest.mark.parametrize(("seen", "last"), [("see _oddNumber", "name _oddNumber"), ("nothing", "next page")])
+def test_the_last_search_is_for_a_name_that_was_seen_or_the_next_page(seen: str, last: str) -> None:
+    question = QUESTIONS[0] | {"facts": ["lib/odd_number.py", "_oddNumber", "Any(value)"]}
+    attempt = Attempt(question["facts"])
+    page = Search("next page", [], [], None)
+    planned = [lambda: Search("first", [], [], lambda: page), lambda: Search("second", [], [], None)]
+    answers = []
+    for found in search_until_found(planned, lambda name: Search(f"name {name}", [], [], None), attempt, question):
+        attempt.follow(iter([seen]))
+        answers.append(found.answer)
+    assert answers == ["first", "second", last]

@@ -145,12 +145,12 @@ def test_an_empty_file(service: Service) -> None:
 @pytest.mark.parametrize(
     ("content", "shown", "said"),
     [
-        (b"a\r\nb\r\n", "a\nb\n", "lines 1-2 of 2 │ 6 B │ Text │ CRLF line endings ──"),
-        (b"a\nb", "a\nb\n", "lines 1-2 of 2 │ 3 B │ Text │ no final newline ──"),
-        (b"\xef\xbb\xbfa\n", "a\n", "lines 1-1 of 1 │ 5 B │ Text ──"),
-        ("é\n検\n".encode("utf-16"), "é\n検\n", "lines 1-2 of 2 │ 10 B │ Text │ utf-16 ──"),
-        (b"caf\xe9\n", "café\n", "lines 1-1 of 1 │ 5 B │ Text │ cp1252 ──"),
-        (b"\x1b[31mred\x07\rx\tT\n", "\\x1b[31mred\\x07\\rx\tT\n", "lines 1-1 of 1 │ 14 B │ Text ──"),
+        (b"a\r\nb\r\n", "a\nb\n", "── a.txt │ 6 B │ Text │ CRLF line endings ──"),
+        (b"a\nb", "a\nb\n", "── a.txt │ 3 B │ Text │ no final newline ──"),
+        (b"\xef\xbb\xbfa\n", "a\n", "── a.txt │ 5 B │ Text ──"),
+        ("é\n検\n".encode("utf-16"), "é\n検\n", "── a.txt │ 10 B │ Text │ utf-16 ──"),
+        (b"caf\xe9\n", "café\n", "── a.txt │ 5 B │ Text │ cp1252 ──"),
+        (b"\x1b[31mred\x07\rx\tT\n", "\\x1b[31mred\\x07\\rx\tT\n", "── a.txt │ 14 B │ Text ──"),
     ],
 )
 def test_text_of_every_sort(service: Service, content: bytes, shown: str, said: str) -> None:

@@ -160,7 +160,8 @@ def test_the_middle_of_a_long_function_is_called_by_it_and_its_best_line(shop: S
     hit = ask(shop, "ledger balance")[0]
     line = FILES["shop/orders.py"].split("\n").index("    ledger.append(order.balance)") + 1
     assert (hit.kind, hit.name, hit.line) == ("function", "settle", line)
-    assert f"→ {line}: ledger.append(order.balance)" in shop.search_view(request("ledger balance")).text
+    text = shop.search_view(request("ledger balance")).text
+    assert f"\n{line}\t    ledger.append(order.balance)\n" in text
 
 
 def test_a_comment_before_a_definition_belongs_to_it(shop: Service) -> None:
@@ -339,7 +340,8 @@ def test_masks_in_further_rows_are_counted(tmp_path: Path) -> None:
     service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
     service.index()
     view = service.search_view(request("heron"))
-    assert view.text.count("[secret:") == 3
+    # Two in further rows, and one in the row of the result and in its excerpt.
+    assert view.text.count("[secret:") == 4
     assert view.banner.endswith("Masked 3 secrets: notes.txt:41, notes.txt:82, notes.txt:123.")
 
 
@@ -354,3 +356,91 @@ def test_the_search_line_of_the_explorer_keeps_quoted_text() -> None:
     assert read_query('"def  foo"  bar lang:py').query == '"def  foo" bar'
     assert read_query('"see path:docs here" x').path == ""
     assert with_path('"see path:docs here" x path:b.py', "a.py") == '"see path:docs here" x path:a.py'
+
+
+FILLING = "".join(f"    filler_{number} = prepare({number})\n" for number in range(20))
+
+
+@pytest.fixture(scope="module")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Service:
+    """Return a workspace with one file about a lighthouse, and many that mention one of its words."""
+    root = tmp_path_factory.mktemp("harbour")
+    (root / "lamp.py").write_text(
+        'def relight_lamp(tower):\n    """Relight a lamp.\n\n    A storm puts the lamp of a tower out.\n    """\n'
+        f"{FILLING}    # a storm put it out\n    if tower.gauge > STORM:\n        tower.lamp.relight()\n{FILLING}"
+    )
+    for number in range(14):
+        (root / f"quay_{number}.py").write_text(f"def moor_{number}(ship, *ropes):\n    return ship.tower\n")
+    service = Service.open(root, flags={"cache_dir": root.parent / "cache", "index.model": "none"})
+    service.index()
+    return service
+
+
+def test_the_first_page_ends_before_weak_results(harbour: Service) -> None:
+    result, view = harbour.search_page(request("storm puts lamp of tower out"))
+    assert [hit.path for hit in result.hits] == ["lamp.py"]
+    assert view.banner == "Result 1 of 15 files; all others score below 0.20. Next page: offset=1."
+    answer = json.loads(harbour.search_view(request("storm puts lamp of tower out", format=Format.JSON)).text)
+    assert (answer["total_count"], answer["pagination"]["has_more"]) == (15, True)
+    # The next page starts there, and who asks for a number of results gets it.
+    rest = ask(harbour, "storm puts lamp of tower out", offset=1)
+    assert len(rest) == 10
+    assert all(hit.score < 0.2 for hit in rest)
+    assert len(ask(harbour, "storm puts lamp of tower out", limit=10)) == 10
+    assert len(ask(harbour, "moor ship")) == 10
+
+
+def test_the_only_good_result_has_an_excerpt(harbour: Service) -> None:
+    found, view = harbour.search_page(request("storm puts lamp of tower out"))
+    (hit,) = found.hits
+    assert hit.excerpt
+    lines = (harbour.root / "lamp.py").read_text().split("\n")
+    first, last = hit.excerpt.start_line, hit.excerpt.end_line
+    assert hit.excerpt.text == "\n".join(lines[first - 1 : last]) + "\n"
+    # The code, not the docstring, which Purpose shows; a few lines of a long function.
+    assert "    if tower.gauge > STORM:\n        tower.lamp.relight()\n" in hit.excerpt.text
+    assert last - first < 5
+    assert f"\n{first}\t{lines[first - 1]}\n" in view.text
+    fenced = harbour.search_view(request("storm puts lamp of tower out", line_numbers=False)).text
+    assert f"```\n{hit.excerpt.text}```\n" in fenced
+    assert all(hit.excerpt is None for hit in ask(harbour, "moor ship"))
+
+
+def test_the_excerpt_of_a_short_definition_is_what_follows_its_signature(shop: Service) -> None:
+    text = shop.search_view(request("restock shelf warehouse")).text
+    source = "2\t    # take from the warehouse what is missing, again and again\n3\t    shelf.fill()\n"
+    assert text.split("\n", 2)[2].startswith(source)
+
+
+def test_an_excerpt_has_no_long_lines_and_does_not_repeat_its_row(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(f"def basalt():\n    return '{'granite ' * 1_000}'\n")
+    (tmp_path / "b.py").write_text("MARBLE = 'white'\n")
+    service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
+    service.index()
+    for query in ("basalt granite", "marble white"):
+        (hit,) = ask(service, query)
+        assert hit.excerpt is None
+
+
+def test_a_row_that_is_not_good_has_a_name_and_its_best_line(harbour: Service) -> None:
+    rows = harbour.search_view(request("storm puts lamp of tower out", limit=3)).text.split("\n")
+    assert "quay_0.py:1:[function] " in "\n".join(rows)
+    assert "*ropes" not in "\n".join(rows)
+
+
+def test_the_code_below_a_comment_is_shown_with_it(tmp_path: Path) -> None:
+    source = f"def sail(ship):\n{FILLING}    # avoid the iceberg\n    ship.turn(9)\n{FILLING}"
+    for number in range(2):
+        (tmp_path / f"sea_{number}.py").write_text(source)
+    service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
+    service.index()
+    assert "  → 22: # avoid the iceberg\n  → 23: ship.turn(9)\n" in service.search_view(request("iceberg")).text
+
+
+def test_a_line_of_code_is_better_than_one_of_the_docstring(tmp_path: Path) -> None:
+    source = f'def sail(ship):\n    """Sail.\n\n    Around an iceberg.\n    """\n{FILLING}    avoid(iceberg)\n{FILLING}'
+    for number in range(2):
+        (tmp_path / f"sea_{number}.py").write_text(source)
+    service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
+    service.index()
+    assert "  → 26: avoid(iceberg)\n" in service.search_view(request("iceberg")).text

@@ -14,7 +14,7 @@ from keyhole.core.references.kept_references import KeptReferences
 from keyhole.core.search.candidate_pool import CandidatePool, load_candidates
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.filters import chunk_scope
-from keyhole.core.search.hits import LabelledHits, label_hits
+from keyhole.core.search.hits import LabelledHits, PageParts, label_hits
 from keyhole.core.search.lexical import Vocabulary, WordSearch
 from keyhole.core.search.line_search import LineSearch
 from keyhole.core.search.meaning import Meaning
@@ -35,7 +35,7 @@ from keyhole.core.search.rank import (
     as_exact_text,
     rank,
 )
-from keyhole.core.search.ranking import Ranking, grouped
+from keyhole.core.search.ranking import Ranking, grouped, only_good, without_weak
 from keyhole.core.search.regex import chunks_containing
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
@@ -155,7 +155,10 @@ class Engine:
             return self._matching_lines(query, scope)
         ranking = self.ranking(query, mode, scope)
         is_by_file = _is_by_file(query, mode, scope)
-        page = self._page(query, mode, scope, ranking, is_by_file=is_by_file)
+        full_page = self._page(query, mode, scope, ranking, is_by_file=is_by_file)
+        # A page that holds all results is shown whole, and so are later pages: someone asked for more.
+        may_end_early = query.may_end_early and is_by_file and not query.offset and ranking.files > query.limit
+        page = without_weak(full_page) if may_end_early else full_page
         labelled = self._labelled(page, ranking, is_by_file=is_by_file)
         total, index = ranking.files if is_by_file else ranking.total, self.index_version()
         return SearchResult(
@@ -167,6 +170,7 @@ class Engine:
             notes=(*self._notes(query, mode, total, index.incomplete_note), *_outdated_notes(index, total)),
             total_hits=ranking.total if is_by_file else None,
             has_words=ranking.has_words,
+            ends_early=len(page) < len(full_page),
             changed=labelled.changed,
         )
 
@@ -195,7 +199,8 @@ class Engine:
         shown = [result[: 1 + MOST_FURTHER] for result in page]
         candidates = [candidate for result in shown for candidate in result]
         below = {candidate.chunk_id for result in shown for candidate in result[1:]}
-        hits, changed = label_hits(self.store, self.files, candidates, ranking.wanted, below)
+        parts = PageParts(below, only_good(shown) if is_by_file else None)
+        hits, changed = label_hits(self.store, self.files, candidates, ranking.wanted, parts)
         if not is_by_file:
             return LabelledHits(hits, changed)
         left, results = iter(hits), []

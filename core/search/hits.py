@@ -1,12 +1,14 @@
 """Turns candidates into hits: each gets its source, and the label of the definition that fits the query best."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple, TypedDict
 
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
+from keyhole.core.search.excerpts import Lines, Matches, excerpt
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, QueryStems, stems_of
 from keyhole.core.search.query import letters_of
@@ -24,6 +26,12 @@ _COMMENTS = ("#", "//", "/*", "*", "--", ";", "%")
 _CONTAINERS = HOLDS_METHODS | {"module", "namespace", "package"}
 # A line of code with fewer letters, such as `else:`, says nothing.
 _FEWEST_LETTERS = 8
+# A line that describes a definition says less than one of its code: Purpose shows the description.
+_DOC_WORTH = 0.5
+# The code that a comment is about is at most so many lines below it.
+_MOST_BELOW = 4
+# A word that the index does not count.
+_UNKNOWN_WORTH = 0.01
 
 
 class LabelledHits(NamedTuple):
@@ -33,14 +41,28 @@ class LabelledHits(NamedTuple):
     changed: frozenset[str]
 
 
+class PageParts(NamedTuple):
+    """Candidates that are not shown like the others.
+
+    `further` are the chunks that are only rows below another hit of their file, and `answer`, which gets an excerpt, is
+    the only good candidate, if there is just one.
+    """
+
+    further: Collection[int] = ()
+    answer: ChunkCandidate | None = None
+
+
+_NOTHING_SPECIAL = PageParts()
+
+
 def label_hits(
     store: SearchStore,
     files: SourceReader,
     candidates: list[ChunkCandidate],
     wanted: Wanted,
-    further: Collection[int] = (),
+    parts: PageParts = _NOTHING_SPECIAL,
 ) -> LabelledHits:
-    """Make hits from candidates; `further` are the chunks that are only rows below another hit of their file."""
+    """Make hits from candidates."""
     symbols = _symbols_in(store, candidates)
     sources, changed = _load_sources(store, files, candidates)
     asked = _Asked(wanted, QueryStems(wanted.stems, wanted.texts))
@@ -48,7 +70,8 @@ def label_hits(
     for candidate in candidates:
         found, chunk_id = symbols.get(candidate.chunk_id, []), candidate.chunk_id
         labelling = _Labelling(store, candidate, found, sources.get(chunk_id), asked)
-        hits.append(labelling.further_hit() if chunk_id in further else labelling.hit())
+        hit = labelling.further_hit() if chunk_id in parts.further else labelling.hit()
+        hits.append(replace(hit, excerpt=labelling.excerpt()) if candidate is parts.answer else hit)
     return LabelledHits(tuple(hits), changed)
 
 
@@ -123,8 +146,28 @@ class _Labelling:
             key_methods=self._key_methods() if starts_here else (),
             passage=self._passage(),
             best_line=self._stretch_of(best),
+            commented=self._stretch_of(self._code_below(best)),
             best_column=self._column_of(best),
         )
+
+    def excerpt(self) -> Stretch | None:
+        """Return the lines that match best."""
+        if self._source is None:
+            return None
+        file, best, chunk = self._source.file, self._best_line, self._source.chunk
+        whole_chunk = Lines(chunk.start_line, chunk.end_line)
+        # A class may be named, while a method of it matches.
+        owner = self._owners.get(best) or self._label
+        if owner is None:
+            return excerpt(file, whole_chunk, whole_chunk, Matches(self._found, self._wanted.worths, frozenset()))
+        first = owner.start_line if owner != self._label else file.start_of_body(owner.name_line, owner.end_line)
+        if first == owner.name_line == owner.end_line:
+            # The row has this line already.
+            return None
+        shown = self._stems.in_text(f"{owner.signature} {owner.parent}")
+        # The best line may be in the comment above a definition.
+        definition = Lines(best if 0 < best < owner.start_line else first, owner.end_line)
+        return excerpt(file, definition, whole_chunk, Matches(self._found, self._wanted.worths, shown))
 
     def further_hit(self) -> Hit:
         """Return the candidate as a row below another hit, with only what such a row shows."""
@@ -230,12 +273,35 @@ class _Labelling:
             missing = missing - self._stems.in_text(described)
             declared = range(label.start_line, label.name_line + 1)
             lines = {n: stems for n, stems in lines.items() if n not in declared and self._is_about(n, label)}
-        worth = {n: (self._stems.count_quoted(found), len(found & missing)) for n, found in lines.items()}
-        most = max(worth.values(), default=(0, 0))
-        if most == (0, 0):
+        described_on = self._doc_lines()
+        worth = {
+            n: (self._stems.count_quoted(found), self._worth(found & missing, is_doc=n in described_on))
+            for n, found in lines.items()
+        }
+        most = max(worth.values(), default=(0, 0.0))
+        if most == (0, 0.0):
             return 0
         best = [n for n in lines if worth[n] == most]
         return max(best, key=lambda n: (self._is_telling(n), len(lines[n]), -n))
+
+    def _doc_lines(self) -> range:
+        """Return the lines that describe the named definition: the comment above it, or the docstring in it."""
+        label = self._label
+        if label is None or self._source is None or not self._starts_here(label):
+            return range(0)
+        return range(self._candidate.start_line, self._source.file.start_of_body(label.name_line, label.end_line))
+
+    def _worth(self, stems: frozenset[str], *, is_doc: bool) -> float:
+        """Return how much the words on a line count together."""
+        total = sum(self._wanted.worths.get(one, _UNKNOWN_WORTH) for one in stems)
+        return round(total * (_DOC_WORTH if is_doc else 1), 6)
+
+    def _code_below(self, line: int) -> int:
+        """Return the line of code that a comment is about; 0 if the line is no comment, or the code is far below."""
+        if not line or not self._is_comment(line):
+            return 0
+        following = range(line + 1, line + 1 + _MOST_BELOW)
+        return next((n for n in following if not self._is_comment(n) and self._is_telling(n)), 0)
 
     def _is_telling(self, line: int) -> bool:
         text = self._source.file.line(line) if self._source else ""

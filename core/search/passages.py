@@ -20,6 +20,7 @@ _SMALL_GAP = 2
 _MAX_SIGNATURE_LINES = 20
 # If what would be shown is longer, less of it is.
 _MAX_CONTENT = 6_000
+_DOCSTRINGS = ('"""', "'''")
 _MOST_CACHED = 50_000
 _LONGEST_CACHED = 64
 
@@ -137,6 +138,18 @@ class FileLines:
         if not matches:
             numbers |= set(range(max(first, chunk.start_line), min(last, chunk.end_line) + 1))
         return list(_runs(sorted(numbers)))
+
+    def start_of_body(self, name_line: int, last: int) -> int:
+        """Return the first line of a definition after its signature and the docstring below it."""
+        start = min(self._end_of_signature(name_line, last) + 1, last)
+        quotes = next((mark for mark in _DOCSTRINGS if self.line(start).strip().lstrip("rR").startswith(mark)), None)
+        if quotes is None:
+            return start
+        text = self.line(start).strip()
+        if text.count(quotes) > 1:
+            return min(start + 1, last)
+        ends = (number + 1 for number in range(start + 1, last + 1) if quotes in self.line(number))
+        return min(next(ends, start), last)
 
     def _end_of_signature(self, line: int, last: int) -> int:
         """Return the line where all brackets are closed that a signature opens."""

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import takewhile
 from types import MappingProxyType
 
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.wanted import Wanted
+from keyhole.core.types.results import GOOD, WEAK
 
 
 class Ranking:
@@ -49,3 +51,14 @@ def grouped(ordered: list[ChunkCandidate], *, by_file: bool) -> list[list[ChunkC
     for candidate in ordered:
         files.setdefault(candidate.file_id, []).append(candidate)
     return list(files.values())
+
+
+def without_weak(page: list[list[ChunkCandidate]]) -> list[list[ChunkCandidate]]:
+    """Return the results of a page up to the first weak one."""
+    return list(takewhile(lambda result: result[0].relative_score >= WEAK, page))
+
+
+def only_good(page: list[list[ChunkCandidate]]) -> ChunkCandidate | None:
+    """Return the first chunk of a page if all other results are less than good."""
+    good = list(takewhile(lambda result: result[0].relative_score >= GOOD, page[:2]))
+    return good[0][0] if len(good) == 1 else None

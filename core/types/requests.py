@@ -41,6 +41,8 @@ class Query:
     include_tests: bool = True
     limit: int = 10
     offset: int = 0
+    # Whether the first of several pages ends before weak results.
+    may_end_early: bool = False
     output: Output = Output.LINES
     # Roles of files, separated by commas; those with a minus sign are left out.
     role: str = ""

@@ -8,13 +8,13 @@ from operator import attrgetter
 from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.results import Hit, Passage, Stretch
+from keyhole.core.types.results import GOOD, WEAK, Hit, Passage, Stretch
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
 from keyhole.core.view.text import count_lines, declared_name, framed_source, name_text, one_line, qualified, shorten
 
 # The levels of a hit that are not details to ask for: those that leave something out to fit the budget. Alone means
-# without the further hits of its file.
+# without its excerpt and the further hits of its file.
 RICH_WITHOUT_CONTEXT = "rich without context"
 COMPACT_ALONE = "compact alone"
 LOCATION = "location"
@@ -25,13 +25,11 @@ _LADDERS: dict[Detail, Ladder] = {
 }
 _WITH_SOURCE = frozenset([str(Detail.RICH), RICH_WITHOUT_CONTEXT])
 _WITH_FURTHER = frozenset([str(Detail.RICH), str(Detail.COMPACT)])
-# What a level is called if no hit has further ones.
-_WITHOUT_FURTHER = {COMPACT_ALONE: str(Detail.COMPACT)}
+# What a level is called if no hit has further ones or an excerpt.
+_ALL_ALONE = {COMPACT_ALONE: str(Detail.COMPACT)}
 
-# Text describes only good results, so that an answer stays short: those with this share of the best score. A further
-# hit needs a larger one to get its own row.
-_WORTH_DESCRIBING = 0.3
-_WORTH_A_ROW = 0.6
+# A further hit with this share of the best score gets its own row.
+_WORTH_A_ROW = 0.55
 # Between stretches of a file.
 _GAP = "…\n"
 _SIMILAR = " · similar"
@@ -51,28 +49,27 @@ _ID_BYTES = 6
 
 def ladders(detail: Detail, hits: Sequence[Hit]) -> list[Ladder]:
     """Return the levels of each result, from the one asked for down."""
-    has_further = any(hit.further for hit in hits)
+    has_more = any(hit.further or hit.excerpt for hit in hits)
     if detail == Detail.AUTO:
         details = [Detail.RICH if number < HEAD else Detail.MINIMAL for number in range(len(hits))]
     else:
         details = [detail] * len(hits)
-    return [_ladder(detail, has_further=has_further) for detail in details]
+    return [_ladder(detail, has_more=has_more) for detail in details]
 
 
 @cache
-def _ladder(detail: Detail, *, has_further: bool) -> Ladder:
+def _ladder(detail: Detail, *, has_more: bool) -> Ladder:
     levels = _LADDERS[detail]
-    if has_further:
+    if has_more:
         return levels
-    return tuple(dict.fromkeys(_WITHOUT_FURTHER.get(level, level) for level in levels))
+    return tuple(dict.fromkeys(_ALL_ALONE.get(level, level) for level in levels))
 
 
 def hit_text(hit: Hit, level: str, *, has_numbers: bool = True) -> str:
     """Return a hit as whole lines; without `has_numbers`, its source is in a fence."""
     if level == LOCATION:
         return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
-    label = _clipped(shown_signature(hit), _LONGEST_SIGNATURE) if level != Detail.MINIMAL else _declared_name(hit)
-    label = label or named_by_line(hit)
+    label = _label(hit, level)
     first = f"{hit_place(hit)} ({hit.score:.2f})" + (f" {label}" if label else "") + _SIMILAR * hit.is_similar
     if level == Detail.MINIMAL:
         return f"{first}\n"
@@ -80,13 +77,29 @@ def hit_text(hit: Hit, level: str, *, has_numbers: bool = True) -> str:
     more = hit.further_count - len(further)
     lines = [
         f"{first} +{more:,}" if more else first,
-        *(_what_it_is(hit) if hit.score >= _WORTH_DESCRIBING else ()),
+        *_purpose(hit),
+        *(text for _, text in _best_lines(hit, level)),
+        *_key_methods(hit, level),
         *map(_further_row, further),
     ]
     text = "\n".join(lines) + "\n"
+    if shown := _excerpt(hit, level):
+        return text + framed_source(shown.text, shown.start_line, has_numbers=has_numbers)
     if level not in _WITH_SOURCE or not hit.passage:
         return text
     return text + _source(hit.passage, level, has_numbers=has_numbers)
+
+
+def _label(hit: Hit, level: str) -> str:
+    """Return what a row calls a hit: its signature, or only its name if the row is to be short."""
+    is_short = level == Detail.MINIMAL or (hit.score < GOOD and level not in _WITH_SOURCE)
+    label = _declared_name(hit) if is_short else _clipped(shown_signature(hit), _LONGEST_SIGNATURE)
+    return label or named_by_line(hit)
+
+
+def _excerpt(hit: Hit, level: str) -> Stretch | None:
+    """Return the excerpt if a level shows it: rich has the source, and other levels have less."""
+    return hit.excerpt if level == Detail.COMPACT else None
 
 
 def hit_facts(hit: Hit, level: str) -> dict[str, object]:
@@ -164,6 +177,8 @@ def hit_masks(hit: Hit, level: str, masks: Mapping[str, Sequence[Mask]], *, is_j
     if level in _WITH_SOURCE and hit.passage:
         for first, last in _source_lines(hit.passage, level):
             found += masks_in_lines(own, first, last)
+    if not is_json and (shown := _excerpt(hit, level)):
+        found += masks_in_lines(own, shown.start_line, shown.end_line)
     for part, first, last in _described_parts(hit, level, is_json=is_json):
         if MASK_START in part:
             found += masks_in_text(part, own, first, last)
@@ -175,13 +190,15 @@ def _described_parts(hit: Hit, level: str, *, is_json: bool) -> Iterator[tuple[s
     """Yield each part of a hit outside its source, with the lines it comes from."""
     first = min(hit.named_lines[0] or hit.line, hit.line)
     last = max(hit.named_lines[1], hit.end_line)
-    if level == Detail.MINIMAL:
-        yield "" if is_json else _declared_name(hit), first, last
-    else:
-        yield f"{hit.signature} {hit.doc} {hit.returns if is_json else ''}", first, last
-    best = hit.best_line
-    if best and not is_json and (level != Detail.MINIMAL or not hit.signature):
-        yield _best_line_text(hit), best.start_line, best.start_line
+    if is_json and level != Detail.MINIMAL:
+        yield f"{hit.signature} {hit.doc} {hit.returns}", first, last
+    if not is_json:
+        purpose = [] if level == Detail.MINIMAL else _purpose(hit)
+        by_line = hit.best_line if not hit.signature else None
+        lines = (by_line.start_line, by_line.start_line) if by_line else (first, last)
+        yield " ".join([_label(hit, level), *purpose]), *lines
+    if not is_json and level != Detail.MINIMAL:
+        yield from ((text, line, line) for line, text in _best_lines(hit, level))
     for further in hit.further if level in _WITH_FURTHER and is_json else ():
         yield further.qualified_name, further.start_line, further.end_line
     for further in _rows_worth_showing(hit) if level in _WITH_FURTHER and not is_json else ():
@@ -257,13 +274,22 @@ def _clipped(line: str, longest: int = _LONGEST_LINE) -> str:
     return shown if len(shown) <= longest else f"{shown[: before_mask(shown, longest - 1)].rstrip()}…"
 
 
-def _what_it_is(hit: Hit) -> Iterator[str]:
-    if hit.doc:
+def _purpose(hit: Hit) -> Iterator[str]:
+    if hit.doc and hit.score >= GOOD:
         yield f"  → Purpose: {shorten(hit.doc, _LONGEST_SENTENCE)}"
-    best_line = hit.best_line if hit.signature else None
-    if best_line:
-        yield f"  → {best_line.start_line}: {_best_line_text(hit)}"
-    if hit.key_methods and not best_line:
+
+
+def _best_lines(hit: Hit, level: str) -> Iterator[tuple[int, str]]:
+    """Yield the best line with its number, if nothing else shows it; and the code that it comments on."""
+    if not hit.best_line or not hit.signature or hit.score < WEAK or _excerpt(hit, level):
+        return
+    yield hit.best_line.start_line, f"  → {hit.best_line.start_line}: {_best_line_text(hit)}"
+    if hit.commented and hit.score >= GOOD:
+        yield hit.commented.start_line, f"  → {hit.commented.start_line}: {_clipped(hit.commented.text)}"
+
+
+def _key_methods(hit: Hit, level: str) -> Iterator[str]:
+    if hit.key_methods and hit.score >= GOOD and not hit.best_line and not _excerpt(hit, level):
         yield f"  → Key methods: {', '.join(name_text(name) for name in hit.key_methods)}"
 
 

@@ -9,7 +9,7 @@ from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.query import choose_mode, words_of
 from keyhole.core.types.choices import Detail, Format, Mode, Output
 from keyhole.core.types.requests import Query, SearchRequest
-from keyhole.core.types.results import Explanation, Hit, MatchCount, SearchResult
+from keyhole.core.types.results import WEAK, Explanation, Hit, MatchCount, SearchResult
 from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_masks, hit_text, ladders
@@ -44,6 +44,7 @@ def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> t
         include_tests=request.include_tests,
         limit=limit,
         offset=request.offset,
+        may_end_early=request.limit is None,
         output=request.output,
         role=request.role,
     )
@@ -60,7 +61,7 @@ def search_view(
     """Return a page of hits."""
     hits, query = result.hits, result.query
     listing = Listing(
-        page=Page(query.offset, query.limit, result.total, result.unshown),
+        page=Page(query.offset, _page_size(result), result.total, result.unshown),
         count=len(hits),
         ladders=lambda detail: ladders(detail, hits),
         text_of=lambda n, level: hit_text(hits[n], level, has_numbers=shown.line_numbers),
@@ -77,13 +78,25 @@ def search_view(
             "index": result.index.for_json(),
             **_hit_counts(result),
         },
-        unit="" if result.total_hits is None else " file" if result.total == 1 else " files",
+        unit=_unit(result),
         aside=_aside(result),
         has_masks=any(result.masks.values()),
         latency_ms=latency_ms,
         masks_of=lambda n, level, _: hit_masks(hits[n], level, result.masks, is_json=shown.format == Format.JSON),
     )
     return list_view(listing if result.matches is None else _of_matches(listing, result, result.matches, shown), shown)
+
+
+def _page_size(result: SearchResult) -> int:
+    """Return how many results a page holds."""
+    return len(result.hits) + result.unshown.count if result.ends_early else result.query.limit
+
+
+def _unit(result: SearchResult) -> str:
+    if result.total_hits is None:
+        return ""
+    files = " file" if result.total == 1 else " files"
+    return f"{files}; all others score below {WEAK:.2f}" if result.ends_early else files
 
 
 def _hit_counts(result: SearchResult) -> dict[str, object]:

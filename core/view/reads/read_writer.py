@@ -200,13 +200,15 @@ class ReadWriter:
         if isinstance(section, Refusal):
             return f"── {self._path(section.path)} ──\n{name_text(section.message, _LONGEST_MESSAGE)}\n"
         file, piece = section.file, section.piece
+        # The banner says which lines of a single file are shown, and where they continue.
+        is_told = self._count == 1 and piece.returned > 0
         facts = [
             self._path(file.path),
-            _lines_text(piece) if piece.returned else count_of(piece.window.total, "line"),
+            *([] if is_told else [_lines_text(piece) if piece.returned else count_of(piece.window.total, "line")]),
             human_size(file.size),
             BY_ID[file.language].label,
             *file.remarks,
-            *([f"next {piece.next}"] if piece.next else []),
+            *([f"next {piece.next}"] if piece.next and not is_told else []),
         ]
         return f"{section.map}── {' │ '.join(facts)} ──\n{self.written(piece)}"
 
