@@ -164,7 +164,9 @@ async def wait_for(pilot: Pilot[None], is_true: Callable[[Pilot[None]], object])
     raise TimeoutError("the condition did not become true")
 
 
-async def watch(pilot: Pilot[None], count: int = 40) -> None:
-    """Go to Traffic, and wait until it shows the journal."""
+async def watch(pilot: Pilot[None], count: int = 40, *, is_grouped: bool = False) -> None:
+    """Go to Traffic, and wait until it shows the journal; by default in the order of time."""
     await press(pilot, "escape", "3")
+    traffic(pilot).calls.group(is_grouped)
+    traffic(pilot)._show_calls()
     await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == count)

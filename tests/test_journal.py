@@ -21,10 +21,11 @@ from keyhole.core.cli.main import cli
 from keyhole.core.errors import StoreError
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal.file import delete, open_for_writing
-from keyhole.core.journal.reader import CallFilter, Changes, JournalReader, Mark, _selection, is_lost
+from keyhole.core.journal.reader import Changes, JournalReader, Mark, _selection, is_lost
 from keyhole.core.journal.writer import LONGEST_ARGUMENTS, Ended, Journal, Started
 from keyhole.core.service import Service
 from keyhole.core.types.calls import Call, CallStatus, ShownLines
+from keyhole.core.view.call_filter import CallFilter
 
 DAY = 86_400
 
@@ -155,11 +156,12 @@ def test_filters(tmp_path: Path) -> None:
         journal.ended(call, ended(status=status))
     assert journal.flush()
     reader = JournalReader(tmp_path)
-    assert [call.id for call in reader.calls(CallFilter(tool="search_code"))] == [3, 2]
-    assert [call.id for call in reader.calls(CallFilter(client="claude", status=CallStatus.COMPLETE))] == [1]
-    assert [call.id for call in reader.calls(CallFilter(text="größe CODE"))] == []
-    assert [call.id for call in reader.calls(CallFilter(text="GRÖSSE"[:3]))] == [3, 2, 1]
-    assert [call.id for call in reader.calls(CallFilter(text="codex"))] == [3]
+    assert [call.id for call in reader.calls(CallFilter(tool="search_code").admits)] == [3, 2]
+    assert [call.id for call in reader.calls(CallFilter(client="claude", status=CallStatus.COMPLETE).admits)] == [1]
+    assert [call.id for call in reader.calls(CallFilter(text="größe CODE").admits)] == [3, 2]
+    assert [call.id for call in reader.calls(CallFilter(text="größe gone").admits)] == []
+    assert [call.id for call in reader.calls(CallFilter(text="GRÖSSE"[:3]).admits)] == [3, 2, 1]
+    assert [call.id for call in reader.calls(CallFilter(text="codex").admits)] == [3]
     assert [call.id for call in reader.calls(limit=2)] == [3, 2]
 
 

@@ -24,17 +24,18 @@ from driving import (
     wait_until,
     watch,
 )
-from recorded_calls import FILE, call, open_journal, outcome, record
+from recorded_calls import CLIENTS, FILE, call, open_journal, outcome, record
 from test_tui_keys import Row, doing, keys_of, press_and_check, start_over
 from textual.pilot import Pilot
 
-from keyhole.core.journal.reader import CallFilter
 from keyhole.core.journal.statistics import statistics
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
 from keyhole.core.types.calls import CallStatus
 from keyhole.core.types.requests import SearchRequest
+from keyhole.core.view.call_filter import CallFilter
 from keyhole.core.view.stats_text import stats_text
+from keyhole.tui.call_log import Heading
 from keyhole.tui.messages import ServerStarted
 from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.screens.replay import ReplayScreen
@@ -55,6 +56,7 @@ TRAFFIC: dict[str, Row] = {
     "f": lambda pilot: not traffic(pilot).follows,
     "space": lambda pilot: traffic(pilot).calls.is_paused,
     "m": lambda pilot: traffic(pilot).calls.marked == {40},
+    "c": lambda pilot: traffic(pilot).calls.is_grouped and isinstance(calls_of(pilot)._rows[0], Heading),
     "o": doing("j", then=lambda pilot: files(pilot).tab == "Map" and files(pilot).opened),
     "R": lambda pilot: isinstance(pilot.app.screen, ReplayScreen),
     "y": lambda pilot: json.loads(pilot.app.clipboard)["tool"] == "search_code",
@@ -190,7 +192,7 @@ def test_a_filter_is_typed_and_completed(agents_service: Service) -> None:
         assert traffic(pilot).query_one(QueryLine).value == "status:error"
         shown = [found.id for found in calls_of(pilot).calls]
         wanted = CallFilter(status=CallStatus.ERROR)
-        assert shown == [found.id for found in agents_service.journal_reader().calls(wanted)] != []
+        assert shown == [found.id for found in agents_service.journal_reader().calls(wanted.admits)] != []
         await press(pilot, *"x")
         assert "unknown status 'errorx'. Did you mean error?" in str(traffic(pilot).query_one("#problem").render())
         await press(pilot, "ctrl+u", *"nobody_asked_this", "enter")
@@ -356,7 +358,9 @@ def test_columns_stand_below_their_names_even_when_the_size_changed_elsewhere(
     agents_service: Service, width: int
 ) -> None:
     journal = open_journal(agents_service)
-    slow = Started("http", "an-agent-with-a-rather-long-name", "1", "find_broken_links", {}, time.time())
+    slow = Started(
+        "http", "an-agent-with-a-rather-long-name", "1", "find_broken_links", {"path": "docs/intro.md"}, time.time()
+    )
     journal.started(slow)
     journal.ended(slow, Ended(CallStatus.CANCELLED, "", 20_004, tokens=20_003))
     assert journal.flush()
@@ -369,12 +373,76 @@ def test_columns_stand_below_their_names_even_when_the_size_changed_elsewhere(
         # A title starts two cells before the rows.
         names = f"  {calls_of(pilot).border_title}"
         row = rows_of(pilot)[0]
-        assert row[names.index("tool") :].startswith("find_b")
+        assert row[names.index("tool") :].startswith("broken ")
         assert row[names.index("client") :].startswith("an-")
+        assert row[names.index("asked") :].split()[0].endswith("o.md")
         assert row[: names.index("tok") + 3].endswith(" 20,003")
-        assert row[: names.index(" ms") + 3].endswith(" 20,004")
         assert row[names.index("status") :].startswith("✗ cancelled")
-        assert ("find_broken_links" in row) == (width in (80, 160))
+        assert (" ms" in names) == (width == 160)
+        assert " ms" not in names or row[: names.index(" ms") + 3].endswith(" 20,004")
+        # Below the heading of its conversation, what was asked gets the room of the client.
+        await press(pilot, "c")
+        names, (heading, grouped, *_) = f"  {calls_of(pilot).border_title}", rows_of(pilot)
+        assert heading.split(" · ")[1:3] == ["1 call", "20,003 tok"]
+        assert "client" not in names
+        assert grouped[names.index("asked") :].startswith("docs/intro.md")
+        assert grouped[names.index("status") :].startswith("✗ cancelled")
+
+    drive(make_app(agents_service), steps)
+
+
+def test_the_message_of_an_error_is_in_its_row(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, "slash", *"status:error served", "enter")
+        assert all("src/acme/" in row and "✗ error" in row for row in rows_of(pilot)[:3])
+        await pilot.resize_terminal(220, 40)
+        await press(pilot, "c")
+        assert "src/acme/retry.py ✗ src/acme/retry.py is not served" in rows_of(pilot)[1]
+
+    drive(make_app(agents_service), steps)
+
+
+def test_calls_are_grouped_by_conversation_and_the_cursor_skips_headings(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, is_grouped=True)
+        calls = calls_of(pilot)
+        assert [row.conversation.client for row in calls._rows if isinstance(row, Heading)] == [
+            CLIENTS[number] for number in (0, 2, 1)
+        ]
+        assert (calls.highlighted, calls.position) == (1, 0)
+        await press(pilot, "G", "g")
+        assert (calls.highlighted, calls.scroll_offset.y) == (1, 0)
+        await press(pilot, *"j" * 14)
+        assert calls.call
+        # Row 15 is the heading of the next conversation.
+        assert (calls.highlighted, calls.position, calls.call.client) == (16, 14, CLIENTS[2])
+        # A call of this conversation puts it first, and the cursor stays where it is.
+        height = calls.highlighted - calls.scroll_offset.y
+        journal, later = open_journal(agents_service), call(41)
+        journal.started(later)
+        journal.ended(later, outcome(41))
+        await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 41)
+        assert calls._rows[0].conversation.client == CLIENTS[2]  # type: ignore[union-attr]
+        assert (calls.highlighted, calls.position) == (2, 1)
+        assert calls.scroll_offset.y == max(0, calls.highlighted - height)
+
+    drive(make_app(agents_service), steps)
+
+
+def test_the_story_tells_the_conversation_of_the_call(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, is_grouped=True)
+        await press(pilot, "j", "]", "]", "]")
+        assert traffic(pilot).tab == "Story"
+        lines = text_of(pilot).splitlines()
+        assert lines[0].startswith("claude-code 2.1, stdio: 2026-08-07 ")
+        assert [line[:8] for line in lines[3:]] == [
+            f"{'▸' if number == 37 else ' '} #{number:<5}" for number in range(1, 41, 3)
+        ]
+        record(agents_service, 3, first=42)
+        await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 43)
+        assert len(text_of(pilot).splitlines()) == len(lines) + 1
 
     drive(make_app(agents_service), steps)
 

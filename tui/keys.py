@@ -197,6 +197,7 @@ TRAFFIC: Keys = [
     _shown("follow", "f", "follow", "Follow", "Follow the newest call"),
     _shown("pause", "space", "pause", "Pause", "Pause or resume the list"),
     _shown("mark", "m", "mark", "Mark", "Mark or unmark this call"),
+    _shown("group", "c", "group", "Group", "Show the calls by conversation, or all by time"),
     _shown("open", "o", "open", "Open", "Open this call in Explore, Files or References"),
     _shown("replay", "R", "replay", "Replay", "Replay this call with the same or other parameters"),
     _copy("Copy the text of this tab"),

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,30 +74,6 @@ class WholeCall:
     truncation: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class CallFilter:
-    """A filter for calls; its conditions are combined with AND. `text` is searched in tool, client and arguments."""
-
-    tool: str = ""
-    client: str = ""
-    status: CallStatus | None = None
-    text: str = ""
-
-    def admits(self, call: Call) -> bool:
-        """Return whether a call matches the filter."""
-        return (
-            self.tool in ("", call.tool)
-            and self.client in ("", call.client)
-            and self.status in (None, status_now(call))
-            and (not self.text or self.text.casefold() in _searched(call))
-        )
-
-
-def _searched(call: Call) -> str:
-    arguments = json.dumps(call.parameters, ensure_ascii=False)
-    return f"{call.tool} {call.client} {arguments}".casefold()
-
-
 def status_now(call: Call) -> CallStatus:
     """Return the status to show: a pending call whose process is gone is lost."""
     return CallStatus.LOST if is_lost(call) else call.status
@@ -139,11 +115,13 @@ class JournalReader:
                 self._end = mark, version
             return Changes(tuple(found), mark, is_reset, has_more)
 
-    def calls(self, wanted: CallFilter = CallFilter(), *, before: int | None = None, limit: int = 200) -> list[Call]:  # noqa: B008  # frozen
-        """Return calls that match a filter, newest first, starting before an id."""
+    def calls(
+        self, admits: Callable[[Call], bool] = lambda _: True, *, before: int | None = None, limit: int = 200
+    ) -> list[Call]:
+        """Return calls that a filter admits, newest first, starting before an id."""
         found: list[Call] = []
         for call in self._each("WHERE id < ? ORDER BY id DESC", 2**62 if before is None else before):
-            if wanted.admits(call):
+            if admits(call):
                 found.append(call)
                 if len(found) == limit:
                     break

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from keyhole.core.types.calls import Call
-from keyhole.core.untrusted_text import middle_cut
+from keyhole.core.untrusted_text import JOINERS
 from keyhole.core.view.text import json_line, one_line
 
 # The names of tools in lists; `tool:` in the filter takes them too.
@@ -23,6 +23,8 @@ SHORT_TOOLS: Mapping[str, str] = {
 }
 # Arguments that say how to write an answer rather than what to look for; the Arguments tab has them.
 _QUIET = {"format", "line_numbers", "cursor"}
+# The end of a path tells more than its start.
+_ABOUT_FILES = ("map_file", "read_file", "get_links", "get_backlinks", "find_broken_links", "resources/read")
 _SHORT_NAMES = {
     "language": "lang",
     "detail_level": "detail",
@@ -39,20 +41,24 @@ def short_tool(tool: str) -> str:
 
 
 def asked_text(call: Call, longest: int = 200) -> str:
-    """Return what a call asked on one line; a subject that is too long loses its middle, then arguments are cut."""
+    """Return what a call asked on one line; a path that is too long loses its start, everything else its end."""
     if not call.arguments:
         return "arguments too long to record"[:longest]
     given = dict(call.parameters)
     take_subject = _SUBJECTS.get(call.tool)
     subject = take_subject(given) if take_subject else ""
     rest = " ".join(_argument(name, value) for name, value in given.items() if name not in _QUIET)
-    return (
-        middle_cut(subject, longest) if len(subject) + 4 > longest else _end_cut(f"{subject} {rest}".strip(), longest)
-    )
+    if len(subject) + 4 > longest and call.tool in _ABOUT_FILES:
+        return _start_cut(subject, longest)
+    return _end_cut(f"{subject} {rest}".strip(), longest)
+
+
+def _start_cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"…{text[1 - longest :].lstrip(JOINERS)}"
 
 
 def _end_cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip(JOINERS)}…"
 
 
 def _argument(name: str, value: object) -> str:
