@@ -16,12 +16,14 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.types import Implementation
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from keyhole.core.journal.story import Waste
 from keyhole.core.service import Service
 from keyhole.core.types.calls import CallStatus
 from keyhole.tui.server_state import ServerPhase
 from keyhole.tui.widgets.answer_banner import Banner
+from keyhole.tui.widgets.line_view import LineView
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search_code", {"query": "retry backoff", "max_tokens": 4_000}),
@@ -156,6 +158,14 @@ def test_a_conversation_of_a_real_client_is_told(agents_service: Service) -> Non
         )
         assert "gone.py" in rows[1]
         assert re.match(r" +↻ +search +retry backoff ", rows[2])
+        # Why was this file not seen? The answer is there with its last letter.
+        await press(pilot, "j", "x")
+        pilot.app.screen.query_one(Input).value = "src/acme/retr.py"
+        await settle(pilot)
+        assert "Did you mean src/acme/retry.py?" in pilot.app.screen.query_one(LineView).document.text
+        pilot.app.screen.query_one(Input).value = "src/acme/retry.py"
+        await settle(pilot)
+        assert pilot.app.screen.query_one(LineView).document.text.startswith("src/acme/retry.py: shown\n  result 1 of ")
         assert re.match(r" +≡ +→ read +\S+retry.py:5-14 ", rows[3])
 
     drive(app, steps)

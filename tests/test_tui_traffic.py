@@ -41,6 +41,7 @@ from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.screens.replay import ReplayScreen
 from keyhole.tui.screens.stats_screen import StatsScreen
 from keyhole.tui.screens.traffic import SummaryLine, TrafficScreen
+from keyhole.tui.screens.why import MissedScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.call_list import CallList
 from keyhole.tui.widgets.call_view import CallView
@@ -57,6 +58,7 @@ TRAFFIC: dict[str, Row] = {
     "space": lambda pilot: traffic(pilot).calls.is_paused,
     "m": lambda pilot: traffic(pilot).calls.marked == {40},
     "c": lambda pilot: traffic(pilot).calls.is_grouped and isinstance(calls_of(pilot)._rows[0], Heading),
+    "x": lambda pilot: isinstance(pilot.app.screen, MissedScreen),
     "o": doing("j", then=lambda pilot: files(pilot).tab == "Map" and files(pilot).opened),
     "R": lambda pilot: isinstance(pilot.app.screen, ReplayScreen),
     "y": lambda pilot: json.loads(pilot.app.clipboard)["tool"] == "search_code",

@@ -199,6 +199,7 @@ TRAFFIC: Keys = [
     _shown("mark", "m", "mark", "Mark", "Mark or unmark this call"),
     _shown("group", "c", "group", "Group", "Show the calls by conversation, or all by time"),
     _shown("open", "o", "open", "Open", "Open this call in Explore, Files or References"),
+    _shown("explain", "x", "missed", "Explain", "Explain why the agent did not see a file"),
     _shown("replay", "R", "replay", "Replay", "Replay this call with the same or other parameters"),
     _copy("Copy the text of this tab"),
     _COPY_CALL,
@@ -343,6 +344,7 @@ PANES_OF: dict[str, tuple[str, ...]] = {
 DIALOGS: dict[str, Keys] = {
     "Help": HELP,
     "Explain ranking": EXPLAIN,
+    "Explain missed file": EXPLAIN,
     "Text": TEXT,
     "Replay": REPLAY,
     "Similar code": [*SIMILAR, *SIMILAR_LIST],

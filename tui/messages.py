@@ -8,7 +8,6 @@ from textual.message import Message
 from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexMessage
 from keyhole.core.types.index import IndexReport, Inventory, Progress, Status
-from keyhole.core.types.results import Explanation
 from keyhole.core.types.syntax import Outline
 
 if TYPE_CHECKING:
@@ -179,10 +178,10 @@ class CallersFound(Message):
 
 @dataclass
 class Explained(Message):
-    """The explanation of a file's rank is ready."""
+    """The explanation of a file is ready."""
 
     number: int
-    explanation: Explanation | KeyholeError
+    explanation: str | KeyholeError
 
 
 @dataclass

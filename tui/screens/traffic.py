@@ -296,6 +296,18 @@ class TrafficScreen(QueryScreen):
         if not is_same_request(search, call):
             self.notify("Some arguments can't be shown here; opened the closest search.", severity="warning")
 
+    def action_missed(self) -> None:
+        """Ask for a file, and explain why the answer of this call does not show it."""
+        from keyhole.tui.screens.why import MissedScreen, explain_missed
+
+        call, service = self.call, self.explorer.service
+        if call is None or service is None:
+            return
+        self.follows = False
+        inventory = self.explorer.inventory
+        paths = [*(file.path for file in inventory.files), *(skip.path for skip in inventory.skips)]
+        self.app.push_screen(MissedScreen(partial(explain_missed, service, call.id), "", paths))
+
     def action_replay(self) -> None:
         """Replay this call."""
         from keyhole.tui.screens.replay import ReplayScreen
