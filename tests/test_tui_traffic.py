@@ -4,7 +4,7 @@ import json
 import re
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -28,7 +28,7 @@ from recorded_calls import CLIENTS, FILE, call, open_journal, outcome, record
 from test_tui_keys import Row, doing, keys_of, press_and_check, start_over
 from textual.pilot import Pilot
 
-from keyhole.core.journal.statistics import statistics
+from keyhole.core.journal.statistics import Group, statistics
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
 from keyhole.core.types.calls import CallStatus
@@ -45,7 +45,17 @@ from keyhole.tui.screens.why import MissedScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.call_list import CallList
 from keyhole.tui.widgets.call_view import CallView
-from keyhole.tui.widgets.charts import Chart
+from keyhole.tui.widgets.charts import (
+    Chart,
+    answer_bars,
+    bar_lines,
+    client_bars,
+    conversation_bars,
+    day_bars,
+    slowest_bars,
+    tool_bars,
+    utilisation_bars,
+)
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.reference_list import ReferenceList
 
@@ -84,14 +94,21 @@ TRAFFIC: dict[str, Row] = {
 STATS: dict[str, Row] = {
     "r": lambda pilot: stats(pilot).statistics is not None,
     "y": lambda pilot: pilot.app.clipboard.startswith("acme: 40 calls, "),
-    "j": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1,
-    "k": doing("j", "j", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1),
-    "down": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1,
-    "up": doing("j", "j", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1),
-    "G": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y > 1,
+    "enter": lambda pilot: pilot.app.current_mode == "traffic",
+    "right": lambda pilot: stats(pilot).cursor == 6,
+    "right_square_bracket": lambda pilot: stats(pilot).cursor == 6,
+    "left": doing("right", "right", then=lambda pilot: stats(pilot).cursor == 6),
+    "left_square_bracket": doing("right", "right", then=lambda pilot: stats(pilot).cursor == 6),
+    "j": lambda pilot: stats(pilot).cursor == 1,
+    "k": doing("j", "j", then=lambda pilot: stats(pilot).cursor == 1),
+    "down": lambda pilot: stats(pilot).cursor == 1,
+    "up": doing("j", "j", then=lambda pilot: stats(pilot).cursor == 1),
+    "ctrl+d": lambda pilot: stats(pilot).cursor > 5,
+    "ctrl+u": doing("G", then=lambda pilot: 1 < stats(pilot).cursor < len(stats(pilot)._places) - 5),
+    "G": lambda pilot: stats(pilot).bar.filter.startswith("call:"),  # type: ignore[union-attr]
     "end": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y > 1,
-    "g": doing("G", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 0),
-    "home": doing("G", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 0),
+    "g": doing("G", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == stats(pilot).cursor == 0),
+    "home": doing("G", then=lambda pilot: stats(pilot).cursor == 0),
 }
 
 
@@ -118,7 +135,7 @@ def test_every_key_in_stats(agents_service: Service) -> None:
         for key, row in STATS.items():
             await start_over(pilot)
             await press(pilot, "escape", "4")
-            stats(pilot).query_one("#charts").scroll_to(0, 0, animate=False)
+            stats(pilot).action_move_to(0)
             await settle(pilot)
             await press_and_check(pilot, key, row)
 
@@ -129,7 +146,7 @@ def test_no_binding_is_left_out() -> None:
     # Tested in test_tui_keys.py, test_tui_resizing.py and test_tui_views.py.
     elsewhere = {"r", "left_curly_bracket", "right_curly_bracket", "0", "ctrl+d", "ctrl+u"}
     assert (keys_of(TrafficScreen) | keys_of(CallList)) - elsewhere <= set(TRAFFIC)
-    assert keys_of(StatsScreen) - {"ctrl+d", "ctrl+u"} <= set(STATS)
+    assert keys_of(StatsScreen) <= set(STATS)
 
 
 # New calls
@@ -501,9 +518,70 @@ def test_the_charts_say_what_keyhole_stats_says(agents_service: Service) -> None
         shown = {chart.id: str(chart.render()) for chart in stats(pilot).query(Chart)}
         lines = shown["answers"].split("\n")
         for line, (word, count) in zip(lines, counted.total.by_completeness, strict=False):
-            assert re.fullmatch(rf" *{word}  █* {count:,} \(\d+%\)", line), line
+            assert re.fullmatch(rf"[▸ ] {word} *█* +{count:,} +\d+% *", line), line
         assert [int(line.split()[-1]) for line in shown["utilisation"].split("\n")] == list(counted.histogram)
-        for chart, groups in [("tools", counted.tools), ("clients", counted.clients)]:
-            assert all(f"{group.tokens:,} in {group.calls}" in shown[chart] for group in groups)
+        for chart, groups in [("tools", counted.tools), ("clients", counted.clients), ("days", counted.days)]:
+            assert all(f"{group.tokens:,} tok" in shown[chart] for group in groups)
+        assert all(f"{told.tokens:,} tok" in shown["conversations"] for told in counted.conversations)
 
     drive(make_app(agents_service), steps)
+
+
+@pytest.mark.parametrize("width", [20, 30, 45, 58, 78, 118, 198])
+def test_figures_are_aligned_at_every_width(agents_service: Service, width: int) -> None:
+    counted = statistics(agents_service.journal_reader().each())
+    for bars_of in (answer_bars, utilisation_bars, tool_bars, client_bars, conversation_bars, day_bars, slowest_bars):
+        bars = bars_of(counted)
+        lines = [line.plain for line in bar_lines(bars, width, cursor=0)]
+        assert all(len(line) <= width for line in lines)
+        # The first figure ends at the same place in each line.
+        after = 3 + min(18, max(len(bar.name) for bar in bars))
+        firsts = [(line, bar.figures[0]) for line, bar in zip(lines, bars, strict=True)]
+        ends = {line.index(figure, after) + len(figure) for line, figure in firsts if width >= 45}
+        assert len(ends) == (width >= 45)
+        assert all(("█" in line) == (bar.amount > 0) for line, bar in zip(lines, bars, strict=True))
+
+
+def most_tokens(groups: Iterable[Group]) -> list[Group]:
+    return sorted(groups, key=lambda group: (-group.tokens, group.name))
+
+
+def test_enter_on_a_bar_shows_those_calls(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, "4")
+        bars = [chart.bars[number] for chart, number in stats(pilot)._places]
+        counted = stats(pilot).statistics
+        assert counted
+        shares = {chart.id: chart.bars for chart in stats(pilot).query(Chart)}
+        expected = {bar.filter: bar.amount for bar in (*shares["answers"], *shares["utilisation"])}
+        expected |= {f"call:{call.id}": 1 for call in counted.slowest}
+        groups = [*zip(shares["tools"], most_tokens(counted.tools), strict=True)]
+        groups += [*zip(shares["clients"], most_tokens(counted.clients), strict=True)]
+        expected |= {bar.filter: group.calls for bar, group in groups}
+        for number, bar in enumerate(bars):
+            if bar.filter in expected and number in (0, 8, 16, 20, len(bars) - 1):
+                await press(pilot, "4")
+                stats(pilot)._move_to(number)
+                await press(pilot, "enter")
+                assert traffic(pilot).query_one(QueryLine).value == bar.filter
+                assert len(calls_of(pilot).calls) == expected[bar.filter], bar.filter
+                assert calls_of(pilot).has_focus
+
+    drive(make_app(agents_service), steps)
+
+
+def test_older_calls_are_read_from_the_journal(agents_service: Service) -> None:
+    app = make_app(agents_service)
+    app.calls._most = 10
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 10)
+        app.open_calls("conversation:38 tool:read")
+        await settle(pilot)
+        wanted = [number for number in range(38, 0, -3) if number % 4 == 2]
+        assert [call.id for call in calls_of(pilot).calls] == wanted
+        await press(pilot, "slash", "ctrl+u", "enter")
+        assert len(calls_of(pilot).calls) == 10
+
+    drive(app, steps)

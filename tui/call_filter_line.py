@@ -9,7 +9,7 @@ from keyhole.core.journal.story import Waste
 from keyhole.core.suggest import suggest_name
 from keyhole.core.types.calls import CallStatus
 from keyhole.core.view.asked_text import SHORT_TOOLS
-from keyhole.core.view.call_filter import CallFilter
+from keyhole.core.view.call_filter import CallFilter, joined
 from keyhole.tui.query_syntax import Words
 
 _FULL_TOOLS = {short: tool for tool, short in SHORT_TOOLS.items()}
@@ -86,10 +86,6 @@ def _number(name: str, given: Mapping[str, str]) -> int:
 
 def _known(value: str, names: Iterable[str]) -> str:
     """Return the name that is meant: the same one, or else the first that starts with the value."""
-    wanted = _joined(value)
-    starting = [name for name in names if _joined(name).startswith(wanted)]
-    return next((name for name in starting if _joined(name) == wanted), starting[0] if starting else value)
-
-
-def _joined(name: str) -> str:
-    return re.sub("[ _]", "-", name.casefold())
+    wanted = joined(value)
+    starting = [name for name in names if joined(name).startswith(wanted)]
+    return next((name for name in starting if joined(name) == wanted), starting[0] if starting else value)

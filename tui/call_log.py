@@ -90,11 +90,16 @@ class CallLog:
         self.filter = wanted
         self._choose()
 
-    def add_older(self, wanted: CallFilter, calls: Iterable[Call]) -> None:
-        """Show also older calls that match a filter, as long as that is the filter."""
-        if wanted == self.filter:
-            self._older = {call.id: call for call in calls}
-            self._choose()
+    def add_older(self, calls: Iterable[Call]) -> None:
+        """Show also older calls that match the filter, until the filter changes."""
+        self._older = {call.id: call for call in calls}
+        self._choose()
+
+    def whole_conversations(self, *, before: int) -> list[Call]:
+        """Return the calls before a number in the conversations of the shown calls: the newest, in a limited number."""
+        told = {self.conversation_of[call.id].id: self.conversation_of[call.id] for call in self.shown}
+        calls = [step.call for conversation in told.values() for step in conversation.steps if step.call.id < before]
+        return sorted(calls, key=lambda call: call.id)[-MOST_CALLS:]
 
     def group(self, is_grouped: bool) -> None:
         """Show the calls by conversation, or all in the order of time."""

@@ -212,9 +212,16 @@ TRAFFIC: Keys = [
     _BACK,
 ]
 STATS: Keys = [
+    _select("Show calls", "Show the calls of the bar in Traffic"),
+    _shown("next-chart", "right,right_square_bracket", "chart(1)", "Chart", "Go to the next chart"),
+    _shown("previous-chart", "left,left_square_bracket", "chart(-1)", "Chart", "Go to the previous chart"),
     _shown("refresh", "r", "count", "Count", "Count the calls again"),
     _copy("Copy the figures as text"),
-    *_SCROLLING,
+    _quiet("down", "j,down", "move(1)", "Next", "Go to the next bar"),
+    _quiet("up", "k,up", "move(-1)", "Previous", "Go to the previous bar"),
+    *_half_pages("move_half"),
+    _quiet("first", "g,home", "move_to(0)", "Go first", "Go to the first bar"),
+    _quiet("last", "G,end", "move_to(-1)", "Go last", "Go to the last bar"),
 ]
 
 # Panes.

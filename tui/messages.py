@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
+    from keyhole.core.types.calls import Call
     from keyhole.core.view.lists.listing import ListView
     from keyhole.core.view.lists.relation_results import RelationResults
     from keyhole.tui.answer import Answer
@@ -225,6 +226,14 @@ class StatisticsCounted(Message):
     """The statistics of all calls are ready."""
 
     statistics: "Statistics | KeyholeError"
+
+
+@dataclass
+class OlderCallsFound(Message):
+    """Calls of the journal that Traffic no longer keeps, but that its filter admits, with their conversations."""
+
+    line: str
+    calls: "list[Call]"
 
 
 @dataclass

@@ -1,8 +1,9 @@
 """A filter for calls of agents: by fields, and by any word that a list of calls shows."""
 
+import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from keyhole.core.journal.local_time import local_time
 from keyhole.core.journal.reader import status_now
 from keyhole.core.journal.story import Step, Waste
 from keyhole.core.types.calls import Call, CallStatus
@@ -34,7 +35,7 @@ class CallFilter:
         """Return whether a call matches; `step` is its place in its conversation, `words` what a list shows of it."""
         return (
             self.tool in ("", call.tool)
-            and self.client in ("", call.client)
+            and (not self.client or joined(self.client) == joined(call.client))
             and self.status in (None, status_now(call))
             and self.call in (0, call.id)
             and (not self.waste or (step is not None and step.waste == self.waste))
@@ -65,6 +66,6 @@ def call_words(call: Call, step: Step | None = None) -> str:
     return f"{names} {figures} {status_now(call)} {waste} {asked}".casefold()
 
 
-def local_time(seconds: float) -> str:
-    """Return a time as date and time to the second, in the local time zone."""
-    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+def joined(name: str) -> str:
+    """Return a name as a filter can write it, without spaces; case does not matter."""
+    return re.sub("[ _]", "-", name.casefold())

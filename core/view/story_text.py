@@ -2,11 +2,11 @@
 
 from collections import Counter
 
+from keyhole.core.journal.local_time import local_time
 from keyhole.core.journal.reader import status_now
 from keyhole.core.journal.story import Conversation, Step, Waste
 from keyhole.core.types.calls import CallStatus
 from keyhole.core.view.asked_text import asked_text, short_tool
-from keyhole.core.view.call_filter import local_time
 from keyhole.core.view.text import count_of, name_text, shorten
 
 # Readable without colour.

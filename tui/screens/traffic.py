@@ -1,5 +1,6 @@
 """The Traffic screen: the calls of agents, live, from all servers on this workspace."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -11,6 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.journal.reader import Changes, Mark
 from keyhole.core.types.calls import Call
 from keyhole.core.view.stats_text import milliseconds
 from keyhole.core.view.text import count_of, json_line
@@ -21,7 +23,7 @@ from keyhole.tui.call_log import CallLog
 from keyhole.tui.call_text import has_more_than_references, is_same_request, references_of, search_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import marked_up_key
-from keyhole.tui.messages import Replayed
+from keyhole.tui.messages import OlderCallsFound, Replayed
 from keyhole.tui.screens.panes import QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread
@@ -33,6 +35,8 @@ from keyhole.tui.widgets.server_box import ServerBox
 if TYPE_CHECKING:
     from keyhole.core.service import Service
 
+# Journals are limited in size, and most are far smaller.
+_MOST_SEARCHED = 1_000_000
 _NO_CALLS = "[bold]○ No calls yet[/]"
 _SERVE, _SETUP = marked_up_key("serve"), marked_up_key("setup")
 _NEXT_STEPS = {
@@ -73,6 +77,7 @@ class TrafficScreen(QueryScreen):
         self.follows = True
         self.replay: Replay | None = None
         self._is_replaying = False
+        self._is_loading_older = False
         self._filter_problem = ""
 
     def compose_body(self) -> ComposeResult:
@@ -98,11 +103,46 @@ class TrafficScreen(QueryScreen):
     def on_screen_resume(self) -> None:
         """Show the calls made since the screen was left."""
         self._show_calls()
+        super().on_screen_resume()
+
+    def show_wanted(self) -> None:
+        """Show the calls that Stats asked for, also those that are no longer among the newest."""
+        line, self.explorer.wanted_calls = self.explorer.wanted_calls, None
+        if line is None:
+            return
+        self.follows = True
+        self.query_one(QueryLine).value = line
+        self.rows.focus()
+        service, oldest = self.explorer.service, self.calls.oldest
+        if service:
+            self._is_loading_older = True
+            self.run_worker(partial(self._load_older, service, line, oldest), thread=True, name="older-calls")
+
+    def _load_older(self, service: "Service", line: str, oldest: int) -> None:
+        """Look for calls before the oldest one that is kept, in a worker."""
+        reader = service.journal_reader()
+        found: list[Call] = []
+        # Traffic shows the problems of the journal itself.
+        with suppress(KeyholeError):
+            if reader.calls(before=oldest, limit=1):
+                log = CallLog(_MOST_SEARCHED)
+                log.apply(Changes(tuple(reader.each()), Mark()))
+                log.show_only(read_filter(line, log.words))
+                found = log.whole_conversations(before=oldest)
+        reader.close()
+        self.post_message(OlderCallsFound(line, found))
+
+    def on_older_calls_found(self, message: OlderCallsFound) -> None:
+        """Add older calls to the list, if the filter is still the same."""
+        self._is_loading_older = False
+        if message.calls and message.line == self.query_one(QueryLine).value:
+            self.calls.add_older(message.calls)
+            self._show_calls()
 
     @property
     def is_settled(self) -> bool:
         """Whether everything requested is on the screen."""
-        return self._pane.is_settled and not self._is_replaying
+        return self._pane.is_settled and not self._is_replaying and not self._is_loading_older
 
     @property
     def calls(self) -> CallLog:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from keyhole.core.journal.local_time import local_time
 from keyhole.core.journal.reader import status_now
 from keyhole.core.journal.story import Step
 from keyhole.core.types.calls import Call, CallStatus
 from keyhole.core.view.asked_text import asked_text, short_tool
-from keyhole.core.view.call_filter import local_time
 from keyhole.core.view.story_text import SIGNS, duration_text
 from keyhole.core.view.text import count_of, name_text, shorten
 from keyhole.tui.call_log import CallRow, Heading
