@@ -50,14 +50,15 @@ def asked_text(call: Call, longest: int = 200) -> str:
     rest = " ".join(_argument(name, value) for name, value in given.items() if name not in _QUIET)
     if len(subject) + 4 > longest and call.tool in _ABOUT_FILES:
         return _start_cut(subject, longest)
-    return _end_cut(f"{subject} {rest}".strip(), longest)
+    return end_cut(f"{subject} {rest}".strip(), longest)
 
 
 def _start_cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"…{text[1 - longest :].lstrip(JOINERS)}"
 
 
-def _end_cut(text: str, longest: int) -> str:
+def end_cut(text: str, longest: int) -> str:
+    """Clip a text at its end."""
     return text if len(text) <= longest else f"{text[: longest - 1].rstrip(JOINERS)}…"
 
 

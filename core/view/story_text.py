@@ -15,14 +15,15 @@ SIGNS = {Waste.REPEATED: "↻", Waste.ALREADY_READ: "≡", Waste.NOT_FOLLOWED: "
 STORY_HEAD = 3
 _DEEPEST = 6
 _LONGEST_ASKED, _LONGEST_PROBLEM = 120, 200
-_QUIET = (CallStatus.COMPLETE, CallStatus.ERROR)
+# An error has its message, and other pages are for the agent to decide.
+_QUIET = (CallStatus.COMPLETE, CallStatus.MORE_PAGES, CallStatus.PARTIAL, CallStatus.ERROR)
 
 
 def story_text(told: Conversation, current: int = 0) -> str:
     """Return a conversation as text, one line per call, with a mark at the current one."""
     first = told.steps[0].call
     lines = [
-        f"{name_text(told.client)} {name_text(first.client_version)}, {first.transport}: {duration_text(told)}",
+        f"{name_text(told.client)} {name_text(first.client_version)}, {first.transport}: {_duration(told)}",
         f"{count_of(told.tokens, 'token')} in {count_of(len(told.steps), 'call')}{_wasted_part(told)}",
         "",
         *(_line(step, is_current=step.call.id == current) for step in told.steps),
@@ -30,8 +31,7 @@ def story_text(told: Conversation, current: int = 0) -> str:
     return "\n".join(lines) + "\n"
 
 
-def duration_text(told: Conversation) -> str:
-    """Return from when to when a conversation went."""
+def _duration(told: Conversation) -> str:
     first, last = local_time(told.first), local_time(told.last)
     return f"{first} to {last[11:] if last[:10] == first[:10] else last}"
 

@@ -7,11 +7,11 @@ from textual.content import Content
 
 from keyhole.core.journal.local_time import local_time
 from keyhole.core.journal.reader import status_now
-from keyhole.core.journal.story import Step
+from keyhole.core.journal.story import Conversation, Step
 from keyhole.core.types.calls import Call, CallStatus
-from keyhole.core.view.asked_text import asked_text, short_tool
-from keyhole.core.view.story_text import SIGNS, duration_text
-from keyhole.core.view.text import count_of, name_text, shorten
+from keyhole.core.view.asked_text import asked_text, end_cut, short_tool
+from keyhole.core.view.story_text import SIGNS
+from keyhole.core.view.text import count_of, name_text, one_line
 from keyhole.tui.call_log import CallRow, Heading
 from keyhole.tui.status_words import WORDS
 from keyhole.tui.widgets.bars import set_title
@@ -191,7 +191,7 @@ def _asked(call: Call, width: int) -> Content:
         asked = asked_text(call, width - 1)
         return Content.styled(asked + " " * (width - len(asked)), "$foreground")
     asked = f"{asked_text(call, width // 3)} ✗ " if width >= _ASKED_AND_TOLD else ""
-    told = shorten(call.problem, width - len(asked) - 1)
+    told = end_cut(one_line(call.problem), width - len(asked) - 1)
     return Content.assemble((asked, "$foreground"), (f"{told:<{width - len(asked)}}", "$error"))
 
 
@@ -207,5 +207,11 @@ def _heading(row: Heading) -> Content:
         (f"· {calls} · {told.tokens:,} tok", "$foreground"),
         (wasted, "$warning"),
         (errors, "$error"),
-        (f" · {duration_text(told)[11:]}", "$text-muted"),
+        (f" · {_clock_times(told)}", "$text-muted"),
     )
+
+
+def _clock_times(told: Conversation) -> str:
+    """Return from when to when a conversation went, to the minute."""
+    first, last = (local_time(seconds)[11:16] for seconds in (told.first, told.last))
+    return first if first == last else f"{first} to {last}"
