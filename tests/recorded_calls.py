@@ -1,5 +1,7 @@
 """The calls of three agents in a journal, always the same."""
 
+from collections.abc import Mapping
+
 from keyhole.core.journal.writer import Ended, Journal, Started
 from keyhole.core.service import Service
 from keyhole.core.types.calls import CallStatus, ShownLines
@@ -54,7 +56,7 @@ def record_talk(service: Service) -> None:
     other = "src/acme/client.py"
     search, more = {"query": "retry backoff", "limit": 2}, {"query": "how are events handled"}
     whole, part = {"path": FILE}, {"path": FILE, "start_line": 10, "max_lines": 11}
-    steps: list[tuple[str, str, dict[str, object], Ended]] = [
+    steps: list[tuple[str, str, Mapping[str, object], Ended]] = [
         ("a", "search_code", more, _answer(640, CallStatus.MORE_PAGES, other, "src/acme/events.py")),
         ("a", "search_code", search, _answer(512, CallStatus.MORE_PAGES, FILE, "README.md")),
         ("b", "get_tree", {}, _answer(156, CallStatus.COMPLETE, "README.md")),

@@ -116,7 +116,7 @@ async def test_a_filter_took_it(
 
 
 async def test_the_client_took_it(service: Service) -> None:
-    asks = {"query": ALPHA, "path": PARTS, "limit": 39, "max_tokens": 20_000, "detail_level": "rich"}
+    asks: dict[str, Any] = {"query": ALPHA, "path": PARTS, "limit": 39, "max_tokens": 20_000, "detail_level": "rich"}
     number = await asked(service, client="Visual Studio Code", **asks)
     last = service.journal_reader().calls()[0].shown_lines[-1].path
     found = missed_file(service, number, last)

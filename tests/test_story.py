@@ -14,14 +14,25 @@ A, B = "src/a.py", "src/b.py"
 
 
 def made(number: int, tool: str, shown: list[list[object]] | None = None, **facts: Any) -> Call:
-    known = {"session": "s", "response_bytes": 100, "tokens": 10, "status": CallStatus.COMPLETE, "arguments": {}}
-    given = known | facts
-    arguments = json.dumps(given.pop("arguments"))
-    rest = {"client_version": "1", "tool": tool, "arguments": arguments, "shown": json.dumps(shown) if shown else ""}
-    moment = given.pop("started", NOON + number)
-    client = given.pop("client", "agent")
+    given: dict[str, Any] = {
+        "session": "s",
+        "response_bytes": 100,
+        "tokens": 10,
+        "status": CallStatus.COMPLETE,
+        **facts,
+    }
     return Call(
-        number, number, moment, given.pop("process", 1), given.pop("transport", "stdio"), client, **rest, **given
+        id=number,
+        change=number,
+        started=given.pop("started", NOON + number),
+        process=given.pop("process", 1),
+        transport=given.pop("transport", "stdio"),
+        client=given.pop("client", "agent"),
+        client_version="1",
+        tool=tool,
+        arguments=json.dumps(given.pop("arguments", {})),
+        shown=json.dumps(shown) if shown else "",
+        **given,
     )
 
 

@@ -437,14 +437,14 @@ def test_calls_are_grouped_by_conversation_and_the_cursor_skips_headings(agents_
         # Row 15 is the heading of the next conversation.
         assert (calls.highlighted, calls.position, calls.call.client) == (16, 14, CLIENTS[2])
         # A call of this conversation puts it first, and the cursor stays where it is.
-        height = calls.highlighted - calls.scroll_offset.y
+        height = (calls.highlighted or 0) - calls.scroll_offset.y
         journal, later = open_journal(agents_service), call(41)
         journal.started(later)
         journal.ended(later, outcome(41))
         await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 41)
         assert calls._rows[0].conversation.client == CLIENTS[2]  # type: ignore[union-attr]
         assert (calls.highlighted, calls.position) == (2, 1)
-        assert calls.scroll_offset.y == max(0, calls.highlighted - height)
+        assert calls.scroll_offset.y == max(0, (calls.highlighted or 0) - height)
 
     drive(make_app(agents_service), steps)
 

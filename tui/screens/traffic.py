@@ -1,6 +1,5 @@
 """The Traffic screen: the calls of agents, live, from all servers on this workspace."""
 
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -12,7 +11,6 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.journal.reader import Changes, Mark
 from keyhole.core.types.calls import Call
 from keyhole.core.view.stats_text import milliseconds
 from keyhole.core.view.text import count_of, json_line
@@ -35,8 +33,6 @@ from keyhole.tui.widgets.server_box import ServerBox
 if TYPE_CHECKING:
     from keyhole.core.service import Service
 
-# Journals are limited in size, and most are far smaller.
-_MOST_SEARCHED = 1_000_000
 _NO_CALLS = "[bold]○ No calls yet[/]"
 _SERVE, _SETUP = marked_up_key("serve"), marked_up_key("setup")
 _NEXT_STEPS = {
@@ -119,18 +115,9 @@ class TrafficScreen(QueryScreen):
             self.run_worker(partial(self._load_older, service, line, oldest), thread=True, name="older-calls")
 
     def _load_older(self, service: "Service", line: str, oldest: int) -> None:
-        """Look for calls before the oldest one that is kept, in a worker."""
-        reader = service.journal_reader()
-        found: list[Call] = []
-        # Traffic shows the problems of the journal itself.
-        with suppress(KeyholeError):
-            if reader.calls(before=oldest, limit=1):
-                log = CallLog(_MOST_SEARCHED)
-                log.apply(Changes(tuple(reader.each()), Mark()))
-                log.show_only(read_filter(line, log.words))
-                found = log.whole_conversations(before=oldest)
-        reader.close()
-        self.post_message(OlderCallsFound(line, found))
+        from keyhole.tui.older_calls import older_calls
+
+        self.post_message(OlderCallsFound(line, older_calls(service, line, oldest)))
 
     def on_older_calls_found(self, message: OlderCallsFound) -> None:
         """Add older calls to the list, if the filter is still the same."""
