@@ -35,7 +35,7 @@ from keyhole.core.types.calls import CallStatus
 from keyhole.core.types.requests import SearchRequest
 from keyhole.core.view.call_filter import CallFilter
 from keyhole.core.view.stats_text import stats_text
-from keyhole.tui.call_log import Heading
+from keyhole.tui.call_log import ConversationRow
 from keyhole.tui.messages import ServerStarted
 from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.screens.replay import ReplayScreen
@@ -67,7 +67,7 @@ TRAFFIC: dict[str, Row] = {
     "f": lambda pilot: not traffic(pilot).follows,
     "space": lambda pilot: traffic(pilot).calls.is_paused,
     "m": lambda pilot: traffic(pilot).calls.marked == {40},
-    "c": lambda pilot: traffic(pilot).calls.is_grouped and isinstance(calls_of(pilot)._rows[0], Heading),
+    "c": lambda pilot: traffic(pilot).calls.is_grouped and isinstance(calls_of(pilot)._rows[0], ConversationRow),
     "x": lambda pilot: isinstance(pilot.app.screen, MissedScreen),
     "o": doing("j", then=lambda pilot: files(pilot).tab == "Map" and files(pilot).opened),
     "R": lambda pilot: isinstance(pilot.app.screen, ReplayScreen),
@@ -426,7 +426,7 @@ def test_calls_are_grouped_by_conversation_and_the_cursor_skips_headings(agents_
     async def steps(pilot: Pilot[None]) -> None:
         await watch(pilot, is_grouped=True)
         calls = calls_of(pilot)
-        assert [row.conversation.client for row in calls._rows if isinstance(row, Heading)] == [
+        assert [row.conversation.client for row in calls._rows if isinstance(row, ConversationRow)] == [
             CLIENTS[number] for number in (0, 2, 1)
         ]
         assert (calls.highlighted, calls.position) == (1, 0)

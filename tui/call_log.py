@@ -34,14 +34,14 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class ConversationRow:
     """The first row of a conversation, and how many of its calls are shown below."""
 
     conversation: Conversation
     shown: int
 
 
-CallRow = Call | Heading
+CallRow = Call | ConversationRow
 
 
 class CallLog:
@@ -204,7 +204,7 @@ class CallLog:
         for call in newest_first:
             groups.setdefault(self.conversation_of[call.id].id, []).append(call)
         for calls in groups.values():
-            yield Heading(self.conversation_of[calls[0].id], len(calls))
+            yield ConversationRow(self.conversation_of[calls[0].id], len(calls))
             yield from calls
 
     def _shorten_held(self) -> None:

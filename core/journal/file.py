@@ -3,7 +3,7 @@
 Version 1: calls; their answers in a table of their own, so that lists do not read them; and a counter of changes that
 only grows, with a random number that identifies the journal.
 Version 2: calls have a session, so that they can be grouped by conversation, and the files that their answers show, so
-that follow-ups and repeated reads can be told.
+that follow-ups and repeated reads can be found.
 """
 
 from collections.abc import Iterator

@@ -208,7 +208,7 @@ class _Facts:
     is_later_page: bool
 
 
-# A conversation is told again with each new call, and reading JSON takes most of the time.
+# The rules run again with each new call, and reading JSON takes most of the time.
 @lru_cache(maxsize=8_192)
 def _read_facts(tool: str, arguments: str, shown_json: str) -> _Facts:
     call = Call(0, 0, 0.0, 0, "", "", "", tool, arguments, shown=shown_json)

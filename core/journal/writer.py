@@ -20,7 +20,7 @@ from keyhole.core.types.calls import CallStatus, ShownLines
 log = logging.getLogger("keyhole.journal")
 
 LONGEST_ARGUMENTS = 100_000
-# The first files of an answer are enough to tell what follows it.
+# Enough files of an answer to find out which calls follow it.
 _MOST_SHOWN = 200
 # The queue is limited; calls beyond this are not recorded.
 _MOST_WAITING = 256

@@ -12,7 +12,7 @@ from keyhole.core.types.calls import Call, CallStatus
 from keyhole.core.view.asked_text import asked_text, end_cut, short_tool
 from keyhole.core.view.story_text import SIGNS
 from keyhole.core.view.text import count_of, name_text, one_line
-from keyhole.tui.call_log import CallRow, Heading
+from keyhole.tui.call_log import CallRow, ConversationRow
 from keyhole.tui.status_words import WORDS
 from keyhole.tui.widgets.bars import set_title
 from keyhole.tui.widgets.row_list import RowList
@@ -101,7 +101,7 @@ class CallList(RowList):
 
     @property
     def _first_call(self) -> int:
-        return 1 if self._rows and isinstance(self._rows[0], Heading) else 0
+        return 1 if self._rows and isinstance(self._rows[0], ConversationRow) else 0
 
     def show(
         self, rows: Sequence[CallRow], steps: Mapping[int, Step], marked: set[int], *, follows: bool, is_grouped: bool
@@ -123,7 +123,7 @@ class CallList(RowList):
     def _near(self, number: int) -> int:
         """Return the row of a call near a number."""
         number = max(0, min(number, len(self._rows) - 1))
-        return number + 1 if self._rows and isinstance(self._rows[number], Heading) else number
+        return number + 1 if self._rows and isinstance(self._rows[number], ConversationRow) else number
 
     def can_highlight(self, number: int) -> bool:
         """Return whether a row is a call."""
@@ -131,7 +131,7 @@ class CallList(RowList):
 
     def lines_above(self, number: int) -> int:
         """Return 1 below a heading, which stays on the screen with the first call of its conversation."""
-        return int(0 < number < len(self._rows) and isinstance(self._rows[number - 1], Heading))
+        return int(0 < number < len(self._rows) and isinstance(self._rows[number - 1], ConversationRow))
 
     def on_resize(self) -> None:
         """Update the column titles."""
@@ -149,7 +149,7 @@ class CallList(RowList):
     def key_of(self, number: int) -> Hashable:
         """Return what identifies a row and everything about it that may change."""
         row = self._rows[number]
-        if isinstance(row, Heading):
+        if isinstance(row, ConversationRow):
             told = row.conversation
             return told.id, len(told.steps), told.tokens, len(told.wasted), row.shown
         step = self._steps.get(row.id, _NO_STEP)
@@ -158,7 +158,7 @@ class CallList(RowList):
     def draw(self, number: int, width: int) -> list[Content]:
         """Draw a row on one line."""
         row = self._rows[number]
-        drawn = _heading(row) if isinstance(row, Heading) else self._call(row)
+        drawn = _heading(row) if isinstance(row, ConversationRow) else self._call(row)
         return [drawn.truncate(width, ellipsis=True)]
 
     def _call(self, call: Call) -> Content:
@@ -195,7 +195,7 @@ def _asked(call: Call, width: int) -> Content:
     return Content.assemble((asked, "$foreground"), (f"{told:<{width - len(asked)}}", "$error"))
 
 
-def _heading(row: Heading) -> Content:
+def _heading(row: ConversationRow) -> Content:
     """Draw the first row of a conversation: whose it is, when it was, and what it cost."""
     told = row.conversation
     count = count_of(len(told.steps), "call")
