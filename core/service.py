@@ -20,6 +20,7 @@ from keyhole.core.git.workspace_git import WorkspaceGit
 from keyhole.core.index.location import LOCK_FILE
 from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
+from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Mode
 from keyhole.core.types.files import SourceFile
 from keyhole.core.types.index import IndexReport, Status
@@ -107,7 +108,7 @@ class Service:
         `known` is an earlier result: if it contains this answer, nothing is searched again.
         """
         from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
-        from keyhole.core.view.lists.search_view import parse_search_request, search_view
+        from keyhole.core.view.lists.search_view import parse_search_request, search_view, shown_files
 
         started = time.perf_counter()
         request = self._with_budget(request)
@@ -134,7 +135,7 @@ class Service:
             check_generation(generation, result.index.generation)
         latency = (time.perf_counter() - started) * 1e3
         view = search_view(result, shown, project=self.root.name, request=key, latency_ms=latency)
-        self.metrics.record("search_code", query.text, view)
+        self.metrics.record("search_code", query.text, view, lambda: shown_files(result, view))
         return result, view
 
     def search(self, query: Query, *, known: SearchResult | None = None) -> SearchResult:
@@ -161,7 +162,7 @@ class Service:
         shown = parse_map_request(self._with_budget(request))
         source = self.read(request.path)
         view = map_view(source, shared_parser().outline_of(source), shown, request.symbol)
-        self.metrics.record("map_file", source.path, view)
+        self.metrics.record("map_file", source.path, view, lambda: [ShownLines(source.path)])
         return view
 
     def read_view(self, request: ReadRequest) -> "View":
@@ -173,7 +174,7 @@ class Service:
         paths = tuple(dict.fromkeys(request.paths))
         files = (self._paths.read_or_refuse(path) if len(paths) > 1 else self.read(path) for path in paths)
         view = read_view(files, shown, shared_parser().outline_of)
-        self.metrics.record("read_file", " ".join(paths), view)
+        self.metrics.record("read_file", " ".join(paths), view, lambda: view.shown)
         return view
 
     def relation_view(self, request: "RelationRequest") -> "ListView":
@@ -183,7 +184,12 @@ class Service:
     def relation_page(self, request: "RelationRequest") -> "tuple[RelationResults, ListView]":
         """Return the results of such a request for the current files, and the answer written from them."""
         from keyhole.core.view.lists.relation_results import AnswerContext
-        from keyhole.core.view.lists.relation_view import find_relations, parse_relation_request, relation_view
+        from keyhole.core.view.lists.relation_view import (
+            find_relations,
+            parse_relation_request,
+            relation_view,
+            shown_relations,
+        )
 
         started = time.perf_counter()
         query = parse_relation_request(
@@ -198,7 +204,7 @@ class Service:
 
         (results, context), _ = self._fresh.answer(attempt)
         view = relation_view(results, query, context)
-        self.metrics.record(query.tool, query.subject, view)
+        self.metrics.record(query.tool, query.subject, view, lambda: shown_relations(results, view))
         return results, view
 
     def explain(self, request: SearchRequest, path: str, line: int | None = None) -> Explanation:

@@ -1,6 +1,7 @@
 """Records every call of an agent and its answer in the journal, without delaying the call."""
 
 import re
+import secrets
 import time
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Mapping
@@ -33,6 +34,8 @@ class Recording(Middleware):
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        # One client uses stdin and stdout, or the server of a test, so that the process is its session.
+        self._session = secrets.token_hex(4)
 
     async def on_call_tool(
         self,
@@ -40,7 +43,7 @@ class Recording(Middleware):
         call_next: CallNext[CallToolRequestParams, ToolResult],
     ) -> ToolResult:
         """Run a tool and record the call."""
-        call = _started(context.fastmcp_context, str(context.message.name), context.message.arguments or {})
+        call = self._started(context.fastmcp_context, str(context.message.name), context.message.arguments or {})
         return await self._recorded(call, lambda: call_next(context), _tool_text)
 
     async def on_read_resource(
@@ -49,8 +52,20 @@ class Recording(Middleware):
         call_next: CallNext[ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
         """Read a resource and record the call."""
-        call = _started(context.fastmcp_context, READ_RESOURCE, {"uri": str(context.message.uri)})
+        call = self._started(context.fastmcp_context, READ_RESOURCE, {"uri": str(context.message.uri)})
         return await self._recorded(call, lambda: call_next(context), _resource_text)
+
+    def _started(self, context: Context | None, tool: str, arguments: Mapping[str, object]) -> Started:
+        name, version = client_of(context)
+        transport = "http" if get_http_headers() else (context.transport if context else None) or "memory"
+        return Started(
+            transport=transport,
+            client=name_text(name, _LONGEST_NAME),
+            client_version=name_text(version, _LONGEST_NAME),
+            tool=name_text(tool, _LONGEST_NAME),
+            arguments=arguments,
+            session="" if transport == "http" else self._session,
+        )
 
     async def _recorded(
         self, call: Started, ask: Callable[[], Awaitable[Answer]], text_of: Callable[[Answer], str]
@@ -76,18 +91,6 @@ class Recording(Middleware):
         return answer
 
 
-def _started(context: Context | None, tool: str, arguments: Mapping[str, object]) -> Started:
-    name, version = client_of(context)
-    transport = context.transport if context else None
-    return Started(
-        transport="http" if get_http_headers() else transport or "memory",
-        client=name_text(name, _LONGEST_NAME),
-        client_version=name_text(version, _LONGEST_NAME),
-        tool=name_text(tool, _LONGEST_NAME),
-        arguments=arguments,
-    )
-
-
 def client_of(context: Context | None) -> tuple[str, str]:
     """Return the name and version of the calling client."""
     parameters = context.session.client_params if context and context.request_context else None
@@ -111,6 +114,7 @@ def _ended(status: CallStatus, text: str, milliseconds: float, usage: Usage | No
         utilisation=utilisation(info),
         note=info.reason or "",
         truncation=asdict(info),
+        shown=usage.shown,
     )
 
 

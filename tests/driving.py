@@ -67,7 +67,8 @@ async def settle(pilot: Pilot[None]) -> None:
         # The latest message may still be in a queue, so one look is not enough.
         # A screen that a key has just opened may lack its widgets until the key is handled.
         is_settled = app.key_order.is_idle and all(getattr(screen, "is_settled", True) for screen in app.screen_stack)
-        is_calm = is_settled and not app.is_busy and app.wanted_file is None and app.wanted_search is None
+        wanted = (app.wanted_file, app.wanted_search, app.wanted_calls)
+        is_calm = is_settled and not app.is_busy and wanted == (None, None, None)
         calm = calm + 1 if is_calm else 0
         if calm == _CALM:
             break
@@ -164,7 +165,9 @@ async def wait_for(pilot: Pilot[None], is_true: Callable[[Pilot[None]], object])
     raise TimeoutError("the condition did not become true")
 
 
-async def watch(pilot: Pilot[None], count: int = 40) -> None:
-    """Go to Traffic, and wait until it shows the journal."""
+async def watch(pilot: Pilot[None], count: int = 40, *, is_grouped: bool = False) -> None:
+    """Go to Traffic, and wait until it shows the journal; by default in the order of time."""
     await press(pilot, "escape", "3")
+    traffic(pilot).calls.group(is_grouped)
+    traffic(pilot)._show_calls()
     await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == count)

@@ -1,6 +1,7 @@
 """The journal: exact, limited in size, shared by many processes, and never delaying an answer."""
 
 import json
+import shutil
 import signal
 import stat
 import subprocess
@@ -20,11 +21,12 @@ from keyhole.core.cli.main import cli
 from keyhole.core.errors import StoreError
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal.file import delete, open_for_writing
-from keyhole.core.journal.reader import CallFilter, Changes, JournalReader, Mark, is_lost
+from keyhole.core.journal.reader import Changes, JournalReader, Mark, _selection, is_lost
 from keyhole.core.journal.writer import LONGEST_ARGUMENTS, Ended, Journal, Started
 from keyhole.core.service import Service
-from keyhole.core.types.calls import Call
+from keyhole.core.types.calls import Call, ShownLines
 from keyhole.core.types.completeness import CallStatus
+from keyhole.core.view.call_filter import CallFilter
 
 DAY = 86_400
 
@@ -155,12 +157,51 @@ def test_filters(tmp_path: Path) -> None:
         journal.ended(call, ended(status=status))
     assert journal.flush()
     reader = JournalReader(tmp_path)
-    assert [call.id for call in reader.calls(CallFilter(tool="search_code"))] == [3, 2]
-    assert [call.id for call in reader.calls(CallFilter(client="claude", status=CallStatus.COMPLETE))] == [1]
-    assert [call.id for call in reader.calls(CallFilter(text="größe CODE"))] == []
-    assert [call.id for call in reader.calls(CallFilter(text="GRÖSSE"[:3]))] == [3, 2, 1]
-    assert [call.id for call in reader.calls(CallFilter(text="codex"))] == [3]
+    assert [call.id for call in reader.calls(CallFilter(tool="search_code").admits)] == [3, 2]
+    assert [call.id for call in reader.calls(CallFilter(client="claude", status=CallStatus.COMPLETE).admits)] == [1]
+    assert [call.id for call in reader.calls(CallFilter(text="größe CODE").admits)] == [3, 2]
+    assert [call.id for call in reader.calls(CallFilter(text="größe gone").admits)] == []
+    assert [call.id for call in reader.calls(CallFilter(text="GRÖSSE"[:3]).admits)] == [3, 2, 1]
+    assert [call.id for call in reader.calls(CallFilter(text="codex").admits)] == [3]
     assert [call.id for call in reader.calls(limit=2)] == [3, 2]
+
+
+# Older journals
+
+OLD = Path(__file__).parent / "fixtures/journal-v1.db"
+
+
+@pytest.mark.parametrize("by", ["reader", "writer"])
+def test_a_journal_of_version_1_is_read_and_continued(tmp_path: Path, by: str) -> None:
+    shutil.copy(OLD, tmp_path / JOURNAL_FILE)
+    if by == "writer":
+        journal = journal_in(tmp_path, max_seconds=3_650 * DAY)
+        call = started("map_file")
+        journal.started(replace(call, session="abc"))
+        assert journal.flush()
+    search, failed, *new = all_calls(tmp_path)
+    assert (search.session, search.shown, search.problem) == ("", "", "")
+    assert (failed.status, failed.problem) == ("error", "no such file: gone.py")
+    assert [call.session for call in new] == (["abc"] if by == "writer" else [])
+
+
+def test_a_journal_of_version_1_that_cannot_be_written_is_read_as_it_is(tmp_path: Path) -> None:
+    shutil.copy(OLD, tmp_path / JOURNAL_FILE)
+    reader = JournalReader(tmp_path)
+    reader._db = apsw.Connection(str(tmp_path / JOURNAL_FILE), flags=apsw.SQLITE_OPEN_READONLY)
+    reader._select = _selection(1)
+    assert [call.tool for call in reader._calls(reader._db, "ORDER BY id")] == ["search_code", "read_file"]
+
+
+def test_sessions_and_shown_files_are_recorded_with_tokens_masked(tmp_path: Path) -> None:
+    token = "ghp_" + text_of(36)
+    journal, call = journal_in(tmp_path), replace(started(), session="abc")
+    journal.started(call)
+    journal.ended(call, replace(ended(), shown=[ShownLines("a.py", 1, 9, "v"), ShownLines(f"{token}.py")]))
+    assert journal.flush()
+    (found,) = all_calls(tmp_path)
+    assert found.session == "abc"
+    assert found.shown_lines == [ShownLines("a.py", 1, 9, "v"), ShownLines("[secret: github-token].py")]
 
 
 # Many writers

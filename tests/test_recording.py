@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ def service(acme: Service, tmp_path: Path) -> Service:
     return own
 
 
+def paths_in(text: str) -> list[str]:
+    """The path at the start of each result."""
+    return re.findall(r"^([^\s:]+):\d+:\[", text, re.MULTILINE)
+
+
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 async def test_a_call_is_recorded_as_it_was_answered(service: Service, era: str) -> None:
     journal = service.journal()
@@ -60,7 +66,11 @@ async def test_a_call_is_recorded_as_it_was_answered(service: Service, era: str)
     assert search.response_bytes == len(view.text.encode())
     assert search.ms > 0
 
+    assert [shown.path for shown in search.shown_lines] == list(dict.fromkeys(paths_in(view.text)))
     assert (read.status, read.budget) == ("partial", 20_000)
+    assert [(shown.path, shown.first, shown.last) for shown in read.shown_lines] == [("src/acme/retry.py", 1, 2)]
+    assert {call.session for call in (search, read, missing, status, file)} == {search.session} != {""}
+    assert missing.problem == failed.content[0].text
     told = reader.whole(missing.id)
     assert told is not None
     assert (missing.status, told.response) == ("error", failed.content[0].text)

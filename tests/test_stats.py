@@ -99,18 +99,26 @@ def test_what_is_counted() -> None:
     assert found.histogram[9] == 8
     assert [call.ms for call in found.slowest] == [324.25] * 5
     assert (found.first, found.last) == (NOON, NOON + 9_000)
+    assert [(group.name, group.calls) for group in found.days] == [("2026-08-07", 41)]
+    assert [(group.name[11:], group.calls) for group in found.hours] == [("12:00", 40), ("14:00", 1)]
+    assert [(told.client[:6], len(told.steps)) for told in found.conversations] == [
+        ("claude", 20),
+        ("a-clie", 20),
+        ("codex", 1),
+    ]
 
 
 @given(st.lists(CALLS, max_size=15))
 def test_parts_add_up(calls: list[Call]) -> None:
     found = statistics(calls)
-    for groups in (found.tools, found.clients):
+    for groups in (found.tools, found.clients, found.days, found.hours):
         counted = ("calls", "answers", "truncated", "partial", "errors", "cancelled", "lost", "pending", "tokens")
         for name in counted:
             assert sum(getattr(group, name) for group in groups) == getattr(found.total, name)
     assert found.total.calls == len(calls)
     assert 0 <= found.total.truncation_rate <= 1
     assert found.total.p50_ms <= found.total.p95_ms
+    assert sum(len(told.steps) for told in found.conversations) == len(calls)
     assert statistics(reversed(calls)).total.p95_ms == found.total.p95_ms
     text = stats_text(found, "acme")
     assert not set(text) & {"\x1b", "\0", "\r"}

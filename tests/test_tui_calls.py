@@ -6,11 +6,14 @@ from hypothesis import strategies as st
 from recorded_calls import CLIENTS, NOON
 
 from keyhole.core.errors import QueryError
-from keyhole.core.journal.reader import CallFilter, Changes, Mark
+from keyhole.core.journal.reader import Changes, Mark
+from keyhole.core.service import Service
 from keyhole.core.types.calls import Call
 from keyhole.core.types.choices import Detail
 from keyhole.core.types.completeness import CallStatus
-from keyhole.tui.call_log import CallLog, read_filter
+from keyhole.core.view.call_filter import CallFilter
+from keyhole.tui.call_filter_line import read_filter
+from keyhole.tui.call_log import CallLog
 from keyhole.tui.call_text import is_same_request, replay_diff, search_of
 from keyhole.tui.search_state import SearchState, next_budget
 from keyhole.tui.status_words import WORDS
@@ -26,12 +29,19 @@ def batch(*calls: Call, is_reset: bool = False) -> Changes:
     return Changes(calls, Mark(1, calls[-1].change if calls else 0), is_reset)
 
 
+def flat(most: int = 2_000) -> CallLog:
+    """A log that shows all calls in the order of time."""
+    log = CallLog(most)
+    log.group(False)
+    return log
+
+
 def ids(log: CallLog) -> list[int]:
     return [call.id for call in log.shown]
 
 
 def test_the_newest_is_first_and_a_call_that_ends_keeps_its_place() -> None:
-    log = CallLog()
+    log = flat()
     log.apply(batch(made(1, CallStatus.PENDING), made(2, CallStatus.PENDING)))
     log.apply(batch(made(1, change=3)))
     assert ids(log) == [2, 1]
@@ -40,7 +50,7 @@ def test_the_newest_is_first_and_a_call_that_ends_keeps_its_place() -> None:
 
 @given(st.lists(st.integers(1, 60), max_size=200), st.integers(1, 20))
 def test_it_holds_the_newest_however_they_come(numbers: list[int], most: int) -> None:
-    log = CallLog(most)
+    log = flat(most)
     for number in numbers:
         log.apply(batch(made(number)))
     newest = sorted(set(numbers), reverse=True)[:most]
@@ -49,7 +59,7 @@ def test_it_holds_the_newest_however_they_come(numbers: list[int], most: int) ->
 
 
 def test_a_pause_holds_the_list_and_counts_what_waits() -> None:
-    log = CallLog()
+    log = flat()
     log.apply(batch(made(1)))
     log.see()
     log.pause(True)
@@ -63,7 +73,7 @@ def test_a_pause_holds_the_list_and_counts_what_waits() -> None:
 
 
 def test_a_long_pause_is_bounded() -> None:
-    log = CallLog(10)
+    log = flat(10)
     log.pause(True)
     for number in range(1, 500):
         log.apply(batch(made(number)))
@@ -73,14 +83,14 @@ def test_a_long_pause_is_bounded() -> None:
 
 
 def test_clearing_the_journal_removes_its_calls() -> None:
-    log = CallLog()
+    log = flat()
     log.apply(batch(made(1), made(2)))
     log.apply(batch(made(1, change=9), is_reset=True))
     assert ids(log) == [1]
 
 
 def test_filters_are_read_from_the_line_and_names_may_be_short() -> None:
-    log = CallLog()
+    log = flat()
     log.apply(batch(made(1), made(2), made(3, CallStatus.ERROR)))
     assert read_filter("client:visual status:error retry", log.words) == CallFilter(
         client="Visual Studio Code", status=CallStatus.ERROR, text="retry"
@@ -93,16 +103,55 @@ def test_filters_are_read_from_the_line_and_names_may_be_short() -> None:
     assert ids(log) == [3]
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("#39", [39]),
+        ("12:04:26", [39]),
+        ("map 2,586", [7]),
+        ("backoff limit=1 left out", [37]),
+        ("Visual partial", [38, 26, 14]),
+        ("waste:repeated tool:map", [35, 31, 23]),
+        ("wasted map", [35, 31, 23]),
+        ("conversation:1 map", [31, 19, 7]),
+        ("time:12:04 tool:read", [38]),
+        ("time:2026-08-07T12:04 tool:read", [38]),
+        ("used:40-50% status:complete", [21, 20]),
+        ("call:7", [7]),
+    ],
+)
+@pytest.mark.usefixtures("in_greenwich")
+def test_the_filter_takes_what_the_columns_show(agents_service: Service, line: str, shown: list[int]) -> None:
+    log = flat()
+    log.apply(agents_service.journal_reader().poll())
+    log.show_only(read_filter(line, log.words))
+    assert ids(log) == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("waste:gone", "unknown waste 'gone'"),
+        ("time:noon", "use time:14:05"),
+        ("used:all", "use used:90-100%"),
+        ("call:x", "call: takes the number of a call"),
+    ],
+)
+def test_a_filter_that_is_none_says_what_to_write(line: str, said: str) -> None:
+    with pytest.raises(QueryError, match=said):
+        read_filter(line, CallLog().words)
+
+
 @pytest.mark.parametrize("status", list(CallStatus))
 def test_the_filter_takes_every_status_that_the_column_shows(status: CallStatus) -> None:
-    log = CallLog()
+    log = flat()
     shown, _ = WORDS[status]
     for word in (shown[2:], shown[2:].replace(" ", "-"), shown[2:].upper(), shown[2:6]):
         assert read_filter(f"retry status:{word}", log.words) == CallFilter(status=status, text="retry"), word
 
 
 def test_a_lost_call_is_found_by_that_word() -> None:
-    log = CallLog()
+    log = flat()
     log.apply(batch(made(1), made(2, CallStatus.PENDING)))
     log.show_only(read_filter("status:lost", log.words))
     assert ids(log) == [2]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import socket
 import sys
 from pathlib import Path
@@ -15,11 +16,14 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.types import Implementation
 from textual.pilot import Pilot
+from textual.widgets import Input
 
+from keyhole.core.journal.story import Waste
 from keyhole.core.service import Service
 from keyhole.core.types.completeness import CallStatus
 from keyhole.tui.server_state import ServerPhase
 from keyhole.tui.widgets.answer_banner import Banner
+from keyhole.tui.widgets.line_view import LineView
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search_code", {"query": "retry backoff", "max_tokens": 4_000}),
@@ -115,6 +119,56 @@ def test_a_server_of_another_process_shows_up_too(agents_service: Service, tmp_p
         assert text_of(pilot).encode() == answers[-1].encode()
 
     drive(make_app(agents_service), steps)
+
+
+TALK: list[tuple[str, dict[str, Any]]] = [
+    ("search_code", {"query": "steps event", "limit": 1}),
+    ("search_code", {"query": "retry backoff"}),
+    ("map_file", {"path": "src/acme/retry.py"}),
+    ("read_file", {"path": "src/acme/retry.py", "max_lines": 20}),
+    ("read_file", {"path": "src/acme/retry.py", "start_line": 5, "max_lines": 10}),
+    ("search_code", {"query": "retry backoff"}),
+    ("read_file", {"path": "gone.py"}),
+]
+
+
+def test_a_conversation_of_a_real_client_is_told(agents_service: Service) -> None:
+    app = serving_app(agents_service)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await wait_until(pilot, lambda _: app.server_state.phase == ServerPhase.ON)
+        await press(pilot, "escape", "3")
+        async with connected(app.server_state.client_setup) as client:
+            for tool, arguments in TALK:
+                await client.call_tool_mcp(tool, arguments)
+        await wait_until(pilot, lambda pilot: ended(pilot) == 40 + len(TALK))
+        newest = calls_of(pilot).call
+        assert newest
+        told = traffic(pilot).calls.conversation_of[newest.id]
+        first = told.steps[0].call.id
+        assert [step.follows - first if step.follows else None for step in told.steps] == [
+            None, None, 1, 2, 3, None, None,
+        ]  # fmt: skip
+        assert [step.waste for step in told.steps] == [
+            Waste.NOT_FOLLOWED, None, None, None, Waste.ALREADY_READ, Waste.REPEATED, None,
+        ]  # fmt: skip
+        rows = [calls_of(pilot).render_line(y).text for y in range(8)]
+        assert rows[0].startswith(
+            f" acme-agent · 7 calls · {told.tokens:,} tok, {told.wasted_tokens:,} wasted · 1 error"
+        )
+        assert "gone.py" in rows[1]
+        assert re.match(r" +↻ +search +retry backoff ", rows[2])
+        # Why was this file not seen? The answer is there with its last letter.
+        await press(pilot, "j", "x")
+        pilot.app.screen.query_one(Input).value = "src/acme/retr.py"
+        await settle(pilot)
+        assert "Did you mean src/acme/retry.py?" in pilot.app.screen.query_one(LineView).document.text
+        pilot.app.screen.query_one(Input).value = "src/acme/retry.py"
+        await settle(pilot)
+        assert pilot.app.screen.query_one(LineView).document.text.startswith("src/acme/retry.py: shown\n  result 1 of ")
+        assert re.match(r" +≡ +→ read +\S+retry.py:5-14 ", rows[3])
+
+    drive(app, steps)
 
 
 def test_eight_busy_clients_never_freeze_the_screen(agents_service: Service) -> None:

@@ -4,7 +4,7 @@ import json
 import re
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -24,26 +24,38 @@ from driving import (
     wait_until,
     watch,
 )
-from recorded_calls import FILE, call, open_journal, outcome, record
+from recorded_calls import CLIENTS, FILE, call, open_journal, outcome, record
 from test_tui_keys import Row, doing, keys_of, press_and_check, start_over
 from textual.pilot import Pilot
 
-from keyhole.core.journal.reader import CallFilter
-from keyhole.core.journal.statistics import statistics
+from keyhole.core.journal.statistics import Group, statistics
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
 from keyhole.core.types.completeness import CallStatus
 from keyhole.core.types.requests import SearchRequest
+from keyhole.core.view.call_filter import CallFilter
 from keyhole.core.view.stats_text import stats_text
+from keyhole.tui.call_log import ConversationRow
 from keyhole.tui.messages import ServerStarted
 from keyhole.tui.screens.references_screen import ReferencesScreen
 from keyhole.tui.screens.replay import ReplayScreen
 from keyhole.tui.screens.stats_screen import StatsScreen
 from keyhole.tui.screens.traffic import SummaryLine, TrafficScreen
+from keyhole.tui.screens.why import MissedScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.call_list import CallList
 from keyhole.tui.widgets.call_view import CallView
-from keyhole.tui.widgets.charts import Chart
+from keyhole.tui.widgets.charts import (
+    Chart,
+    answer_bars,
+    bar_lines,
+    client_bars,
+    conversation_bars,
+    day_bars,
+    slowest_bars,
+    tool_bars,
+    utilisation_bars,
+)
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.reference_list import ReferenceList
 
@@ -55,6 +67,8 @@ TRAFFIC: dict[str, Row] = {
     "f": lambda pilot: not traffic(pilot).follows,
     "space": lambda pilot: traffic(pilot).calls.is_paused,
     "m": lambda pilot: traffic(pilot).calls.marked == {40},
+    "c": lambda pilot: traffic(pilot).calls.is_grouped and isinstance(calls_of(pilot)._rows[0], ConversationRow),
+    "x": lambda pilot: isinstance(pilot.app.screen, MissedScreen),
     "o": doing("j", then=lambda pilot: files(pilot).tab == "Map" and files(pilot).opened),
     "R": lambda pilot: isinstance(pilot.app.screen, ReplayScreen),
     "y": lambda pilot: json.loads(pilot.app.clipboard)["tool"] == "search_code",
@@ -80,14 +94,21 @@ TRAFFIC: dict[str, Row] = {
 STATS: dict[str, Row] = {
     "r": lambda pilot: stats(pilot).statistics is not None,
     "y": lambda pilot: pilot.app.clipboard.startswith("acme: 40 calls, "),
-    "j": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1,
-    "k": doing("j", "j", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1),
-    "down": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1,
-    "up": doing("j", "j", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 1),
-    "G": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y > 1,
+    "enter": lambda pilot: pilot.app.current_mode == "traffic",
+    "right": lambda pilot: stats(pilot).cursor == 6,
+    "right_square_bracket": lambda pilot: stats(pilot).cursor == 6,
+    "left": doing("right", "right", then=lambda pilot: stats(pilot).cursor == 6),
+    "left_square_bracket": doing("right", "right", then=lambda pilot: stats(pilot).cursor == 6),
+    "j": lambda pilot: stats(pilot).cursor == 1,
+    "k": doing("j", "j", then=lambda pilot: stats(pilot).cursor == 1),
+    "down": lambda pilot: stats(pilot).cursor == 1,
+    "up": doing("j", "j", then=lambda pilot: stats(pilot).cursor == 1),
+    "ctrl+d": lambda pilot: stats(pilot).cursor > 5,
+    "ctrl+u": doing("G", then=lambda pilot: 1 < stats(pilot).cursor < len(stats(pilot)._places) - 5),
+    "G": lambda pilot: stats(pilot).bar.filter.startswith("call:"),  # type: ignore[union-attr]
     "end": lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y > 1,
-    "g": doing("G", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 0),
-    "home": doing("G", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == 0),
+    "g": doing("G", then=lambda pilot: stats(pilot).query_one("#charts").scroll_offset.y == stats(pilot).cursor == 0),
+    "home": doing("G", then=lambda pilot: stats(pilot).cursor == 0),
 }
 
 
@@ -114,7 +135,7 @@ def test_every_key_in_stats(agents_service: Service) -> None:
         for key, row in STATS.items():
             await start_over(pilot)
             await press(pilot, "escape", "4")
-            stats(pilot).query_one("#charts").scroll_to(0, 0, animate=False)
+            stats(pilot).action_move_to(0)
             await settle(pilot)
             await press_and_check(pilot, key, row)
 
@@ -125,7 +146,7 @@ def test_no_binding_is_left_out() -> None:
     # Tested in test_tui_keys.py, test_tui_resizing.py and test_tui_views.py.
     elsewhere = {"r", "left_curly_bracket", "right_curly_bracket", "0", "ctrl+d", "ctrl+u"}
     assert (keys_of(TrafficScreen) | keys_of(CallList)) - elsewhere <= set(TRAFFIC)
-    assert keys_of(StatsScreen) - {"ctrl+d", "ctrl+u"} <= set(STATS)
+    assert keys_of(StatsScreen) <= set(STATS)
 
 
 # New calls
@@ -190,7 +211,7 @@ def test_a_filter_is_typed_and_completed(agents_service: Service) -> None:
         assert traffic(pilot).query_one(QueryLine).value == "status:error"
         shown = [found.id for found in calls_of(pilot).calls]
         wanted = CallFilter(status=CallStatus.ERROR)
-        assert shown == [found.id for found in agents_service.journal_reader().calls(wanted)] != []
+        assert shown == [found.id for found in agents_service.journal_reader().calls(wanted.admits)] != []
         await press(pilot, *"x")
         assert "unknown status 'errorx'. Did you mean error?" in str(traffic(pilot).query_one("#problem").render())
         await press(pilot, "ctrl+u", *"nobody_asked_this", "enter")
@@ -356,7 +377,9 @@ def test_columns_stand_below_their_names_even_when_the_size_changed_elsewhere(
     agents_service: Service, width: int
 ) -> None:
     journal = open_journal(agents_service)
-    slow = Started("http", "an-agent-with-a-rather-long-name", "1", "find_broken_links", {}, time.time())
+    slow = Started(
+        "http", "an-agent-with-a-rather-long-name", "1", "find_broken_links", {"path": "docs/intro.md"}, time.time()
+    )
     journal.started(slow)
     journal.ended(slow, Ended(CallStatus.CANCELLED, "", 20_004, tokens=20_003))
     assert journal.flush()
@@ -369,12 +392,76 @@ def test_columns_stand_below_their_names_even_when_the_size_changed_elsewhere(
         # A title starts two cells before the rows.
         names = f"  {calls_of(pilot).border_title}"
         row = rows_of(pilot)[0]
-        assert row[names.index("tool") :].startswith("find_b")
+        assert row[names.index("tool") :].startswith("broken ")
         assert row[names.index("client") :].startswith("an-")
+        assert row[names.index("asked") :].split()[0].endswith("o.md")
         assert row[: names.index("tok") + 3].endswith(" 20,003")
-        assert row[: names.index(" ms") + 3].endswith(" 20,004")
         assert row[names.index("status") :].startswith("✗ cancelled")
-        assert ("find_broken_links" in row) == (width in (80, 160))
+        assert (" ms" in names) == (width == 160)
+        assert " ms" not in names or row[: names.index(" ms") + 3].endswith(" 20,004")
+        # Below the heading of its conversation, what was asked gets the room of the client.
+        await press(pilot, "c")
+        names, (heading, grouped, *_) = f"  {calls_of(pilot).border_title}", rows_of(pilot)
+        assert heading.split(" · ")[1:3] == ["1 call", "20,003 tok"]
+        assert "client" not in names
+        assert grouped[names.index("asked") :].startswith("docs/intro.md")
+        assert grouped[names.index("status") :].startswith("✗ cancelled")
+
+    drive(make_app(agents_service), steps)
+
+
+def test_the_message_of_an_error_is_in_its_row(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, "slash", *"status:error served", "enter")
+        assert all("src/acme/" in row and "✗ error" in row for row in rows_of(pilot)[:3])
+        await pilot.resize_terminal(220, 40)
+        await press(pilot, "c")
+        assert "src/acme/retry.py ✗ src/acme/retry.py is not served" in rows_of(pilot)[1]
+
+    drive(make_app(agents_service), steps)
+
+
+def test_calls_are_grouped_by_conversation_and_the_cursor_skips_headings(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, is_grouped=True)
+        calls = calls_of(pilot)
+        assert [row.conversation.client for row in calls._rows if isinstance(row, ConversationRow)] == [
+            CLIENTS[number] for number in (0, 2, 1)
+        ]
+        assert (calls.highlighted, calls.position) == (1, 0)
+        await press(pilot, "G", "g")
+        assert (calls.highlighted, calls.scroll_offset.y) == (1, 0)
+        await press(pilot, *"j" * 14)
+        assert calls.call
+        # Row 15 is the heading of the next conversation.
+        assert (calls.highlighted, calls.position, calls.call.client) == (16, 14, CLIENTS[2])
+        # A call of this conversation puts it first, and the cursor stays where it is.
+        height = (calls.highlighted or 0) - calls.scroll_offset.y
+        journal, later = open_journal(agents_service), call(41)
+        journal.started(later)
+        journal.ended(later, outcome(41))
+        await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 41)
+        assert calls._rows[0].conversation.client == CLIENTS[2]  # type: ignore[union-attr]
+        assert (calls.highlighted, calls.position) == (2, 1)
+        assert calls.scroll_offset.y == max(0, (calls.highlighted or 0) - height)
+
+    drive(make_app(agents_service), steps)
+
+
+def test_the_story_tells_the_conversation_of_the_call(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, is_grouped=True)
+        await press(pilot, "j", "]", "]", "]")
+        assert traffic(pilot).tab == "Story"
+        lines = text_of(pilot).splitlines()
+        assert lines[0].startswith("claude-code 2.1, stdio: 2026-08-07 ")
+        assert [line[:8] for line in lines[3:]] == [
+            f"{'▸' if number == 37 else ' '} #{number:<5}" for number in range(1, 41, 3)
+        ]
+        record(agents_service, 3, first=42)
+        await wait_until(pilot, lambda pilot: len(calls_of(pilot).calls) == 43)
+        assert len(text_of(pilot).splitlines()) == len(lines) + 1
 
     drive(make_app(agents_service), steps)
 
@@ -431,9 +518,70 @@ def test_the_charts_say_what_keyhole_stats_says(agents_service: Service) -> None
         shown = {chart.id: str(chart.render()) for chart in stats(pilot).query(Chart)}
         lines = shown["answers"].split("\n")
         for line, (word, count) in zip(lines, counted.total.by_completeness, strict=False):
-            assert re.fullmatch(rf" *{word}  █* {count:,} \(\d+%\)", line), line
+            assert re.fullmatch(rf"[▸ ] {word} *█* +{count:,} +\d+% *", line), line
         assert [int(line.split()[-1]) for line in shown["utilisation"].split("\n")] == list(counted.histogram)
-        for chart, groups in [("tools", counted.tools), ("clients", counted.clients)]:
-            assert all(f"{group.tokens:,} in {group.calls}" in shown[chart] for group in groups)
+        for chart, groups in [("tools", counted.tools), ("clients", counted.clients), ("days", counted.days)]:
+            assert all(f"{group.tokens:,} tok" in shown[chart] for group in groups)
+        assert all(f"{told.tokens:,} tok" in shown["conversations"] for told in counted.conversations)
 
     drive(make_app(agents_service), steps)
+
+
+@pytest.mark.parametrize("width", [30, 45, 58, 78, 118, 198])
+def test_figures_are_aligned_at_every_width(agents_service: Service, width: int) -> None:
+    counted = statistics(agents_service.journal_reader().each())
+    for bars_of in (answer_bars, utilisation_bars, tool_bars, client_bars, conversation_bars, day_bars, slowest_bars):
+        bars = bars_of(counted)
+        lines = [line.plain for line in bar_lines(bars, width, cursor=0)]
+        assert all(len(line) <= width for line in lines)
+        # The first figure ends at the same place in each line.
+        after = 3 + min(18, max(len(bar.name) for bar in bars))
+        firsts = [(line, bar.figures[0]) for line, bar in zip(lines, bars, strict=True)]
+        ends = {line.index(figure, after) + len(figure) for line, figure in firsts if width >= 45}
+        assert len(ends) == (width >= 45)
+        assert all(("█" in line) == (bar.amount > 0) for line, bar in zip(lines, bars, strict=True))
+
+
+def most_tokens(groups: Iterable[Group]) -> list[Group]:
+    return sorted(groups, key=lambda group: (-group.tokens, group.name))
+
+
+def test_enter_on_a_bar_shows_those_calls(agents_service: Service) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot)
+        await press(pilot, "4")
+        bars = [chart.bars[number] for chart, number in stats(pilot)._places]
+        counted = stats(pilot).statistics
+        assert counted
+        shares = {chart.id: chart.bars for chart in stats(pilot).query(Chart)}
+        expected = {bar.filter: bar.amount for bar in (*shares["answers"], *shares["utilisation"])}
+        expected |= {f"call:{call.id}": 1 for call in counted.slowest}
+        groups = [*zip(shares["tools"], most_tokens(counted.tools), strict=True)]
+        groups += [*zip(shares["clients"], most_tokens(counted.clients), strict=True)]
+        expected |= {bar.filter: group.calls for bar, group in groups}
+        for number, bar in enumerate(bars):
+            if bar.filter in expected and number in (0, 8, 16, 20, len(bars) - 1):
+                await press(pilot, "4")
+                stats(pilot)._move_to(number)
+                await press(pilot, "enter")
+                assert traffic(pilot).query_one(QueryLine).value == bar.filter
+                assert len(calls_of(pilot).calls) == expected[bar.filter], bar.filter
+                assert calls_of(pilot).has_focus
+
+    drive(make_app(agents_service), steps)
+
+
+def test_older_calls_are_read_from_the_journal(agents_service: Service) -> None:
+    app = make_app(agents_service)
+    app.calls._most = 10
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 10)
+        app.open_calls("conversation:38 tool:read")
+        await settle(pilot)
+        wanted = [number for number in range(38, 0, -3) if number % 4 == 2]
+        assert [call.id for call in calls_of(pilot).calls] == wanted
+        await press(pilot, "slash", "ctrl+u", "enter")
+        assert len(calls_of(pilot).calls) == 10
+
+    drive(app, steps)

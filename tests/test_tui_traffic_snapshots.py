@@ -23,7 +23,7 @@ from driving import (
     wait_until,
     watch,
 )
-from recorded_calls import NOON, call, open_journal, record
+from recorded_calls import NOON, call, open_journal, record, record_talk
 from test_tui_snapshots import Compare, State, Steps, check
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -43,6 +43,7 @@ from keyhole.tui.search_state import SearchState
 from keyhole.tui.server_state import ServerPhase
 from keyhole.tui.widgets.charts import Chart
 from keyhole.tui.widgets.lens_line import LensLine
+from keyhole.tui.widgets.line_view import LineView
 
 ADDRESS = "http://127.0.0.1:7777/mcp"
 TAKEN = PortError("cannot listen on 127.0.0.1:7777 (Address already in use)", ErrorKind.TAKEN_PORT)
@@ -154,6 +155,92 @@ STATES = {
     "lens-whole": State(seen_through("a"), lambda pilot: "delivers the full answer" in str(lens_line(pilot).render())),
     "lens-narrow": State(seen_through("A", "enter"), lambda pilot: lens_line(pilot).has_class("-overflow"), MIDDLE),
 }
+
+
+# Conversations, and why a file was missed.
+
+
+def talked(*keys: str) -> Steps:
+    async def steps(pilot: Pilot[None]) -> None:
+        await watch(pilot, 9, is_grouped=True)
+        await press(pilot, *keys)
+
+    return steps
+
+
+def missed(*keys: str) -> Steps:
+    async def steps(pilot: Pilot[None]) -> None:
+        await talked(*keys, "j", "x")(pilot)
+        pilot.app.screen.query_one(Input).value = "src/acme/client.py"
+        await settle(pilot)
+
+    return steps
+
+
+def missed_text_of(pilot: Pilot[None]) -> str:
+    return pilot.app.screen.query_one(LineView).document.text
+
+
+def is_grouped(pilot: Pilot[None]) -> bool:
+    return len(calls_of(pilot)._rows) == 11
+
+
+WIDE, LEAST = (200, 40), (60, 16)
+TALK_STATES = {
+    "talk": State(talked(), is_grouped),
+    "talk-wide": State(talked("j"), is_grouped, WIDE),
+    "talk-by-time-wide": State(talked("c"), lambda pilot: not traffic(pilot).calls.is_grouped, WIDE),
+    "talk-narrow": State(talked(), is_grouped, MIDDLE),
+    "talk-least": State(talked(), is_grouped, LEAST),
+    "talk-light": State(talked("j", "t"), lambda pilot: pilot.app.theme == "keyhole-light"),
+    "talk-filtered": State(
+        talked("slash", *"wasted", "enter"), lambda pilot: [call.id for call in calls_of(pilot).calls] == [8, 6, 1]
+    ),
+    "story": State(talked("j", *"]]]"), lambda pilot: "↻ repeated, as #2" in text_of(pilot)),
+    "story-wide": State(talked("j", *"]]]"), lambda pilot: "≡ already read in #5" in text_of(pilot), WIDE),
+    "story-narrow-light": State(
+        talked("j", *"]]]", "enter", "t"), lambda pilot: pilot.app.theme == "keyhole-light", MIDDLE
+    ),
+    "missed": State(missed(), lambda pilot: "this page has results 1-2" in missed_text_of(pilot)),
+    "missed-narrow": State(missed(), lambda pilot: "Shown with (checked now)" in missed_text_of(pilot), MIDDLE),
+    "missed-light": State(missed("t"), lambda pilot: pilot.app.theme == "keyhole-light"),
+    "missed-least": State(
+        missed(), lambda pilot: "Shown by other calls of this conversation" in missed_text_of(pilot), LEAST
+    ),
+    "missed-nothing-typed": State(talked("x"), lambda pilot: "which parameters show it" in missed_text_of(pilot)),
+    "talk-stats": State(talked("4", "right", "right", "right"), lambda pilot: stats(pilot).cursor == 20),
+    "talk-stats-wide": State(talked("4", "G"), lambda pilot: stats(pilot).bar is not None, WIDE),
+    "talk-stats-least": State(
+        talked("4", "right", "right", "right", "right"), lambda pilot: stats(pilot).cursor == 22, LEAST
+    ),
+    "talk-of-a-bar": State(
+        talked("4", *["right"] * 4, "enter"), lambda pilot: [call.id for call in calls_of(pilot).calls] == [7, 3]
+    ),
+}
+
+
+@pytest.fixture
+def talk_service(unasked_service: Service) -> Service:
+    record_talk(unasked_service)
+    return unasked_service
+
+
+@pytest.mark.parametrize("name", TALK_STATES)
+def test_talk(talk_service: Service, snap_compare: Compare, name: str) -> None:
+    check(make_app(talk_service), snap_compare, TALK_STATES[name])
+
+
+@pytest.mark.parametrize("name", ["talk", "story", "missed", "talk-stats"])
+def test_talk_without_colour(
+    talk_service: Service, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    state = TALK_STATES[name]
+    check(
+        make_app(talk_service),
+        snap_compare,
+        replace(state, fact=lambda pilot: pilot.app.no_color and state.fact(pilot)),
+    )
 
 
 def lens_line(pilot: Pilot[None]) -> LensLine:

@@ -128,6 +128,7 @@ class Explorer(App[None]):
         # What to mark in that file, if a search found it.
         self.wanted_marks: Marks | None = None
         self.wanted_search: SearchState | None = None
+        self.wanted_calls: str | None = None
         # The workspaces of this run, if the user can go to others, and what to say about the one that was left.
         self.workspaces: Workspaces | None = None
         self.start_notice = ""
@@ -461,6 +462,11 @@ class Explorer(App[None]):
         """Run a search on the Explore screen."""
         self.wanted_search = search
         self._go_to("explore")
+
+    def open_calls(self, line: str) -> None:
+        """Show the calls that match a filter on the Traffic screen."""
+        self.wanted_calls = line
+        self._go_to("traffic")
 
     def _go_to(self, mode: str) -> None:
         """Show a screen with what was requested of it."""

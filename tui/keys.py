@@ -197,7 +197,9 @@ TRAFFIC: Keys = [
     _shown("follow", "f", "follow", "Follow", "Follow the newest call"),
     _shown("pause", "space", "pause", "Pause", "Pause or resume the list"),
     _shown("mark", "m", "mark", "Mark", "Mark or unmark this call"),
+    _shown("group", "c", "group", "Group", "Show the calls by conversation, or all by time"),
     _shown("open", "o", "open", "Open", "Open this call in Explore, Files or References"),
+    _shown("explain", "x", "missed", "Explain", "Explain why the agent did not see a file"),
     _shown("replay", "R", "replay", "Replay", "Replay this call with the same or other parameters"),
     _copy("Copy the text of this tab"),
     _COPY_CALL,
@@ -210,9 +212,16 @@ TRAFFIC: Keys = [
     _BACK,
 ]
 STATS: Keys = [
+    _select("Show calls", "Show the calls of the bar in Traffic"),
+    _shown("next-chart", "right,right_square_bracket", "chart(1)", "Chart", "Go to the next chart"),
+    _shown("previous-chart", "left,left_square_bracket", "chart(-1)", "Chart", "Go to the previous chart"),
     _shown("refresh", "r", "count", "Count", "Count the calls again"),
     _copy("Copy the figures as text"),
-    *_SCROLLING,
+    _quiet("down", "j,down", "move(1)", "Next", "Go to the next bar"),
+    _quiet("up", "k,up", "move(-1)", "Previous", "Go to the previous bar"),
+    *_half_pages("move_half"),
+    _quiet("first", "g,home", "move_to(0)", "Go first", "Go to the first bar"),
+    _quiet("last", "G,end", "move_to(-1)", "Go last", "Go to the last bar"),
 ]
 
 # Panes.
@@ -342,6 +351,7 @@ PANES_OF: dict[str, tuple[str, ...]] = {
 DIALOGS: dict[str, Keys] = {
     "Help": HELP,
     "Explain ranking": EXPLAIN,
+    "Explain missed file": EXPLAIN,
     "Text": TEXT,
     "Replay": REPLAY,
     "Similar code": [*SIMILAR, *SIMILAR_LIST],

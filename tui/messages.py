@@ -9,7 +9,6 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.notes import IndexMessage
 from keyhole.core.types.index import IndexReport, Status
 from keyhole.core.types.inventory import Inventory, Progress
-from keyhole.core.types.results import Explanation
 from keyhole.core.types.syntax import Outline
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
+    from keyhole.core.types.calls import Call
     from keyhole.core.view.lists.listing import ListView
     from keyhole.core.view.lists.relation_results import RelationResults
     from keyhole.tui.answer import Answer
@@ -180,10 +180,10 @@ class CallersFound(Message):
 
 @dataclass
 class Explained(Message):
-    """The explanation of a file's rank is ready."""
+    """The explanation of a file is ready."""
 
     number: int
-    explanation: Explanation | KeyholeError
+    explanation: str | KeyholeError
 
 
 @dataclass
@@ -227,6 +227,14 @@ class StatisticsCounted(Message):
     """The statistics of all calls are ready."""
 
     statistics: "Statistics | KeyholeError"
+
+
+@dataclass
+class OlderCallsFound(Message):
+    """Calls of the journal that Traffic no longer keeps, but that its filter admits, with their conversations."""
+
+    line: str
+    calls: "list[Call]"
 
 
 @dataclass

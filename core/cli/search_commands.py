@@ -87,6 +87,27 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unp
         exit_with_nothing()
 
 
+@click.command()
+@click.argument("call", type=int)
+@click.argument("path")
+@with_options(root_option, json_option)
+def missed(call: int, path: str, root: Path, *, as_json: bool) -> None:
+    """Explain why an agent did not see PATH in the answer to CALL, and what would have shown it.
+
+    CALL is the number of a call in the explorer's Traffic.
+    """
+    from keyhole.core.missed.missed_file import TakenBy, missed_file
+    from keyhole.core.missed.missed_text import missed_facts, missed_text
+    from keyhole.core.service import Service
+
+    service = Service.open(root)
+    refresh_index(service)
+    found = missed_file(service, call, path)
+    print_json(missed_facts(found)) if as_json else print_text(missed_text(found))
+    if found.taken_by != TakenBy.NOTHING:
+        exit_with_nothing()
+
+
 def _filtered(query: str, options: FilterOptions) -> SearchRequest:
     return SearchRequest(
         query,
@@ -102,4 +123,4 @@ def _filtered(query: str, options: FilterOptions) -> SearchRequest:
     )
 
 
-COMMANDS = (search, explain)
+COMMANDS = (search, explain, missed)

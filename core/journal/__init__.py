@@ -11,9 +11,9 @@ How to follow it (`JournalReader` in reader.py; from any thread, but one at a ti
 - `changes.is_reset`: discard what you have (it is the first poll, or the journal was cleared).
 - `changes.has_more`: poll again immediately. A poll returns at most 1,000 calls.
 - A pending call whose process has ended will never end: `is_lost(call)` returns True for it.
-- `CallFilter(...).admits(call)` decides what a filter shows; `reader.calls(CallFilter(...), before=id)` pages back
-  through older calls, newest first; `reader.whole(id)` returns the arguments, the exact answer and the effect of the
-  budget; `reader.each()` streams every call, for `statistics` in statistics.py.
+- `reader.calls(CallFilter(...).admits, before=id)` pages back through older calls that a filter admits
+  (`core/view/call_filter.py`), newest first; `reader.whole(id)` returns the arguments, the exact answer and the effect
+  of the budget; `reader.each()` streams every call, for `statistics` in statistics.py and `conversations` in story.py.
 - If there is no journal yet, everything is empty, and `poll` finds the journal when it exists.
 - A journal that cannot be read raises StoreError.
 """

@@ -2,6 +2,8 @@
 
 Version 1: calls; their answers in a table of their own, so that lists do not read them; and a counter of changes that
 only grows, with a random number that identifies the journal.
+Version 2: calls have a session, so that they can be grouped by conversation, and the files that their answers show, so
+that follow-ups and repeated reads can be found.
 """
 
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from keyhole.core.index.location import JOURNAL_FILE, JOURNAL_LOCK_FILE
 from keyhole.core.index.private_files import PRIVATE_FILE, create_private_file, make_private_folder
 from keyhole.core.types.calls import Call
 
-VERSION = 1
+VERSION = 2
 APPLICATION_ID = 0x4B484A4C
 _LARGEST_LOG = 4_000_000
 _PATIENCE = 2.0
@@ -39,7 +41,9 @@ CREATE TABLE call (
     budget INTEGER NOT NULL,
     utilisation REAL NOT NULL,
     response_bytes INTEGER NOT NULL,
-    note TEXT NOT NULL
+    note TEXT NOT NULL,
+    session TEXT NOT NULL DEFAULT '',
+    shown TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX call_by_change ON call (change);
 CREATE TABLE answer (
@@ -49,6 +53,10 @@ CREATE TABLE answer (
 );
 CREATE TABLE counter (journal INTEGER NOT NULL, value INTEGER NOT NULL);
 INSERT INTO counter (journal, value) VALUES (abs(random()), 0);
+"""
+_ADDED_IN_2 = """
+ALTER TABLE call ADD COLUMN session TEXT NOT NULL DEFAULT '';
+ALTER TABLE call ADD COLUMN shown TEXT NOT NULL DEFAULT '';
 """
 CALL_COLUMNS = tuple(column.name for column in fields(Call))
 
@@ -122,6 +130,7 @@ def _opened(path: Path, busy_ms: int, *, is_writer: bool) -> apsw.Connection:
         if is_writer and not db.pragma("user_version"):
             _create(db)
         _check(db, path)
+        _migrate(db)
         db.pragma("journal_size_limit", _LARGEST_LOG)
         db.pragma("synchronous", "normal")
         db.pragma("foreign_keys", True)
@@ -138,6 +147,16 @@ def _create(db: apsw.Connection) -> None:
         db.execute(_TABLES)
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", VERSION)
+
+
+def _migrate(db: apsw.Connection) -> None:
+    """Bring an older journal up to date; servers of an older version that have it open can still write to it."""
+    if int(db.pragma("user_version")) < VERSION and not db.readonly("main"):
+        with transaction(db):
+            # Another process may have been first.
+            if int(db.pragma("user_version")) < VERSION:
+                db.execute(_ADDED_IN_2)
+                db.pragma("user_version", VERSION)
 
 
 def _check(db: apsw.Connection, path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ import apsw
 from keyhole.core.errors import ErrorKind, StoreError, UnwritableStoreError
 from keyhole.core.index.connection import system_problem
 from keyhole.core.index.location import JOURNAL_FILE
-from keyhole.core.journal.file import CALL_COLUMNS, Identity, identity, open_for_reading
+from keyhole.core.journal.file import CALL_COLUMNS, VERSION, Identity, identity, open_for_reading
 from keyhole.core.processes import is_running
 from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus
@@ -38,8 +38,12 @@ _STATUS = f"""CASE
     WHEN status = 'truncated' THEN coalesce({_OLD_ANSWER}, 'left out')
     WHEN status = 'error' AND note = 'cancelled' THEN 'cancelled'
     ELSE status END"""
-_COLUMNS = ", ".join(_STATUS if column == "status" else column for column in CALL_COLUMNS)
-_SELECT = f"SELECT {_COLUMNS} FROM call "  # noqa: S608  # the columns are ours
+# The message of a failed call is its answer; lists need only the start of it.
+_PROBLEM = """CASE WHEN status = 'error'
+    THEN (SELECT substr(response, 1, 1000) FROM answer WHERE call_id = call.id) END"""
+_COMPUTED = {"status": _STATUS, "problem": _PROBLEM}
+# A journal that can't be written stays as it is, without these columns.
+_SINCE_2 = {"session": "''", "shown": "''"}
 _ANSWER = "SELECT response, truncation FROM answer WHERE call_id = ?"
 
 
@@ -71,30 +75,6 @@ class WholeCall:
     truncation: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class CallFilter:
-    """A filter for calls; its conditions are combined with AND. `text` is searched in tool, client and arguments."""
-
-    tool: str = ""
-    client: str = ""
-    status: CallStatus | None = None
-    text: str = ""
-
-    def admits(self, call: Call) -> bool:
-        """Return whether a call matches the filter."""
-        return (
-            self.tool in ("", call.tool)
-            and self.client in ("", call.client)
-            and self.status in (None, status_now(call))
-            and (not self.text or self.text.casefold() in _searched(call))
-        )
-
-
-def _searched(call: Call) -> str:
-    arguments = json.dumps(call.parameters, ensure_ascii=False)
-    return f"{call.tool} {call.client} {arguments}".casefold()
-
-
 def status_now(call: Call) -> CallStatus:
     """Return the status to show: a pending call whose process is gone is lost."""
     return CallStatus.LOST if is_lost(call) else call.status
@@ -115,6 +95,7 @@ class JournalReader:
         self._db: apsw.Connection | None = None
         self._opened: Identity | None = None
         self._journal = 0
+        self._select = ""
         # The last mark without anything after it, and the version of the file at that time.
         self._end: tuple[Mark, int] | None = None
 
@@ -128,18 +109,20 @@ class JournalReader:
             if since is not None and (since, version) == self._end:
                 return Changes((), since)
             after = since.change if since is not None and not is_reset else self._beginning(db)
-            found = _calls(db, "WHERE change > ? ORDER BY change LIMIT ?", after, _MOST_AT_ONCE)
+            found = self._calls(db, "WHERE change > ? ORDER BY change LIMIT ?", after, _MOST_AT_ONCE)
             mark = Mark(self._journal, found[-1].change if found else after)
             has_more = len(found) == _MOST_AT_ONCE
             if not has_more:
                 self._end = mark, version
             return Changes(tuple(found), mark, is_reset, has_more)
 
-    def calls(self, wanted: CallFilter = CallFilter(), *, before: int | None = None, limit: int = 200) -> list[Call]:  # noqa: B008  # frozen
-        """Return calls that match a filter, newest first, starting before an id."""
+    def calls(
+        self, admits: Callable[[Call], bool] = lambda _: True, *, before: int | None = None, limit: int = 200
+    ) -> list[Call]:
+        """Return calls that a filter admits, newest first, starting before an id."""
         found: list[Call] = []
         for call in self._each("WHERE id < ? ORDER BY id DESC", 2**62 if before is None else before):
-            if wanted.admits(call):
+            if admits(call):
                 found.append(call)
                 if len(found) == limit:
                     break
@@ -152,7 +135,7 @@ class JournalReader:
     def whole(self, call_id: int) -> WholeCall | None:
         """Return one call with its answer, or None if it was deleted."""
         with self._reading() as db:
-            found = _calls(db, "WHERE id = ?", call_id) if db else []
+            found = self._calls(db, "WHERE id = ?", call_id) if db else []
             if db is None or not found:
                 return None
             response, truncation = next(iter(db.execute(_ANSWER, (call_id,))), (b"", ""))
@@ -169,8 +152,11 @@ class JournalReader:
 
     def _each(self, where: str, value: float) -> Iterator[Call]:
         with self._reading() as db:
-            for row in db.execute(_SELECT + where, (value,)) if db else ():
+            for row in db.execute(self._select + where, (value,)) if db else ():
                 yield _call(row)
+
+    def _calls(self, db: apsw.Connection, where: str, *values: int) -> list[Call]:
+        return [_call(row) for row in db.execute(self._select + where, values)]
 
     def _beginning(self, db: apsw.Connection) -> int:
         """Return the change to start after, so that one poll returns the newest calls."""
@@ -203,14 +189,19 @@ class JournalReader:
         if now is not None and self._db is None:
             self._db = open_for_reading(self._folder, busy_ms=_BUSY_MS)
             self._journal = int(self._db.execute("SELECT journal FROM counter").get)
+            self._select = _selection(int(self._db.pragma("user_version")))
         self._opened = now
         return self._db
 
 
-def _calls(db: apsw.Connection, where: str, *values: int) -> list[Call]:
-    return [_call(row) for row in db.execute(_SELECT + where, values)]
+def _selection(version: int) -> str:
+    """Return the start of a statement that reads calls from a journal of a version."""
+    computed = _COMPUTED if version >= VERSION else _COMPUTED | _SINCE_2
+    columns = ", ".join(computed.get(column, column) for column in CALL_COLUMNS)
+    return f"SELECT {columns} FROM call "  # noqa: S608  # the columns are ours
 
 
 def _call(row: tuple[Any, ...]) -> Call:
     facts = dict(zip(CALL_COLUMNS, row, strict=True))
-    return Call(**facts | {"status": CallStatus(facts["status"])})
+    problem = (facts["problem"] or b"").decode("utf-8", "replace")
+    return Call(**facts | {"status": CallStatus(facts["status"]), "problem": problem})

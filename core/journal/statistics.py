@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from heapq import nlargest
 from math import ceil
 
+from keyhole.core.journal.local_time import local_day, local_hour
 from keyhole.core.journal.reader import status_now
+from keyhole.core.journal.story import Conversation, conversations
 from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus, Completeness
 
@@ -54,13 +56,19 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Figures for all calls, by tool and by client (most calls first), and a histogram of utilisation from 0-10% up."""
+    """Figures for all calls, by tool and by client (most calls first), and a histogram of utilisation from 0-10% up.
+
+    Hours, days and conversations are in the order of time; hours and days without calls are left out.
+    """
 
     total: Group
     tools: tuple[Group, ...]
     clients: tuple[Group, ...]
     histogram: tuple[int, ...]
     slowest: tuple[Call, ...]
+    hours: tuple[Group, ...]
+    days: tuple[Group, ...]
+    conversations: tuple[Conversation, ...]
     first: float
     last: float
 
@@ -74,10 +82,17 @@ def statistics(calls: Iterable[Call]) -> Statistics:
         tools=_groups(counted, lambda call: call.tool),
         clients=_groups(counted, lambda call: call.client),
         histogram=_histogram(call.utilisation for call in ended if call.budget),
+        hours=_by_time(counted, local_hour),
+        days=_by_time(counted, local_day),
+        conversations=tuple(conversations(counted)),
         slowest=tuple(nlargest(_SLOWEST, ended, key=lambda call: (call.ms, -call.id))),
         first=min((call.started for call in counted), default=0.0),
         last=max((call.started for call in counted), default=0.0),
     )
+
+
+def _by_time(calls: Iterable[Call], name_of: Callable[[float], str]) -> tuple[Group, ...]:
+    return tuple(sorted(_groups(calls, lambda call: name_of(call.started)), key=lambda group: group.name))
 
 
 def percentile(values: Sequence[float], share: float) -> float:

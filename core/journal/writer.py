@@ -5,7 +5,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -15,11 +15,14 @@ import apsw
 from keyhole.core.index.connection import transaction
 from keyhole.core.journal.file import Identity, delete, identity, open_for_writing
 from keyhole.core.masking import mask_text
+from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.completeness import CallStatus
 
 log = logging.getLogger("keyhole.journal")
 
 LONGEST_ARGUMENTS = 100_000
+# Enough files of an answer to find out which calls follow it.
+_MOST_SHOWN = 200
 # The queue is limited; calls beyond this are not recorded.
 _MOST_WAITING = 256
 _MOST_AT_ONCE = 64
@@ -38,6 +41,7 @@ class Started:
     tool: str
     arguments: Mapping[str, object]
     at: float = field(default_factory=time.time)
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Ended:
     utilisation: float = 0.0
     note: str = ""
     truncation: Mapping[str, object] | None = None
+    shown: Sequence[ShownLines] = ()
 
 
 _Event = tuple[Started, Ended | None]
@@ -219,11 +224,11 @@ def _insert(db: apsw.Connection, call: Started, change: int) -> int:
     arguments = json.dumps(_masked(call.arguments))
     kept = arguments if len(arguments) <= LONGEST_ARGUMENTS else ""
     names = map(mask_text, (call.client, call.client_version, call.tool))
-    facts = (change, call.at, os.getpid(), call.transport, *names, kept)
+    facts = (change, call.at, os.getpid(), call.transport, *names, kept, call.session)
     db.execute(
-        """INSERT INTO call (change, started, process, transport, client, client_version, tool, arguments, status, ms,
-            tokens, budget, utilisation, response_bytes, note)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, 0, 0, 0, '')""",
+        """INSERT INTO call (change, started, process, transport, client, client_version, tool, arguments, session,
+            status, ms, tokens, budget, utilisation, response_bytes, note)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, 0, 0, 0, '')""",
         facts,
     )
     return db.last_insert_rowid()
@@ -244,7 +249,7 @@ def _finish(db: apsw.Connection, call_id: int, outcome: Ended, change: int) -> N
     response = outcome.response.encode("utf-8", "surrogatepass")
     db.execute(
         """UPDATE call SET change = ?, status = ?, ms = ?, tokens = ?, budget = ?, utilisation = ?, response_bytes = ?,
-            note = ? WHERE id = ?""",
+            note = ?, shown = ? WHERE id = ?""",
         (
             change,
             str(outcome.status),
@@ -254,6 +259,7 @@ def _finish(db: apsw.Connection, call_id: int, outcome: Ended, change: int) -> N
             outcome.utilisation,
             len(response),
             outcome.note,
+            _shown_json(outcome.shown),
             call_id,
         ),
     )
@@ -262,3 +268,8 @@ def _finish(db: apsw.Connection, call_id: int, outcome: Ended, change: int) -> N
         "INSERT OR REPLACE INTO answer (call_id, response, truncation) VALUES (?, ?, ?)",
         (call_id, response, truncation),
     )
+
+
+def _shown_json(shown: Sequence[ShownLines]) -> str:
+    rows = [(mask_text(part.path), *((part.first, part.last, part.version) if part.last else ())) for part in shown]
+    return json.dumps(rows[:_MOST_SHOWN]) if rows else ""

@@ -8,7 +8,7 @@ from keyhole.core.suggest import did_you_mean, suggest_inside
 from keyhole.core.types.choices import Role
 from keyhole.core.types.files import Candidate, Skip
 from keyhole.core.types.requests import Query
-from keyhole.core.types.results import Explanation
+from keyhole.core.types.results import DroppedBy, Explanation
 
 
 def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: str, line: int | None) -> Explanation:
@@ -20,13 +20,14 @@ def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: 
     store = engine.store
     file_id = store.file_id(path)
     if file_id is None:
-        return Explanation(path, _not_indexed(store, path, found))
+        return Explanation(path, _not_indexed(store, path, found), dropped_by=DroppedBy.INDEX)
     role = store.roles_of([path])[path]
     if dropped := _filtered_out(store, query, file_id) or _wrong_role(query, role) or _wrong_change(query, path):
-        return Explanation(path, dropped, role=role)
+        parameter, verdict = dropped
+        return Explanation(path, verdict, role=role, dropped_by=DroppedBy.FILTER, parameter=parameter)
     place = engine.place(query, path, line)
     if place is None:
-        return Explanation(path, _no_match(store, query, path, line), role=role)
+        return Explanation(path, _no_match(store, query, path, line), role=role, dropped_by=DroppedBy.MATCHING)
     rank, total, hit = place
     page = (rank - 1) // query.limit + 1
     verdict = (
@@ -48,7 +49,11 @@ def _not_indexed(store: SearchStore, path: str, found: Candidate | Skip | None) 
     return "not indexed yet"
 
 
-def _filtered_out(store: SearchStore, query: Query, file_id: int) -> str:
+# The parameter of a filter that drops a file, and a sentence about it; None if the filters admit the file.
+Drop = tuple[str, str] | None
+
+
+def _filtered_out(store: SearchStore, query: Query, file_id: int) -> Drop:
     chunks = store.chunks_of_file(file_id)
     for name, only in (
         ("path", Query(query.text, path=query.path)),
@@ -57,25 +62,25 @@ def _filtered_out(store: SearchStore, query: Query, file_id: int) -> str:
     ):
         scope = chunk_scope(store, only)
         if not scope.is_open and not any(scope.admits(file_id, chunk.definitions) for chunk in chunks):
-            return f"filtered out by {name}={getattr(query, name)}"
-    return ""
+            return name, f"filtered out by {name}={getattr(query, name)}"
+    return None
 
 
-def _wrong_role(query: Query, role: Role) -> str:
-    for parameter, only in (
-        (f"role={query.role}", Query(query.text, role=query.role)),
-        ("include_tests=false", Query(query.text, include_tests=query.include_tests)),
+def _wrong_role(query: Query, role: Role) -> Drop:
+    for name, value, only in (
+        ("role", query.role, Query(query.text, role=query.role)),
+        ("include_tests", "false", Query(query.text, include_tests=query.include_tests)),
     ):
         if role not in admitted_roles(only):
-            return f"filtered out by {parameter}: the role of the file is {role}"
-    return ""
+            return name, f"filtered out by {name}={value}: the role of the file is {role}"
+    return None
 
 
-def _wrong_change(query: Query, path: str) -> str:
+def _wrong_change(query: Query, path: str) -> Drop:
     if query.changed is None or query.changed.admits(path):
-        return ""
+        return None
     has_changed = "has not changed" if query.changed.is_wanted else "has changed"
-    return f"filtered out by changed={query.changed}: the file {has_changed} since the last commit"
+    return "changed", f"filtered out by changed={query.changed}: the file {has_changed} since the last commit"
 
 
 def _no_match(store: SearchStore, query: Query, path: str, line: int | None) -> str:

@@ -7,6 +7,16 @@ from keyhole.core.types.completeness import CallStatus
 
 
 @dataclass(frozen=True, slots=True)
+class ShownLines:
+    """What an answer shows of a file: its name, and of a read the lines; `version` identifies the file's content."""
+
+    path: str
+    first: int = 0
+    last: int = 0
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call of an agent as the journal stores it, without the answer.
 
@@ -31,6 +41,17 @@ class Call:
     response_bytes: int = 0
     # A code: why the budget took something, as `truncation_info` names it. Never a sentence.
     note: str = ""
+    # Identifies the connection of the client; empty over HTTP, which has no sessions, and in journals of 0.1.0.
+    session: str = ""
+    # The files that the answer shows, as JSON; empty if they were not recorded.
+    shown: str = ""
+    # The start of the message, if the call failed.
+    problem: str = ""
+
+    @property
+    def shown_lines(self) -> list[ShownLines]:
+        """The files that the answer shows."""
+        return [ShownLines(*row) for row in json.loads(self.shown)] if self.shown else []
 
     @property
     def parameters(self) -> dict[str, object]:

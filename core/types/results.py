@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from keyhole.core.masking import Mask
 from keyhole.core.notes import Note
@@ -172,9 +173,20 @@ class SearchResult:
         )
 
 
+class DroppedBy(StrEnum):
+    """The step of a search that drops a file."""
+
+    INDEX = "index"
+    FILTER = "filter"
+    MATCHING = "matching"
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a file has its rank in an answer; `rank` is 0 if the file is not in it."""
+    """Why a file has its rank in an answer; `rank` is 0 if the file is not in it, and `dropped_by` says where it ended.
+
+    `parameter` is the filter that dropped it, if one did.
+    """
 
     path: str
     verdict: str
@@ -185,3 +197,5 @@ class Explanation:
     masked: tuple[Mask, ...] = ()
     # The role of the file; empty if it is not indexed.
     role: str = ""
+    dropped_by: DroppedBy | None = None
+    parameter: str = ""

@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 
 from keyhole.core.journal.reader import status_now
 from keyhole.core.journal.statistics import BINS, Group, Statistics
+from keyhole.core.journal.story import Conversation
 from keyhole.core.types.calls import Call
 from keyhole.core.untrusted_text import middle_cut
 from keyhole.core.view.text import count_of, json_line, name_text, one_line
 
 _BAR = 40
 _MOST_GROUPS = 20
+_MOST_DAYS, _MOST_HOURS = 14, 24
 _NAME_WIDTH = 20
 _LONGEST_ARGUMENTS = 60
 
@@ -34,6 +36,12 @@ def stats_text(found: Statistics, project: str) -> str:
         *_table("Tool", found.tools),
         "",
         *_table("Client", found.clients),
+        "",
+        *_table("Day", found.days[-_MOST_DAYS:]),
+        "",
+        *_table("Hour", found.hours[-_MOST_HOURS:]),
+        "",
+        *_conversation_lines(found.conversations),
         "",
         *_slowest_lines(found.slowest),
     ]
@@ -60,6 +68,22 @@ def stats_facts(found: Statistics, project: str) -> dict[str, object]:
         "utilisation_histogram": list(found.histogram),
         "tools": [asdict(group) for group in found.tools],
         "clients": [asdict(group) for group in found.clients],
+        "days": [asdict(group) for group in found.days],
+        "hours": [asdict(group) for group in found.hours],
+        "conversations": [
+            {
+                "first_call": told.id,
+                "client": told.client,
+                "first": moment(told.first),
+                "last": moment(told.last),
+                "calls": len(told.steps),
+                "tokens": told.tokens,
+                "errors": told.errors,
+                "wasted_calls": len(told.wasted),
+                "wasted_tokens": told.wasted_tokens,
+            }
+            for told in found.conversations
+        ],
         "slowest": [
             {
                 "id": call.id,
@@ -120,6 +144,17 @@ def _table(title: str, groups: Sequence[Group]) -> list[str]:
     ]
     more = len(groups) - _MOST_GROUPS
     return [head, *lines, *([f"{more:,} more: use --json"] if more > 0 else [])]
+
+
+def _conversation_lines(conversations: Sequence[Conversation]) -> list[str]:
+    head = f"{'Conversation':<{_NAME_WIDTH}}{'calls':>8}{'tokens':>11}{'wasted':>9}{'errors':>8}  from call"
+    lines = [
+        f"{name_text(told.client, _NAME_WIDTH - 1):<{_NAME_WIDTH}}{len(told.steps):>8,}{told.tokens:>11,}"
+        f"{told.wasted_tokens:>9,}{told.errors:>8,}  #{told.id}, {moment(told.first)}"
+        for told in conversations[-_MOST_GROUPS:]
+    ]
+    more = len(conversations) - _MOST_GROUPS
+    return [head, *lines, *([f"{more:,} older: use --json"] if more > 0 else [])]
 
 
 def _slowest_lines(calls: Sequence[Call]) -> list[str]:

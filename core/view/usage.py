@@ -1,7 +1,7 @@
 """What the budget did to a view, for the log and for the server that records the call."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 # The explorer draws its gauge before it needs any of these.
 if TYPE_CHECKING:
+    from keyhole.core.types.calls import ShownLines
     from keyhole.core.types.completeness import Completeness
     from keyhole.core.view.budget.sizes import TruncationInfo
     from keyhole.core.view.writing import View
@@ -25,10 +26,11 @@ _seen: ContextVar["list[Usage] | None"] = ContextVar("seen", default=None)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one view lacks, and what its budget did to it."""
+    """What one view lacks, what its budget did to it, and which files it shows."""
 
     completeness: "Completeness"
     info: "TruncationInfo"
+    shown: "Sequence[ShownLines]" = ()
 
 
 @contextmanager
@@ -55,13 +57,15 @@ class MaskedFormatter(logging.Formatter):
 class Metrics:
     """Records every view."""
 
-    def record(self, tool: str, subject: str, view: "View") -> None:
-        """Pass a view's usage on, and log a view that is nearly full or lacks something."""
+    def record(
+        self, tool: str, subject: str, view: "View", shown: "Callable[[], Sequence[ShownLines]]" = tuple
+    ) -> None:
+        """Pass a view's usage on, and log a view that is nearly full or lacks something; `shown` lists its files."""
         from keyhole.core.masking import mask_text
 
         seen = _seen.get()
         if seen is not None:
-            seen.append(Usage(view.completeness, view.truncation))
+            seen.append(Usage(view.completeness, view.truncation, shown()))
         _log(tool, mask_text(subject)[:_QUERY_SHOWN], view, utilisation(view.truncation))
 
 

@@ -381,13 +381,14 @@ class ExploreScreen(RememberedQueriesScreen):
 
     def action_why(self) -> None:
         """Explain the rank of the result under the cursor."""
-        from keyhole.tui.screens.why import WhyScreen
+        from keyhole.tui.screens.why import WhyScreen, explain_rank
 
         if self.answer and self.explorer.service:
             row = self.row
             place = f"{row.hit.path}:{row.hit.line}" if row else ""
             paths = [file.path for file in self.explorer.inventory.files]
-            self.app.push_screen(WhyScreen(self.explorer.service, self.answer.request, place, paths))
+            explain = partial(explain_rank, self.explorer.service, self.answer.request)
+            self.app.push_screen(WhyScreen(explain, place, paths))
 
     def action_related(self) -> None:
         """Find code similar to the result under the cursor."""

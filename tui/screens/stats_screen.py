@@ -6,7 +6,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Static
 
 from keyhole.core.errors import KeyholeError
@@ -18,14 +17,18 @@ from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import marked_up_key
 from keyhole.tui.messages import StatisticsCounted
 from keyhole.tui.screens.base import KeyholeScreen
-from keyhole.tui.screens.scrolling import Scrolling
 from keyhole.tui.widgets.charts import (
+    Bar,
     Chart,
-    draw_answers,
-    draw_clients,
-    draw_slowest,
-    draw_tools,
-    draw_utilisation,
+    answer_bars,
+    client_bars,
+    conversation_bars,
+    day_bars,
+    hour_bars,
+    slowest_bars,
+    tool_bars,
+    total_lines,
+    utilisation_bars,
 )
 
 if TYPE_CHECKING:
@@ -40,8 +43,8 @@ No calls recorded for this workspace yet.
 Press {marked_up_key("traffic")} for Traffic to serve agents and connect them."""
 
 
-class StatsScreen(Scrolling, KeyholeScreen):
-    """Charts of all calls in the journal."""
+class StatsScreen(KeyholeScreen):
+    """Charts of all calls in the journal, with a cursor on one of the bars."""
 
     HELP_TITLE = "Stats"
     CSS_PATH = "../styles/stats.tcss"
@@ -50,6 +53,7 @@ class StatsScreen(Scrolling, KeyholeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.statistics: Statistics | None = None
+        self.cursor = 0
         self._is_counting = False
         self._waiting: Timer | None = None
 
@@ -58,12 +62,16 @@ class StatsScreen(Scrolling, KeyholeScreen):
         with VerticalScroll(id="charts", can_focus=False):
             yield Static(_EMPTY, id="no-stats")
             with Horizontal(classes="charts-row"):
-                yield Chart("All calls", draw_answers, id="answers")
-                yield Chart("Calls by share of the budget used", draw_utilisation, id="utilisation")
+                yield Chart("All calls", answer_bars, id="answers", more=total_lines)
+                yield Chart("Calls by share of the budget used", utilisation_bars, id="utilisation")
             with Horizontal(classes="charts-row"):
-                yield Chart("Tokens by tool", draw_tools, id="tools")
-                yield Chart("Tokens by client", draw_clients, id="clients")
-            yield Chart("Slowest calls", draw_slowest, id="slowest")
+                yield Chart("Tokens by tool", tool_bars, id="tools")
+                yield Chart("Tokens by client", client_bars, id="clients")
+            yield Chart("Tokens by conversation, newest first", conversation_bars, id="conversations")
+            with Horizontal(classes="charts-row"):
+                yield Chart("Tokens by day", day_bars, id="days")
+                yield Chart("Tokens by hour", hour_bars, id="hours")
+            yield Chart("Slowest calls", slowest_bars, id="slowest")
 
     def on_mount(self) -> None:
         """Follow the calls."""
@@ -109,13 +117,73 @@ class StatsScreen(Scrolling, KeyholeScreen):
         self.set_class(bool(self.statistics.total.calls), "-counted")
         for chart in self.query(Chart):
             chart.show(self.statistics)
+        self._move_to(min(self.cursor, max(0, len(self._places) - 1)))
 
     def action_copy(self) -> None:
         """Copy the figures."""
         if self.statistics:
             self.explorer.copy(stats_text(self.statistics, self.explorer.project), "figures")
 
+    # The cursor
+
     @property
-    def scrolled(self) -> Widget:
-        """The charts."""
-        return self.query_one("#charts")
+    def _places(self) -> list[tuple[Chart, int]]:
+        """All bars, in the order of the screen."""
+        return [(chart, number) for chart in self.query(Chart) for number in range(len(chart.bars))]
+
+    @property
+    def bar(self) -> Bar | None:
+        """The bar under the cursor."""
+        places = self._places
+        return places[self.cursor][0].bars[places[self.cursor][1]] if self.cursor < len(places) else None
+
+    def _move_to(self, cursor: int) -> None:
+        places = self._places
+        if not places:
+            return
+        self.cursor = min(max(cursor, 0), len(places) - 1)
+        chosen, number = places[self.cursor]
+        for chart in self.query(Chart):
+            chart.set_cursor(number if chart is chosen else None)
+        self.call_after_refresh(self._show_cursor, chosen, number)
+
+    def _show_cursor(self, chart: Chart, number: int) -> None:
+        """Scroll until the bar is on the screen, with the frame above the first one."""
+        box = self.query_one("#charts")
+        line = chart.region.y + 1 + number - box.region.y
+        if line - (number == 0) < 0 or number == self.cursor == 0:
+            box.scroll_relative(y=line - 1, animate=False)
+        elif line >= box.size.height - 1:
+            box.scroll_relative(y=line - box.size.height + 2, animate=False)
+
+    def action_move(self, step: int) -> None:
+        """Go to the next or the previous bar."""
+        self._move_to(self.cursor + step)
+
+    def action_move_half(self, step: int) -> None:
+        """Go half a screen further."""
+        self._move_to(self.cursor + step * max(1, self.query_one("#charts").size.height // 2))
+
+    def action_move_to(self, place: int) -> None:
+        """Go to the first bar, or to the last."""
+        self._move_to(place if place >= 0 else len(self._places) - 1)
+
+    def action_chart(self, step: int) -> None:
+        """Go to the first bar of the next or the previous chart."""
+        firsts = [number for number, (_, bar) in enumerate(self._places) if bar == 0]
+        here = max((at for at, first in enumerate(firsts) if first <= self.cursor), default=0)
+        if firsts:
+            self._move_to(firsts[(here + step) % len(firsts)])
+
+    def on_chart_chosen(self, message: Chart.Chosen) -> None:
+        """Move the cursor to the clicked bar, or show its calls if the cursor is there already."""
+        place = self._places.index((message.chart, message.number))
+        if place == self.cursor:
+            self.action_select()
+        else:
+            self._move_to(place)
+
+    def action_select(self) -> None:
+        """Show the calls of the bar in Traffic."""
+        if self.bar:
+            self.explorer.open_calls(self.bar.filter)

@@ -17,16 +17,17 @@ from keyhole.core.view.text import count_of, json_line
 from keyhole.tui import keys
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.call import tool_call
-from keyhole.tui.call_log import CallLog, read_filter
+from keyhole.tui.call_filter_line import read_filter
+from keyhole.tui.call_log import CallLog
 from keyhole.tui.call_text import has_more_than_references, is_same_request, references_of, search_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import marked_up_key
-from keyhole.tui.messages import Replayed
+from keyhole.tui.messages import OlderCallsFound, Replayed
 from keyhole.tui.screens.panes import QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread
 from keyhole.tui.widgets.call_list import CallList
-from keyhole.tui.widgets.call_view import DIFF, TABS, TEXT, CallView, Replay
+from keyhole.tui.widgets.call_view import DIFF, STORY, TABS, TEXT, CallView, Replay
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.server_box import ServerBox
 
@@ -73,12 +74,13 @@ class TrafficScreen(QueryScreen):
         self.follows = True
         self.replay: Replay | None = None
         self._is_replaying = False
+        self._is_loading_older = False
         self._filter_problem = ""
 
     def compose_body(self) -> ComposeResult:
         """Yield the panes."""
         with Horizontal(id="head"):
-            yield QueryLine("A word, tool:read_file client:claude status:error")
+            yield QueryLine("Any words, tool:read client:claude status:error waste:repeated")
             yield ServerBox(id="server")
         yield Static(id="problem", markup=False)
         yield SummaryLine()
@@ -98,11 +100,37 @@ class TrafficScreen(QueryScreen):
     def on_screen_resume(self) -> None:
         """Show the calls made since the screen was left."""
         self._show_calls()
+        super().on_screen_resume()
+
+    def show_wanted(self) -> None:
+        """Show the calls that Stats asked for, also those that are no longer among the newest."""
+        line, self.explorer.wanted_calls = self.explorer.wanted_calls, None
+        if line is None:
+            return
+        self.follows = True
+        self.query_one(QueryLine).value = line
+        self.rows.focus()
+        service, oldest = self.explorer.service, self.calls.oldest
+        if service:
+            self._is_loading_older = True
+            self.run_worker(partial(self._load_older, service, line, oldest), thread=True, name="older-calls")
+
+    def _load_older(self, service: "Service", line: str, oldest: int) -> None:
+        from keyhole.tui.older_calls import older_calls
+
+        self.post_message(OlderCallsFound(line, older_calls(service, line, oldest)))
+
+    def on_older_calls_found(self, message: OlderCallsFound) -> None:
+        """Add older calls to the list, if the filter is still the same."""
+        self._is_loading_older = False
+        if message.calls and message.line == self.query_one(QueryLine).value:
+            self.calls.add_older(message.calls)
+            self._show_calls()
 
     @property
     def is_settled(self) -> bool:
         """Whether everything requested is on the screen."""
-        return self._pane.is_settled and not self._is_replaying
+        return self._pane.is_settled and not self._is_replaying and not self._is_loading_older
 
     @property
     def calls(self) -> CallLog:
@@ -135,15 +163,13 @@ class TrafficScreen(QueryScreen):
         self.show_problem(self._filter_problem or self.explorer.server_state.problem)
 
     def _show_calls(self) -> None:
-        calls = self.query_one(CallList)
-        self.query_one(QueryLine).completion.words = self.calls.words
-        if self.calls.shown:
-            calls.show(self.calls.shown, self.calls.marked, follows=self.follows)
-        else:
-            calls.show((), set(), follows=True)
+        calls, log = self.query_one(CallList), self.calls
+        self.query_one(QueryLine).completion.words = log.words
+        calls.show(log.rows, log.steps, log.marked, follows=self.follows or not log.rows, is_grouped=log.is_grouped)
+        if not log.rows:
             calls.say(_NO_MATCHES if self.query_one(QueryLine).value else self._waiting())
-        if self.follows or calls.highlighted == 0:
-            self.calls.see()
+        if self.follows or calls.is_at_newest:
+            log.see()
         self._show_rest()
 
     def _waiting(self) -> list[str]:
@@ -157,7 +183,9 @@ class TrafficScreen(QueryScreen):
         set_subtitle(self.query_one(CallList), clickable(pill, "screen.catch_up") if new else Content(""))
         self.query_one(SummaryLine).refresh()
         service = self.explorer.service
-        if self.call and service:
+        if self.call and self.tab == STORY:
+            self._pane.show_story(self.calls.conversation_of[self.call.id], self.call)
+        elif self.call and service:
             self._pane.show_call(service, self.call, self.calls.summary, self.tab, self.replay)
         else:
             self._pane.show_nothing()
@@ -176,7 +204,8 @@ class TrafficScreen(QueryScreen):
         summary = self.calls.summary
         marked = f"★ {len(self.calls.marked):,} · " if self.calls.marked else ""
         latency = f" · p50 {milliseconds(summary.p50_ms)} · p95 {milliseconds(summary.p95_ms)}" if summary.calls else ""
-        return Content.styled(f"{marked}{count_of(summary.calls, 'call')}{latency}", "$text-muted")
+        tokens = f" · {summary.tokens:,} tok" if summary.calls else ""
+        return Content.styled(f"{marked}{count_of(summary.calls, 'call')}{tokens}{latency}", "$text-muted")
 
     # Events
 
@@ -192,11 +221,11 @@ class TrafficScreen(QueryScreen):
 
     def on_row_list_highlighted(self) -> None:
         """Show the call under the cursor; leaving the newest call stops following."""
-        at = self.query_one(CallList).highlighted
-        if at:
-            self.follows = False
-        elif at == 0:
+        calls = self.query_one(CallList)
+        if calls.is_at_newest:
             self.calls.see()
+        elif calls.call:
+            self.follows = False
         self._show_rest()
 
     def on_row_list_selected(self) -> None:
@@ -227,6 +256,11 @@ class TrafficScreen(QueryScreen):
     def action_pause(self) -> None:
         """Pause or resume the list."""
         self.calls.pause(not self.calls.is_paused)
+        self._show_calls()
+
+    def action_group(self) -> None:
+        """Show the calls by conversation, or all in the order of time."""
+        self.calls.group(not self.calls.is_grouped)
         self._show_calls()
 
     def action_mark(self) -> None:
@@ -289,6 +323,18 @@ class TrafficScreen(QueryScreen):
         self.explorer.open_search(search)
         if not is_same_request(search, call):
             self.notify("Some arguments can't be shown here; opened the closest search.", severity="warning")
+
+    def action_missed(self) -> None:
+        """Ask for a file, and explain why the answer of this call does not show it."""
+        from keyhole.tui.screens.why import MissedScreen, explain_missed
+
+        call, service = self.call, self.explorer.service
+        if call is None or service is None:
+            return
+        self.follows = False
+        inventory = self.explorer.inventory
+        paths = [*(file.path for file in inventory.files), *(skip.path for skip in inventory.skips)]
+        self.app.push_screen(MissedScreen(partial(explain_missed, service, call.id), "", paths))
 
     def action_replay(self) -> None:
         """Replay this call."""

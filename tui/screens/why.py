@@ -1,5 +1,6 @@
-"""Explaining the rank of a file in the results, or why it is missing."""
+"""Explaining what happened to a file: its rank in the results, or why an agent did not see it."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,31 +26,45 @@ from keyhole.tui.widgets.line_view import LineView
 if TYPE_CHECKING:
     from keyhole.core.service import Service
 
-_NO_PATH = "Type the path of a file to see why it has its rank, or why it is missing.\n"
+
+def explain_rank(service: "Service", request: SearchRequest, path: str, line: int | None) -> str:
+    """Return why a file has its rank in the answer to a search."""
+    return explanation_text(service.explain(request, path, line))
+
+
+def explain_missed(service: "Service", call_id: int, path: str, _: int | None) -> str:
+    """Return why an agent did not see a file in the answer to a call."""
+    from keyhole.core.missed.missed_file import missed_file
+    from keyhole.core.missed.missed_text import missed_text
+
+    return missed_text(missed_file(service, call_id, path))
 
 
 class WhyScreen(ModalScreen[None]):
-    """Explains the rank of one file; typing another path explains that one."""
+    """Explains one file; typing another path explains that one. `explain` runs in a worker."""
 
     HELP_TITLE = "Explain ranking"
     CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = keys.EXPLAIN
+    TITLE = "Explain ranking"
+    ADVICE = "Type the path of a file to see why it has its rank, or why it is missing.\n"
+    HINT = "Type another path[:line]"
 
-    def __init__(self, service: "Service", request: SearchRequest, place: str, paths: list[str]) -> None:
+    def __init__(self, explain: Callable[[str, int | None], str], place: str, paths: list[str]) -> None:
         super().__init__()
-        self._service = service
-        self._request = request
+        self._explain_file = explain
         self._place = place
         self._paths = paths
         # The path that is explained; late explanations of others are ignored.
         self._path = ""
         self._number = 0
+        self._explained = 0
 
     def compose(self) -> ComposeResult:
         """Yield the box: a path, and its explanation."""
         with Vertical(id="why") as box:
-            box.border_title = "Explain ranking"
-            box.border_subtitle = f"Type another path[:line] · {marked_up_key('close')} Close"
+            box.border_title = self.TITLE
+            box.border_subtitle = f"{self.HINT} · {marked_up_key('close')} Close"
             line = Input(self._place, suggester=SuggestFromList(self._paths), id="why-path", compact=True)
             line.cursor_blink = False
             yield line
@@ -59,6 +74,11 @@ class WhyScreen(ModalScreen[None]):
         """Explain the selected result."""
         self._ask(self._place)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the explanation of the typed path is shown."""
+        return self._explained == self._number
+
     def on_input_changed(self, event: Input.Changed) -> None:
         """Explain the typed path."""
         self._ask(event.value)
@@ -67,8 +87,7 @@ class WhyScreen(ModalScreen[None]):
         """Show the newest explanation."""
         if message.number == self._number:
             found = message.explanation
-            text = self._problem(found) if isinstance(found, KeyholeError) else explanation_text(found)
-            self._show(text)
+            self._show(self._problem(found) if isinstance(found, KeyholeError) else found)
 
     def _problem(self, error: KeyholeError) -> str:
         return "\n".join(
@@ -76,7 +95,8 @@ class WhyScreen(ModalScreen[None]):
         )
 
     def _show(self, text: str) -> None:
-        self.query_one("#why-text", LineView).show(Document(text))
+        self._explained = self._number
+        self.query_one("#why-text", LineView).show(Document(text, wraps=True))
 
     def _ask(self, place: str) -> None:
         self._number += 1
@@ -86,10 +106,21 @@ class WhyScreen(ModalScreen[None]):
             work = partial(self._explain, self._number, self._path, int(line) if line else None)
             run_in_thread(self, work, "explain")
         else:
-            self._show(_NO_PATH)
+            self._show(self.ADVICE)
 
     def _explain(self, number: int, path: str, line: int | None) -> None:
         try:
-            self.post_message(Explained(number, self._service.explain(self._request, path, line)))
+            self.post_message(Explained(number, self._explain_file(path, line)))
         except KeyholeError as error:
             self.post_message(Explained(number, error))
+
+
+class MissedScreen(WhyScreen):
+    """Explains why an agent did not see a file in the answer to a call."""
+
+    HELP_TITLE = "Explain missed file"
+    TITLE = "Why did the agent miss a file?"
+    ADVICE = """Type the path of a file (→ completes it) to see where it was in this answer,
+what took it away, and which parameters show it.
+"""
+    HINT = "Type a path"

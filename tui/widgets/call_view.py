@@ -8,8 +8,10 @@ from textual.content import Content
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.reader import is_lost
+from keyhole.core.journal.story import Conversation
 from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus
+from keyhole.core.view.story_text import STORY_HEAD, story_text
 from keyhole.core.view.text import count_of
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.call_text import arguments_document, replay_diff, timing_text
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.tui.call_log import Summary
 
-ARGUMENTS, TEXT, TIMING, DIFF = TABS = ("Arguments", "Text", "Timing", "Diff")
+ARGUMENTS, TEXT, TIMING, STORY, DIFF = TABS = ("Arguments", "Text", "Timing", "Story", "Diff")
 _NO_CALL = """Select a call to see its arguments, the exact
 answer, its timing, and how a replay differs.
 """
@@ -57,6 +59,8 @@ class CallKey:
     call_id: int
     change: int
     replay: Replay | None = None
+    # How many calls the conversation has, and how many of them have ended.
+    progress: tuple[int, ...] = ()
 
 
 class CallView(LineView):
@@ -76,6 +80,15 @@ class CallView(LineView):
         """Show what this pane is for."""
         self._wanted = self._shown = None
         self._put(Document(_NO_CALL), "")
+
+    def show_story(self, told: Conversation, call: Call) -> None:
+        """Show the conversation of a call."""
+        key = CallKey(STORY, call.id, told.steps[-1].call.change, progress=(len(told.steps), told.tokens))
+        if key != self._shown:
+            self._wanted, self._shown = None, key
+            text = story_text(told, call.id)
+            line = STORY_HEAD + next(number for number, step in enumerate(told.steps, 1) if step.call.id == call.id)
+            self._put(Document(text, wraps=True), "the conversation, oldest call first", line)
 
     def show_call(self, service: "Service", call: Call, summary: "Summary", tab: str, replay: Replay | None) -> None:
         """Show a call on one of the tabs, immediately or once a worker has read it."""
@@ -126,7 +139,7 @@ class CallView(LineView):
             lexer = "diff" if message.key.replay and not message.is_error else ""
             self._put(Document(message.text, lexer, wraps=not lexer), message.note)
 
-    def _put(self, document: Document, subtitle: str) -> None:
+    def _put(self, document: Document, subtitle: str, line: int = 1) -> None:
         set_subtitle(self, Content(subtitle))
         if self.document != document:
-            self.show(document)
+            self.show(document, line=line)

@@ -54,6 +54,10 @@ class RowList(FixedLayoutView, can_focus=True):
         """Return whether the cursor may be on a row."""
         return True
 
+    def lines_above(self, number: int) -> int:  # noqa: ARG002  # for subclasses
+        """Return how many lines above a row belong to it, and are shown with it."""
+        return 0
+
     def show_rows(self, count: int, highlighted: int | None, *, keeps_drawn: bool = False) -> None:
         """Show a number of rows, with the cursor on one of them."""
         self._count, self._notice = count, ()
@@ -139,8 +143,8 @@ class RowList(FixedLayoutView, can_focus=True):
         if self.highlighted is None:
             return
         top, height = self.highlighted * self.lines_each, self.scrollable_content_region.height
-        if top < self.scroll_offset.y:
-            self.scroll_to(0, top, animate=False)
+        if top < self.scroll_offset.y + self.lines_above(self.highlighted):
+            self.scroll_to(0, top - self.lines_above(self.highlighted), animate=False)
         elif top + self.lines_each > self.scroll_offset.y + height:
             self.scroll_to(0, top + self.lines_each - height, animate=False)
 

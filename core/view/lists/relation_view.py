@@ -36,6 +36,7 @@ from keyhole.core.search.link_search import (
 from keyhole.core.search.nothing_linked import nothing_for
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
 from keyhole.core.search.tree import Tree
+from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Detail, Format
 from keyhole.core.view.budget.limits import (
     MAX_TOKENS,
@@ -218,6 +219,14 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         masks_of=results.masks_of,
     )
     return list_view(listing, query.shown)
+
+
+def shown_relations(results: RelationResults, view: ListView) -> list[ShownLines]:
+    """Return the files that a page names: of a link, both ends."""
+    facts = [results.facts_of(number, str(Detail.MINIMAL)) for number in range(len(view.plan.levels))]
+    rows = [row for row in facts if row.get("kind") != "folder"]
+    named = [str(row[name]) for row in rows for name in ("file_path", "path", "to") if row.get(name)]
+    return [ShownLines(path) for path in dict.fromkeys(named)]
 
 
 def _find_links(engine: Engine, query: RelationQuery) -> RelationResults:

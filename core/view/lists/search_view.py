@@ -7,6 +7,7 @@ from functools import partial
 from keyhole.core.masking import Mask
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.query import choose_mode, words_of
+from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Detail, Format, Mode, Output
 from keyhole.core.types.requests import Query, SearchRequest
 from keyhole.core.types.results import WEAK, Explanation, Hit, MatchCount, SearchResult
@@ -97,6 +98,13 @@ def _unit(result: SearchResult) -> str:
         return ""
     files = " file" if result.total == 1 else " files"
     return f"{files}; all others score below {WEAK:.2f}" if result.ends_early else files
+
+
+def shown_files(result: SearchResult, view: ListView) -> list[ShownLines]:
+    """Return the files that a page shows; counts name files only if they are not by folder."""
+    counted = [count.path for count in result.counts] if result.query.output == Output.FILES else []
+    paths = [*(hit.path for hit in result.hits), *counted][: len(view.plan.levels)]
+    return [ShownLines(path) for path in dict.fromkeys(paths)]
 
 
 def _hit_counts(result: SearchResult) -> dict[str, object]:

@@ -1,12 +1,13 @@
 """Lines of files, within one budget that several files share fairly."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from keyhole.core.errors import QueryError
 from keyhole.core.masking import MASK_START
 from keyhole.core.syntax.languages import detect_language
+from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.files import SourceFile
 from keyhole.core.types.missing import Refusal
 from keyhole.core.types.requests import ReadRequest
@@ -28,7 +29,17 @@ _LARGEST_PARSED = 2_000_000
 _MAP_HEADING = "Map of this file, from map_file (its parameters are map_file's):"
 _NO_MAP = "Use map_file(path) for a map of this file.\n"
 
+# Enough of a digest to tell the contents of one file apart.
+_VERSION_LENGTH = 8
+
 Files = Sequence[OpenedFile | Refusal]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadView(View):
+    """A read, and which lines of which files it shows."""
+
+    shown: tuple[ShownLines, ...]
 
 
 def parse_read_request(request: ReadRequest) -> ReadShown:
@@ -45,7 +56,7 @@ def parse_read_request(request: ReadRequest) -> ReadShown:
 
 def read_view(
     files: Iterable[SourceFile | Refusal], shown: ReadShown, outline_of: Callable[[SourceFile], Outline]
-) -> View:
+) -> "ReadView":
     """Return windows into files; each of several files is released before the next is read."""
     opened: list[OpenedFile | Refusal] = []
     only: SourceFile | None = None
@@ -57,7 +68,13 @@ def read_view(
     if only and _wants_map(sections[0]):
         sections = _Sharing(writer, shown.budget).share(opened, _map_text(only, outline_of, shown.budget))
     text, info = finish(writer.draft(sections), partial(writer.truncation, sections))
-    return View(text, writer.banner(sections), writer.completeness(sections), info)
+    lines = tuple(_shown_lines(section) for section in sections if isinstance(section, FileSection))
+    return ReadView(text, writer.banner(sections), writer.completeness(sections), info, lines)
+
+
+def _shown_lines(section: FileSection) -> ShownLines:
+    file, piece = section.file, section.piece
+    return ShownLines(file.path, piece.window.start.line, piece.end, file.digest[:_VERSION_LENGTH])
 
 
 class _Sharing:
@@ -105,7 +122,8 @@ def _open(source: SourceFile, shown: ReadShown) -> OpenedFile:
         remarks.append("CRLF line endings")
     if source.text and not source.text.endswith("\n"):
         remarks.append("no final newline")
-    return OpenedFile(source.path, source.size, source.encoding, language, window, tuple(remarks), source.masked)
+    facts = (source.path, source.size, source.encoding, language, window, tuple(remarks), source.masked, source.digest)
+    return OpenedFile(*facts)
 
 
 def _widest(window: Window) -> Piece:

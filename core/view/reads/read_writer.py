@@ -47,6 +47,7 @@ class OpenedFile:
     window: Window
     remarks: tuple[str, ...]
     masked: tuple[Mask, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
