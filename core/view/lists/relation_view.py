@@ -48,7 +48,7 @@ from keyhole.core.view.budget.limits import (
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
-from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_text, ladders
+from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_parts, ladders
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.lists.reference_view import check_references_request, find_references
 from keyhole.core.view.lists.relation_items import (
@@ -63,6 +63,7 @@ from keyhole.core.view.lists.relation_items import (
 from keyhole.core.view.lists.relation_results import AnswerContext, RelationResults, line_results
 from keyhole.core.view.masked import MaskedPlace, masks_in_text
 from keyhole.core.view.text import count_of, name_text
+from keyhole.core.view.text_parts import PartKind, Parts, TextPart, one_row
 from keyhole.core.view.writing import Page
 
 _LONGEST_PROJECT = 30
@@ -194,7 +195,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         page=Page(query.wanted.offset, query.wanted.limit, results.total),
         count=results.count,
         ladders=lambda detail: results.ladders(detail, results.count),
-        text_of=results.text_of,
+        parts_of=results.parts_of,
         facts_of=results.facts_of,
         request=query.key,
         generation=context.index.generation,
@@ -310,7 +311,7 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
     return RelationResults(
         count=len(hits),
         total=related.total,
-        text_of=lambda number, level: hit_text(hits[number], level, has_numbers=query.shown.line_numbers),
+        parts_of=lambda number, level: hit_parts(hits[number], level, has_numbers=query.shown.line_numbers),
         facts_of=lambda number, level: hit_facts(hits[number], level),
         paths=frozenset([related.path, *(hit.path for hit in hits)]),
         changed=related.changed,
@@ -354,10 +355,11 @@ def _every_category(engine: Engine, request: LinksRequest, wanted: Slice) -> Rel
     links = [(category, link) for category, found in parts for link in found.items]
     firsts = {next((n for n, (c, _) in enumerate(links) if c == category), -1): category for category, _ in parts}
 
-    def text_of(number: int, level: str) -> str:
+    def parts_of(number: int, level: str) -> Parts:
         category, link = links[number]
-        head = f"{_TITLES[category]}\n" if number in firsts else ""
-        return head + (incoming_text if category == Category.INCOMING else outgoing_text)(link, level)
+        head = [TextPart(PartKind.HEADING, f"{_TITLES[category]}\n")] if number in firsts else []
+        text_of = incoming_text if category == Category.INCOMING else outgoing_text
+        return [*head, *one_row(text_of(link, level))]
 
     def facts_of(number: int, level: str) -> dict[str, object]:
         category, link = links[number]
@@ -366,7 +368,7 @@ def _every_category(engine: Engine, request: LinksRequest, wanted: Slice) -> Rel
     return RelationResults(
         count=len(links),
         total=sum(found.total for _, found in parts),
-        text_of=text_of,
+        parts_of=parts_of,
         facts_of=facts_of,
         paths=frozenset([path, *(link.path for _, link in links), *(link.to for _, link in links if link.to_line)]),
         sections=tuple(Section(category.value, len(found.items), found.total) for category, found in parts),
