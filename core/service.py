@@ -17,9 +17,10 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PathError, QueryError, StoreError, UnwritableStoreError
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.git.workspace_git import WorkspaceGit
-from keyhole.core.index.location import LOCK_FILE
+from keyhole.core.index.location import BUNDLE_FILE, LOCK_FILE
 from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
+from keyhole.core.types.bundle import Bundle, BundleRequest
 from keyhole.core.types.choices import Mode
 from keyhole.core.types.files import SourceFile
 from keyhole.core.types.index import IndexReport, Inventory, Progress, Status
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from keyhole.core.view.writing import View
 
 _SAMPLE_BYTES = 5_000
-AnyRequest = TypeVar("AnyRequest", bound="SearchRequest | MapRequest | ReadRequest | RelationRequest")
+AnyRequest = TypeVar("AnyRequest", bound="SearchRequest | MapRequest | ReadRequest | RelationRequest | BundleRequest")
 
 
 class Service:
@@ -175,6 +176,41 @@ class Service:
         self.metrics.record("read_file", " ".join(paths), view)
         return view
 
+    def bundle_view(self, request: BundleRequest) -> "ListView":
+        """Return the current lines of a context bundle as one text; a part that can't be served says why."""
+        from keyhole.core.syntax.parser_process import shared_parser
+        from keyhole.core.view.bundles.bundle_parts import open_parts
+        from keyhole.core.view.bundles.bundle_view import bundle_view, parse_bundle_request
+
+        request = replace(request, max_tokens=request.max_tokens or request.bundle.max_tokens)
+        request = self._with_budget(request)
+        shown = parse_bundle_request(request)
+        parts = list(open_parts(request.bundle.items, self._paths.read_or_refuse, shared_parser().outline_of))
+        return bundle_view(parts, request, shown)
+
+    def saved_bundle(self, path: str) -> Bundle:
+        """Return the bundle in a file of the workspace."""
+        from keyhole.core.view.bundles.bundle_file import parse_bundle
+
+        source = self.read(path)
+        return parse_bundle(source.text, source.path)
+
+    @property
+    def bundle_file(self) -> Path:
+        """Where the explorer keeps what is marked; agents read it as a resource."""
+        return self.folder / BUNDLE_FILE
+
+    def marked_bundle(self) -> Bundle:
+        """Return what is marked in the explorer; empty if nothing is."""
+        from keyhole.core.view.bundles.bundle_file import parse_bundle
+
+        try:
+            return parse_bundle(self.bundle_file.read_text("utf-8"), BUNDLE_FILE)
+        except FileNotFoundError:
+            return Bundle()
+        except (OSError, UnicodeDecodeError) as error:
+            raise QueryError(f"what is marked can't be read: {error}") from error
+
     def relation_view(self, request: "RelationRequest") -> "ListView":
         """Return the answer to a request about links, the tree or related code; the text is the same everywhere."""
         return self.relation_page(request)[1]
@@ -270,10 +306,10 @@ class Service:
         from keyhole.core.index.lock import writer_lock
 
         with writer_lock(self.folder, wait=False):
-            # Keep the lock files, since another process may be waiting for them, and a journal created since the
-            # old one was deleted.
+            # Keep the lock files, since another process may be waiting for them, a journal created since the old one
+            # was deleted, and what the user has marked.
             for path in self.folder.iterdir():
-                if path.name != LOCK_FILE and not path.name.startswith("journal."):
+                if path.name not in (LOCK_FILE, BUNDLE_FILE) and not path.name.startswith("journal."):
                     path.unlink(missing_ok=True)
 
     def journal(self) -> "Journal | None":

@@ -9,7 +9,7 @@ from keyhole.core.view.text_parts import PartKind
 MATCH_STYLE = "underline on $primary 30%"
 FOUND_STYLE = "bold reverse"
 SELECTED_STYLE = "reverse $foreground"
-# What the lines of an answer are; context and notes are told apart by their words too.
+# How to draw the lines of an answer; the words of notes and headings say what they are, too.
 PART_STYLES = {
     PartKind.BANNER: "bold $primary",
     PartKind.NOTE: "$warning",

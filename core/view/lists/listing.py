@@ -23,7 +23,7 @@ from keyhole.core.view.lists.cursor import write_cursor
 from keyhole.core.view.lists.nothing_text import nothing_facts, nothing_notes
 from keyhole.core.view.masked import MaskedPlace, masked_facts, masked_sentence
 from keyhole.core.view.text import json_line
-from keyhole.core.view.text_parts import Parts, TextGap, TextPart, joined, of_result
+from keyhole.core.view.text_parts import PartKind, Parts, TextGap, TextPart, joined, of_result
 from keyhole.core.view.writing import (
     WIDEST,
     Draft,
@@ -99,6 +99,11 @@ class Listing:
     # Whether anything may be masked, and what is masked in a result that is written as a text.
     has_masks: bool = True
     masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
+    # How to write the banner and the notes, and what follows the results.
+    head: Callable[[str, Sequence[str]], list[TextPart]] = head_parts
+    tail: str = ""
+    # Whether a cursor continues the list.
+    has_cursor: bool = True
 
 
 def list_view(listing: Listing, shown: Shown) -> ListView:
@@ -161,7 +166,7 @@ class _Writer:
         parts = self._head(self.plan)
         for number, level in enumerate(self.plan.levels):
             parts += of_result(self._piece(number, level).parts, number)
-        return parts
+        return [*parts, *self._tail]
 
     def gaps(self, page: ShownPage) -> tuple[TextGap, ...]:
         """Return where the text lacks something."""
@@ -169,7 +174,7 @@ class _Writer:
             return ()
         lowered = page.plan.lowered_from
         before_lowered = next((n for n, part in enumerate(self.parts) if part.result == lowered), len(self.parts))
-        return tuple(page_gaps(page, before_lowered, len(self.parts)))
+        return tuple(page_gaps(page, before_lowered, len(self.parts) - len(self._tail)))
 
     def shown_page(self, plan: Plan) -> ShownPage:
         """Return the page as a plan shows it."""
@@ -253,14 +258,18 @@ class _Writer:
         """Return everything but the results, at its longest."""
         if self._is_json:
             return self._json(plan, []).with_info(self.truncation(plan, WIDEST))
-        return joined(self._head(plan))
+        return joined([*self._head(plan), *self._tail])
 
     def _head(self, plan: Plan) -> list[TextPart]:
-        return head_parts(self.banner(plan), self.notes)
+        return self._listing.head(self.banner(plan), self.notes)
+
+    @property
+    def _tail(self) -> list[TextPart]:
+        return [TextPart(PartKind.CONTEXT, self._listing.tail)] if self._listing.tail else []
 
     def _json(self, plan: Plan, results: list[str]) -> Draft:
         listing, after = self._listing, self._listing.page.after(len(plan.levels))
-        is_paged = after is not None and not listing.sections
+        is_paged = after is not None and listing.has_cursor and not listing.sections
         cursor = write_cursor(listing.request, listing.generation, after or 0) if is_paged else None
         facts: dict[str, object] = {}
         if listing.sections:
