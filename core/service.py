@@ -211,6 +211,17 @@ class Service:
         except (OSError, UnicodeDecodeError) as error:
             raise QueryError(f"what is marked can't be read: {error}") from error
 
+    def keep_bundle(self, bundle: Bundle) -> None:
+        """Keep what is marked in the explorer; only the user may read the file."""
+        from keyhole.core.index.private_files import write_private_file
+        from keyhole.core.view.bundles.bundle_file import bundle_toml
+
+        try:
+            write_private_file(self.bundle_file, bundle_toml(bundle))
+        except OSError as error:
+            text = f"what is marked can't be kept in {self.folder} ({error.strerror})"
+            raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
+
     def relation_view(self, request: "RelationRequest") -> "ListView":
         """Return the answer to a request about links, the tree or related code; the text is the same everywhere."""
         return self.relation_page(request)[1]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
+    from keyhole.core.types.bundle import Bundle, BundleItem, BundleRequest
     from keyhole.core.view.lists.listing import ListView
     from keyhole.core.view.lists.relation_results import RelationResults
     from keyhole.tui.answer import Answer
@@ -242,3 +243,28 @@ class Replayed(Message):
     call_id: int
     arguments: str
     text: str
+
+
+@dataclass
+class PartChecked(Message):
+    """A part to mark was read, or can't be served."""
+
+    item: "BundleItem"
+    error: KeyholeError | None = None
+
+
+@dataclass
+class BundleMeasured(Message):
+    """What is marked was written and measured."""
+
+    bundle: "Bundle"
+    tokens: int
+    error: KeyholeError | None = None
+
+
+@dataclass
+class BundleShown(Message):
+    """The text of a bundle was made."""
+
+    request: "BundleRequest"
+    answer: "ListView | KeyholeError"

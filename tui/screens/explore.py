@@ -11,6 +11,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
+from keyhole.core.types.bundle import BundleItem
 from keyhole.core.types.index import Inventory
 from keyhole.core.types.requests import SearchRequest
 from keyhole.core.types.results import SearchResult
@@ -451,6 +452,22 @@ class ExploreScreen(RememberedQueriesScreen):
         if row := self.row:
             self.keep_query()
             self.explorer.open_file(row.hit.path, row.hit.line, marks=self.answer.marks if self.answer else None)
+
+    def part_to_mark(self) -> BundleItem | None:
+        """Return the lines of the result, or those that are read in the preview."""
+        if self.tab == PREVIEW and self.view.has_focus:
+            return super().part_to_mark()
+        hit = self.row.hit if self.row else None
+        return BundleItem(hit.path, hit.start_line, hit.end_line) if hit else None
+
+    def symbol_to_mark(self) -> BundleItem | None:
+        """Return the definition that the result names, or the one around the line in the preview."""
+        hit = self.row.hit if self.row else None
+        if hit is None or (self.tab == PREVIEW and self.view.has_focus):
+            return super().symbol_to_mark()
+        owner = hit.owner.qualified_name if hit.owner else ""
+        name = owner if hit.is_line else hit.qualified_name
+        return BundleItem(hit.path, symbol=name) if name else None
 
     def action_copy(self) -> None:
         """Copy the answer, or the JSON or diff on those tabs."""

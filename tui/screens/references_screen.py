@@ -14,6 +14,7 @@ from textual.widgets import Static
 from keyhole.core.deadline import Deadline, within
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
+from keyhole.core.types.bundle import BundleItem
 from keyhole.core.types.index import Inventory
 from keyhole.core.view.writing import head_text
 from keyhole.tui import keys
@@ -315,6 +316,13 @@ class ReferencesScreen(PanesScreen):
         """Open the place under the cursor in the user's editor."""
         if (row := self._list.row) and row.place:
             self.explorer.edit(*row.place)
+
+    def part_to_mark(self) -> BundleItem | None:
+        """Return the line of the reference, or those that are read in the preview."""
+        if self.tab == PREVIEW and self._preview.has_focus:
+            return super().part_to_mark()
+        place = self._list.row.place if self._list.row else None
+        return BundleItem(place.path, place.line, place.line) if place and place.line else None
 
     def action_copy(self) -> None:
         """Copy the answer, or the JSON on that tab."""

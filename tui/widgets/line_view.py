@@ -244,6 +244,13 @@ class LineView(FindingView):
             chosen[0] = chosen[0][self.shown_line(first).offset_of(max(0, start.x)) :]
         return "\n".join(chosen), "\n"
 
+    @property
+    def selected_lines(self) -> tuple[int, int]:
+        """The first and the last line of what is selected with the mouse, from 1; all lines if nothing is."""
+        count = max(1, len(self.document.lines))
+        start, end = self.text_selection or (None, None)
+        return (start.y + 1 if start else 1), min(count, end.y + 1 if end else count)
+
     def _end_offset(self, number: int, place: int) -> int:
         return self.shown_line(number).offset_of(place - 1) + 1 if place > 0 else 0
 

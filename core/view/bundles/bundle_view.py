@@ -21,7 +21,6 @@ from keyhole.core.view.writing import Page
 
 _SOURCE, _LOCATION = "source", "location"
 _LEVELS: Ladder = (_SOURCE, _LOCATION)
-_NOT_SERVED = "not served"
 
 
 def parse_bundle_request(request: BundleRequest) -> Shown:
@@ -69,8 +68,8 @@ def _notes(parts: Sequence[BundlePart | Refusal]) -> Iterator[Note]:
         verb = "has" if len(changed) == 1 else "have"
         yield Note(NoteKind.BUNDLE_CHANGED, f"{count_of(len(changed), 'file')} {verb} {CHANGED}")
     if refused := sum(isinstance(part, Refusal) for part in parts):
-        verb = "is" if refused == 1 else "are"
-        yield Note(NoteKind.BUNDLE_REFUSED, f"{count_of(refused, 'part')} {verb} {_NOT_SERVED}; its place says why")
+        rest = "is not served; its heading says why" if refused == 1 else "are not served; their headings say why"
+        yield Note(NoteKind.BUNDLE_REFUSED, f"{count_of(refused, 'part')} {rest}")
 
 
 def _masks(part: BundlePart | Refusal, *, has_source: bool) -> Iterator[MaskedPlace]:
