@@ -22,6 +22,7 @@ from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
 from keyhole.core.types.bundle import Bundle, BundleRequest
 from keyhole.core.types.choices import Mode
+from keyhole.core.types.costs import TokenCost
 from keyhole.core.types.files import SourceFile
 from keyhole.core.types.index import IndexReport, Inventory, Progress, Status
 from keyhole.core.types.missing import Unshown
@@ -297,6 +298,13 @@ class Service:
         """Return every symbol of the index with its place."""
         with self.engines.lend() as engine, engine.store.snapshot():
             return engine.store.symbol_places()
+
+    def token_costs(self, on_progress: Callable[[int, int], None] = lambda *_: None) -> dict[str, TokenCost]:
+        """Return what it costs to read and to map each indexed file; only changed files are measured again."""
+        from keyhole.core.workspace.token_costs import CostMeter
+
+        meter = CostMeter(self.root, self.folder, self.read, self._workspace.secrets.fingerprint)
+        return meter.measure([file.path for file in self.inventory().files], on_progress)
 
     def clear(self) -> bool:
         """Delete the index and the journal; return False if neither exists."""

@@ -142,6 +142,8 @@ ELSEWHERE |= {"ctrl+d", "ctrl+u", "left", "right", "up", "down", "home", "end", 
 ELSEWHERE |= {"shift+enter", "colon", "ctrl+g"}
 # Tested in test_tui_bundles.py.
 ELSEWHERE |= {"m", "M", "B"}
+# Tested in test_token_costs.py.
+ELSEWHERE |= {"h"}
 LINE = {"enter", "tab", "down", "up"}
 # Tested in test_tui_remembering.py.
 HISTORY = {"ctrl+up", "ctrl+down", "ctrl+r", "ctrl+s"}

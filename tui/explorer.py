@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from keyhole.core.git.git_changes import GitChanges
     from keyhole.core.search.match_marks import Marks
     from keyhole.core.service import Service
+    from keyhole.core.types.costs import TokenCost
     from keyhole.core.types.index import Status
     from keyhole.tui.call_log import CallLog
     from keyhole.tui.clipboard import NativeClipboard
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
         IndexNotice,
         JournalFailed,
         Opened,
-        PartChecked,
+        PartsChecked,
         RequestRejected,
         ServerStarted,
         ServerStopped,
@@ -92,6 +93,8 @@ class Explorer(App[None]):
     # What is marked, and what its text costs; None until it is measured.
     bundle: reactive[Bundle] = reactive(Bundle())
     bundle_tokens: reactive[int | None] = reactive(None)
+    # What files and folders cost to read and to map; None until someone asks.
+    token_costs: "reactive[Mapping[str, TokenCost] | None]" = reactive(None)
     # Increases whenever `calls` changes, so that screens can watch it.
     calls_version: reactive[int] = reactive(0)
 
@@ -431,10 +434,10 @@ class Explorer(App[None]):
         """Changes what is marked."""
         from keyhole.tui.marking import Marking
 
-        return Marking(self)
+        return Marking(self, self, lambda: self.service)
 
-    def on_part_checked(self, message: "PartChecked") -> None:
-        """Mark a part that can be served."""
+    def on_parts_checked(self, message: "PartsChecked") -> None:
+        """Mark the parts that can be served."""
         self.marking.add(message)
 
     def on_bundle_measured(self, message: "BundleMeasured") -> None:

@@ -178,6 +178,7 @@ FILES: Keys = [
     _BLAME,
     _CHECK_FILES,
     _BACK,
+    _shown("token-costs", "h", "costs", "Costs", "Show what reading or mapping each file and folder costs, or neither"),
     _quiet("history-back", "less_than_sign", "history(-1)", "Go back", "Go back in history"),
     _quiet("history-forward", "greater_than_sign", "history(1)", "Go forward", "Go forward in history"),
 ]

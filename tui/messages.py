@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
     from keyhole.core.types.bundle import Bundle, BundleItem, BundleRequest
+    from keyhole.core.types.costs import TokenCost
     from keyhole.core.view.lists.listing import ListView
     from keyhole.core.view.lists.relation_results import RelationResults
     from keyhole.tui.answer import Answer
@@ -246,10 +247,10 @@ class Replayed(Message):
 
 
 @dataclass
-class PartChecked(Message):
-    """A part to mark was read, or can't be served."""
+class PartsChecked(Message):
+    """Parts to mark were read; `error` says why others can't be served."""
 
-    item: "BundleItem"
+    items: "list[BundleItem]"
     error: KeyholeError | None = None
 
 
@@ -268,3 +269,13 @@ class BundleShown(Message):
 
     request: "BundleRequest"
     answer: "ListView | KeyholeError"
+
+
+@dataclass
+class CostsMeasured(Message):
+    """Files were measured: all of them, or some so far; `costs` has folders too."""
+
+    costs: "Mapping[str, TokenCost] | None"
+    done: int
+    total: int
+    error: KeyholeError | None = None

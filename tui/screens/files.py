@@ -31,7 +31,7 @@ from keyhole.tui.key_names import key_of
 from keyhole.tui.map_pages import FIRST_PAGE, next_offset, page_line
 from keyhole.tui.messages import Loaded, Outlined
 from keyhole.tui.reference_trail import TrailStep
-from keyhole.tui.screens.link_navigation import LinkNavigationScreen
+from keyhole.tui.screens.cost_column import CostColumnScreen
 from keyhole.tui.screens.pick import Choice, PickScreen
 from keyhole.tui.search_state import next_budget
 from keyhole.tui.sources import FileText, read_map, read_outline, read_source, source_document
@@ -81,7 +81,7 @@ class Opening:
     place: ViewPlace | None = None
 
 
-class FilesScreen(LinkNavigationScreen):
+class FilesScreen(CostColumnScreen):
     """Shows the tree of files, and the selected file."""
 
     HELP_TITLE = "Files"
@@ -114,6 +114,7 @@ class FilesScreen(LinkNavigationScreen):
         self.view.show(Document(_WELCOME))
         self._show_frame("")
         self.watch(self.app, "inventory", self._show_tree)
+        self.watch(self.app, "inventory", self.on_inventory_changed, init=False)
         self.watch(self.app, "found_files", self._show_tree)
         self.watch(self.app, "index_state", self._tree.show_progress)
         self.watch(self.app, "usual_budget", self._on_usual_budget)

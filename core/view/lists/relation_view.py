@@ -35,7 +35,7 @@ from keyhole.core.search.link_search import (
 )
 from keyhole.core.search.nothing_linked import nothing_for
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
-from keyhole.core.search.tree import Tree
+from keyhole.core.search.tree import Tree, TreeNode
 from keyhole.core.types.choices import Detail, Format
 from keyhole.core.view.budget.limits import (
     MAX_TOKENS,
@@ -151,7 +151,7 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
 
 def _subject_of(request: RelationRequest) -> tuple[object, ...]:
     """Return what a request asks for, without how much of it or how it is shown."""
-    hidden = {"limit", "offset", "cursor", "max_tokens", "format", "detail_level", "line_numbers"}
+    hidden = {"limit", "offset", "cursor", "max_tokens", "format", "detail_level", "line_numbers", "costs"}
     names = [name for kind in type(request).__mro__ for name in getattr(kind, "__slots__", ())]
     return tuple(getattr(request, name) for name in sorted(names) if name not in hidden)
 
@@ -260,7 +260,7 @@ def _inside_notes(engine: Engine, names: Iterable[str]) -> Iterator[Note]:
 
 def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> RelationResults:
     files = list_files(engine.store, engine.files.root, request, wanted)
-    found, skipped = files.found, files.skipped
+    found, skipped = _with_costs(files.found, request), files.skipped
     results = line_results(found, partial(node_text, is_nested=False), node_facts, {node.path for node in found.items})
     notes = []
     if skipped:
@@ -278,6 +278,16 @@ def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> Relation
     )
 
 
+def _with_costs(found: Found[TreeNode], request: TreeRequest) -> Found[TreeNode]:
+    """Return folders and files with what they cost, if that was asked for."""
+    costs = request.costs
+    if costs is None:
+        return found
+    # Symbols are parts of a file.
+    items = (node if node.start_line else replace(node, cost=costs.get(node.path)) for node in found.items)
+    return replace(found, items=tuple(items))
+
+
 def _files_unit(request: TreeRequest, total: int) -> str:
     """Return what a list of files contains: ` files in src that match *.py, newest first`."""
     text = " file" if total == 1 else " files"
@@ -291,7 +301,7 @@ def _find_tree(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("TreeRequest", query.request)
     if request.is_list:
         return _find_files(engine, request, query.wanted)
-    nodes = Tree(engine.store, request).walk(query.wanted)
+    nodes = _with_costs(Tree(engine.store, request).walk(query.wanted), request)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
     results = line_results(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
     results = replace(results, places=[(node.path, node.start_line, node.end_line) for node in nodes.items])
