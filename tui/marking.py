@@ -92,11 +92,8 @@ class Marking:
         """Unmark parts."""
         places = {item.place for item in items}
         self._change(tuple(item for item in self._host.bundle.items if item.place not in places))
-        self._app.notify(
-            f"Unmarked {item_name(items[0]) if len(items) == 1 else count_of(len(items), 'file')}",
-            timeout=3,
-            markup=False,
-        )
+        what = item_name(items[0]) if len(items) == 1 else count_of(len(items), "file")
+        self._app.notify(f"Unmarked {what}", timeout=3, markup=False)
 
     def clear(self) -> None:
         """Unmark everything."""
