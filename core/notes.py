@@ -27,6 +27,8 @@ class NoteKind(StrEnum):
     PACKAGE_INSIDE = "package-inside"
     SKIPPED_MATCHES = "skipped-matches"
     NEAREST_ONLY = "nearest-only"
+    BUNDLE_CHANGED = "bundle-changed"
+    BUNDLE_REFUSED = "bundle-refused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,13 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PathError, QueryError, StoreError, UnwritableStoreError
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.git.workspace_git import WorkspaceGit
-from keyhole.core.index.location import LOCK_FILE
+from keyhole.core.index.location import BUNDLE_FILE, LOCK_FILE
 from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
+from keyhole.core.types.bundle import Bundle, BundleRequest
 from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Mode
+from keyhole.core.types.costs import TokenCost
 from keyhole.core.types.files import SourceFile
 from keyhole.core.types.index import IndexReport, Status
 from keyhole.core.types.inventory import Inventory, Progress
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from keyhole.core.view.writing import View
 
 _SAMPLE_BYTES = 5_000
-AnyRequest = TypeVar("AnyRequest", bound="SearchRequest | MapRequest | ReadRequest | RelationRequest")
+AnyRequest = TypeVar("AnyRequest", bound="SearchRequest | MapRequest | ReadRequest | RelationRequest | BundleRequest")
 
 
 class Service:
@@ -177,6 +179,52 @@ class Service:
         self.metrics.record("read_file", " ".join(paths), view, lambda: view.shown)
         return view
 
+    def bundle_view(self, request: BundleRequest) -> "ListView":
+        """Return the current lines of a context bundle as one text; a part that can't be served says why."""
+        from keyhole.core.syntax.parser_process import shared_parser
+        from keyhole.core.view.bundles.bundle_parts import open_parts
+        from keyhole.core.view.bundles.bundle_view import bundle_view, parse_bundle_request
+
+        request = replace(request, max_tokens=request.max_tokens or request.bundle.max_tokens)
+        request = self._with_budget(request)
+        shown = parse_bundle_request(request)
+        parts = list(open_parts(request.bundle.items, self._paths.read_or_refuse, shared_parser().outline_of))
+        return bundle_view(parts, request, shown)
+
+    def saved_bundle(self, path: str) -> Bundle:
+        """Return the bundle in a file of the workspace."""
+        from keyhole.core.view.bundles.bundle_file import parse_bundle
+
+        source = self.read(path)
+        return parse_bundle(source.text, source.path)
+
+    @property
+    def bundle_file(self) -> Path:
+        """Where the explorer keeps what is marked; agents read it as a resource."""
+        return self.folder / BUNDLE_FILE
+
+    def marked_bundle(self) -> Bundle:
+        """Return what is marked in the explorer; empty if nothing is."""
+        from keyhole.core.view.bundles.bundle_file import parse_bundle
+
+        try:
+            return parse_bundle(self.bundle_file.read_text("utf-8"), BUNDLE_FILE)
+        except FileNotFoundError:
+            return Bundle()
+        except (OSError, UnicodeDecodeError) as error:
+            raise QueryError(f"what is marked can't be read: {error}") from error
+
+    def keep_bundle(self, bundle: Bundle) -> None:
+        """Keep what is marked in the explorer; only the user may read the file."""
+        from keyhole.core.index.private_files import write_private_file
+        from keyhole.core.view.bundles.bundle_file import bundle_toml
+
+        try:
+            write_private_file(self.bundle_file, bundle_toml(bundle))
+        except OSError as error:
+            text = f"what is marked can't be kept in {self.folder} ({error.strerror})"
+            raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
+
     def relation_view(self, request: "RelationRequest") -> "ListView":
         """Return the answer to a request about links, the tree or related code; the text is the same everywhere."""
         return self.relation_page(request)[1]
@@ -258,6 +306,13 @@ class Service:
         with self.engines.lend() as engine, engine.store.snapshot():
             return engine.store.symbol_places()
 
+    def token_costs(self, on_progress: Callable[[int, int], None] = lambda *_: None) -> dict[str, TokenCost]:
+        """Return what it costs to read and to map each indexed file; only changed files are measured again."""
+        from keyhole.core.workspace.token_costs import CostMeter
+
+        meter = CostMeter(self.root, self.folder, self.read, self._workspace.secrets.fingerprint)
+        return meter.measure([file.path for file in self.inventory().files], on_progress)
+
     def clear(self) -> bool:
         """Delete the index and the journal; return False if neither exists."""
         from keyhole.core.journal.file import delete
@@ -277,10 +332,10 @@ class Service:
         from keyhole.core.index.lock import writer_lock
 
         with writer_lock(self.folder, wait=False):
-            # Keep the lock files, since another process may be waiting for them, and a journal created since the
-            # old one was deleted.
+            # Keep the lock files, since another process may be waiting for them, a journal created since the old one
+            # was deleted, and what the user has marked.
             for path in self.folder.iterdir():
-                if path.name != LOCK_FILE and not path.name.startswith("journal."):
+                if path.name not in (LOCK_FILE, BUNDLE_FILE) and not path.name.startswith("journal."):
                     path.unlink(missing_ok=True)
 
     def journal(self) -> "Journal | None":

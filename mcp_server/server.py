@@ -24,6 +24,7 @@ from keyhole.core.view.status_text import status_facts, status_text
 from keyhole.core.view.text import json_text
 from keyhole.core.view.writing import View
 from keyhole.mcp_server import tool_texts
+from keyhole.mcp_server.bundle_resources import add_bundle_resources
 from keyhole.mcp_server.client_budget import ClientBudget, budget_of
 from keyhole.mcp_server.freshness import Freshness
 from keyhole.mcp_server.lean_tool import described
@@ -183,6 +184,8 @@ def _add_resources(server: FastMCP, service: Service, errors: ReadableErrors) ->
     )
     async def map_(path: str, context: Context) -> str:
         return await served(service.map_view, MapRequest(path, max_tokens=budget_of(context, service.settings)))
+
+    add_bundle_resources(server, service, served)
 
     @server.resource(
         tool_texts.STATUS_ADDRESS, name="status", title="Index status", description="What the index holds."

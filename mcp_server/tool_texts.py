@@ -209,8 +209,11 @@ def instructions(tools: ToolSet) -> str:
 FILE_ADDRESS = "keyhole://file/{path*}"
 MAP_ADDRESS = "keyhole://map/{path*}"
 STATUS_ADDRESS = "keyhole://status"
+MARKED_ADDRESS = "keyhole://bundle"
+MARKED_PAGE_ADDRESS = "keyhole://bundle{?offset}"
+BUNDLE_ADDRESS = "keyhole://bundle/{path*}{?offset}"
 # As people write them
-ADDRESSES = ("keyhole://file/PATH", "keyhole://map/PATH", STATUS_ADDRESS)
+ADDRESSES = ("keyhole://file/PATH", "keyhole://map/PATH", MARKED_ADDRESS, "keyhole://bundle/PATH", STATUS_ADDRESS)
 
 PROMPT_NAME = "explore"
 PROMPT_TITLE = "Explore this codebase"

@@ -23,10 +23,12 @@ from keyhole.core.files.read import read_source
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.links.requests import TreeRequest
 from keyhole.core.service import Service
+from keyhole.core.types.bundle import Bundle, BundleItem
 from keyhole.core.types.choices import Detail, Format, MapLevel, Mode
 from keyhole.core.types.files import SecretPolicy, SourceFile
 from keyhole.core.types.requests import MapRequest, Query, ReadRequest, SearchRequest
 from keyhole.core.view.budget.sizes import measure
+from keyhole.core.view.bundles.bundle_file import bundle_toml
 from keyhole.mcp_server.server import build_server
 from keyhole.mcp_server.tool_texts import TOOLS
 from keyhole.tui import sources
@@ -55,6 +57,10 @@ MASKED_FILES = [
     "keys/large.txt",
     "keys/wide.txt",
 ]
+
+
+# Every file with secrets, and a path that is a token itself.
+BUNDLE = Bundle(tuple(BundleItem(path) for path in (*MASKED_FILES, *SECRET_PATHS, REQUEST_TOKEN)))
 
 
 def write_secrets(root: Path) -> None:
@@ -178,6 +184,9 @@ async def test_no_tool_resource_or_record_shows_a_secret(service: Service) -> No
         for address in [*(f"keyhole://{kind}/{path}" for kind in ("file", "map") for path in MASKED_FILES)]:
             check_hidden((await client.read_resource(address))[0].text, address)
         check_hidden((await client.read_resource("keyhole://status"))[0].text, "status")
+        service.bundle_file.write_text(bundle_toml(BUNDLE))
+        check_hidden((await client.read_resource("keyhole://bundle"))[0].text, "bundle")
+        service.bundle_file.unlink()
         for address in (f"keyhole://file/{REQUEST_TOKEN}", f"keyhole://{REQUEST_TOKEN}"):
             with pytest.raises(MCPError) as error:
                 await client.read_resource(address)
@@ -219,7 +228,13 @@ def test_no_command_shows_a_secret(service: Service, base: Path, capfd: pytest.C
         ["related", path, "--detail", "rich", *root],
         ["related", "--symbol", REQUEST_TOKEN, *root],
         [REQUEST_TOKEN],
+        ["bundle", REQUEST_TOKEN, *root],
+        *(
+            ["bundle", str(base / "bundle.toml"), "--format", form, *root]
+            for form in ("text", "xml", "markdown", "json")
+        ),
     ]
+    (base / "bundle.toml").write_text(bundle_toml(BUNDLE))
     for command in commands:
         run_command(command)
         shown = capfd.readouterr()

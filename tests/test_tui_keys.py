@@ -140,6 +140,10 @@ ELSEWHERE |= {"b", "0", "left_curly_bracket", "right_curly_bracket"}
 # Tested in test_tui_views.py.
 ELSEWHERE |= {"ctrl+d", "ctrl+u", "left", "right", "up", "down", "home", "end", "w", "ctrl+f", "f3", "shift+f3"}
 ELSEWHERE |= {"shift+enter", "colon", "ctrl+g"}
+# Tested in test_tui_bundles.py.
+ELSEWHERE |= {"m", "M", "B"}
+# Tested in test_token_costs.py.
+ELSEWHERE |= {"h"}
 LINE = {"enter", "tab", "down", "up"}
 # Tested in test_tui_remembering.py.
 HISTORY = {"ctrl+up", "ctrl+down", "ctrl+r", "ctrl+s"}

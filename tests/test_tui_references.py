@@ -424,6 +424,9 @@ def test_no_key_is_left_out() -> None:
         "escape",
         "h",
         "left",
+        # Tested in test_tui_bundles.py.
+        "m",
+        "M",
         "n",
         "o",
         "p",

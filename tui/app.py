@@ -271,6 +271,13 @@ class KeyholeApp(Explorer):
         """Find a file or a symbol by name."""
         self.find_name()
 
+    def action_bundle(self) -> None:
+        """Show what is marked."""
+        from keyhole.tui.screens.bundle_screen import BundleScreen
+
+        if not isinstance(self.screen, BundleScreen):
+            self.push_screen(BundleScreen())
+
     async def action_workspaces(self) -> None:
         """Choose another workspace."""
         from keyhole.tui.workspace_switching import choose_workspace

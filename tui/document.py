@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from keyhole.core.index.rows import SymbolEntry
     from keyhole.core.search.match_marks import Marks
+    from keyhole.tui.answer_layout import AnswerLayout, DrawnRow
 
 # Nobody scrolls further to the right, and a wider canvas takes memory.
 WIDEST = 10_000
@@ -32,6 +33,19 @@ class Document:
     symbols: "tuple[SymbolEntry, ...]" = ()
     # Lines that are in colour already, by number from 0; the view colours the others.
     coloured: "Mapping[int, Content]" = field(default_factory=dict, compare=False)
+    # What to draw on the text of an answer.
+    layout: "AnswerLayout | None" = None
+
+    def drawn_below(self, number: int) -> "tuple[DrawnRow, ...]":
+        """Return the rows to draw below a line, which are not part of the text; its number counts from 0."""
+        return self.layout.drawn.get(number, ()) if self.layout else ()
+
+    def lines_of_result(self, number: int | None) -> range:
+        """Return the lines of a result of an answer, from 1; none if it is not shown here."""
+        if self.layout is None or number is None or number >= len(self.layout.results):
+            return range(0)
+        lines = self.layout.results[number]
+        return range(lines.start + 1, lines.stop + 1)
 
     @cached_property
     def lines(self) -> list[str]:

@@ -19,6 +19,7 @@ from textual.screen import ModalScreen
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.notes import IndexEvent, IndexMessage
+from keyhole.core.types.bundle import Bundle
 from keyhole.core.types.choices import DEFAULT_PORT
 from keyhole.core.types.inventory import Inventory
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from keyhole.core.git.git_changes import GitChanges
     from keyhole.core.search.match_marks import Marks
     from keyhole.core.service import Service
+    from keyhole.core.types.costs import TokenCost
     from keyhole.core.types.index import Status
     from keyhole.tui.call_log import CallLog
     from keyhole.tui.clipboard import NativeClipboard
@@ -46,7 +48,9 @@ if TYPE_CHECKING:
     from keyhole.tui.git_follower import GitFollower
     from keyhole.tui.indexing import IndexRuns
     from keyhole.tui.journal_follower import JournalFollower
+    from keyhole.tui.marking import Marking
     from keyhole.tui.messages import (
+        BundleMeasured,
         CallsChanged,
         FilesChanged,
         FilesFound,
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
         IndexNotice,
         JournalFailed,
         Opened,
+        PartsChecked,
         RequestRejected,
         ServerStarted,
         ServerStopped,
@@ -87,6 +92,11 @@ class Explorer(App[None]):
     tool_costs: "reactive[Mapping[str, int] | None]" = reactive(None)
     # What changed since the last commit; None until git has answered.
     git_changes: "reactive[GitChanges | None]" = reactive(None)
+    # What is marked, and what its text costs; None until it is measured.
+    bundle: reactive[Bundle] = reactive(Bundle())
+    bundle_tokens: reactive[int | None] = reactive(None)
+    # What files and folders cost to read and to map; None until someone asks.
+    token_costs: "reactive[Mapping[str, TokenCost] | None]" = reactive(None)
     # Increases whenever `calls` changes, so that screens can watch it.
     calls_version: reactive[int] = reactive(0)
 
@@ -180,6 +190,7 @@ class Explorer(App[None]):
         self._git_follower.start()
         if self._watches:
             self.run_worker(watch_files(message.service, self), name="watch")
+        self.marking.load(message.service)
         self.index_again()
         self._journal_follower = JournalFollower(message.service.journal_reader(), self)
         self._journal_follower.start()
@@ -434,6 +445,24 @@ class Explorer(App[None]):
             return
         if problem := suspend_job(self):
             self.notify(problem, severity="warning", timeout=3, markup=False)
+
+    @cached_property
+    def marking(self) -> "Marking":
+        """Changes what is marked."""
+        from keyhole.tui.marking import Marking
+
+        return Marking(self, self, lambda: self.service)
+
+    def on_parts_checked(self, message: "PartsChecked") -> None:
+        """Mark the parts that can be served."""
+        self.marking.add(message)
+
+    def on_bundle_measured(self, message: "BundleMeasured") -> None:
+        """Show what the bundle costs, unless it has changed since."""
+        if message.error:
+            self.notify(problem_text(message.error), severity="error", markup=False)
+        elif message.bundle is self.bundle:
+            self.bundle_tokens = message.tokens
 
     @cached_property
     def editing(self) -> "Editing":

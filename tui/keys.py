@@ -49,6 +49,10 @@ _REFERENCES = [
     _shown("references", "u", "references", "References", "Find references: what uses, calls or inherits the symbol"),
     _quiet("reopen-references", "U", "reopen_references", "Reopen references", "Show the last references again"),
 ]
+_MARKS = [
+    _shown("mark", "m", "mark", "Mark", "Mark or unmark this for the context bundle: result, file, reference or lines"),
+    _quiet("mark-symbol", "M", "mark_symbol", "Mark symbol", "Mark or unmark the definition around this line"),
+]
 _BUDGET = [
     _shown("lower-budget", "minus", "budget(-1)", "Set budget", "Lower the token budget"),
     _shown("raise-budget", "plus,equals_sign", "budget(1)", "Set budget", "Raise the token budget"),
@@ -119,6 +123,7 @@ EVERYWHERE: Keys = [
     _quiet("jump", "ctrl+o", "jump", "Jump", "Jump to a pane or tab by its letter"),
     _shown("help", "question_mark,f1", "help", "Help", "Show all keys for this screen"),
     _quiet("theme", "t", "toggle_theme", "Switch theme", "Switch between the dark and the light theme"),
+    _quiet("bundle", "B", "bundle", "Bundle", "Show the context bundle: what is marked, and what it costs"),
     _quiet("workspaces", "W", "workspaces", "Workspaces", "Open another workspace"),
     _shown("quit", "q", "quit", "Quit", "Quit the explorer"),
     # Textual binds this key too, with a tooltip in other words.
@@ -133,6 +138,7 @@ EXPLORE: Keys = [
     _shown("query", "slash", "query", "Search", "Go to the search line"),
     _edit("Open the result in $EDITOR"),
     *_REFERENCES,
+    *_MARKS,
     _copy("Copy the answer, or the JSON or Diff tab"),
     _COPY_CALL,
     _shown("next-detail", "d", "detail(1)", "Set detail", "Switch to the next detail level"),
@@ -165,12 +171,14 @@ FILES: Keys = [
     *_BUDGET,
     *_PAGES,
     _edit("Open the file in $EDITOR"),
+    *_MARKS,
     _copy("Copy the text of this tab"),
     _ZOOM,
     *_SIZES,
     _BLAME,
     _CHECK_FILES,
     _BACK,
+    _shown("token-costs", "h", "costs", "Costs", "Show what reading or mapping each file and folder costs, or neither"),
     _quiet("history-back", "less_than_sign", "history(-1)", "Go back", "Go back in history"),
     _quiet("history-forward", "greater_than_sign", "history(1)", "Go forward", "Go forward in history"),
 ]
@@ -179,6 +187,7 @@ REFERENCES: Keys = [
     _shown("read", "v", "read", "Read", "Go to the preview"),
     _shown("open", "o", "open", "Open file", "Open the selected place in Files"),
     _edit("Open the selected place in $EDITOR"),
+    *_MARKS,
     *_PAGES,
     _quiet("references", "u", "relation('references')", "References", "Show the references"),
     _shown("callers", "c", "relation('callers')", "Callers", "Show what calls the symbol"),
@@ -314,6 +323,20 @@ CHOOSE_QUERY: Keys = [
     _always(_shown("delete-query", "ctrl+x,shift+delete", "delete", "Delete", "Delete the query from this list")),
 ]
 SAVE_QUERY: Keys = [_cancel()]
+BUNDLE: Keys = [
+    _shown("close", "escape,B,q", "dismiss", "Close", "Close the bundle"),
+    _copy("Copy the text of the bundle"),
+    _shown("save-bundle", "s", "save", "Save", "Save the list or the text to a file"),
+    _shown("next-format", "f", "format(1)", "Format", "Switch to the next format"),
+    _quiet("previous-format", "F", "format(-1)", "Format", "Switch to the previous format"),
+    *_BUDGET,
+    *_PAGES,
+    _shown("unmark", "x,delete", "unmark", "Take out", "Take this part out of the bundle"),
+    _quiet("unmark-all", "C", "unmark_all", "Take out all", "Take all parts out of the bundle"),
+    _shown("open", "o", "open", "Open", "Open this part in Files"),
+]
+BUNDLE_LIST: Keys = [_select("Open", "Open this part in Files")]
+SAVE_BUNDLE: Keys = [_cancel()]
 FINDER: Keys = [
     _cancel(),
     _shown("switch-names", "tab", "switch(1)", "Switch", "Find files, symbols or both"),
@@ -363,6 +386,8 @@ DIALOGS: dict[str, Keys] = {
     "Saved queries and history": [*PICK, *CHOOSE_QUERY],
     "Save query": SAVE_QUERY,
     "Find a file or symbol": FINDER,
+    "Bundle": [*BUNDLE, *BUNDLE_LIST],
+    "Save bundle": SAVE_BUNDLE,
 }
 # Where text is typed: keys that type a character can't be commands there.
 LINES: list[Keys] = [
@@ -376,5 +401,6 @@ LINES: list[Keys] = [
     NUMBER_LINE,
     CHOOSE_QUERY,
     SAVE_QUERY,
+    SAVE_BUNDLE,
     FINDER,
 ]

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.service import Service
+    from keyhole.core.types.bundle import Bundle, BundleItem, BundleRequest
     from keyhole.core.types.calls import Call
+    from keyhole.core.types.costs import TokenCost
     from keyhole.core.view.lists.listing import ListView
     from keyhole.core.view.lists.relation_results import RelationResults
     from keyhole.tui.answer import Answer
@@ -251,3 +253,38 @@ class Replayed(Message):
     call_id: int
     arguments: str
     text: str
+
+
+@dataclass
+class PartsChecked(Message):
+    """Parts to mark were read; `error` says why others can't be served."""
+
+    items: "list[BundleItem]"
+    error: KeyholeError | None = None
+
+
+@dataclass
+class BundleMeasured(Message):
+    """What is marked was written and measured."""
+
+    bundle: "Bundle"
+    tokens: int
+    error: KeyholeError | None = None
+
+
+@dataclass
+class BundleShown(Message):
+    """The text of a bundle was made."""
+
+    request: "BundleRequest"
+    answer: "ListView | KeyholeError"
+
+
+@dataclass
+class CostsMeasured(Message):
+    """Files were measured: all of them, or some so far; `costs` has folders too."""
+
+    costs: "Mapping[str, TokenCost] | None"
+    done: int
+    total: int
+    error: KeyholeError | None = None

@@ -3,10 +3,20 @@
 from textual.color import Color
 from textual.theme import Theme
 
+from keyhole.core.view.text_parts import PartKind
+
 # A match of a search, the one that was gone to, and selected text; all are also visible without colours.
 MATCH_STYLE = "underline on $primary 30%"
 FOUND_STYLE = "bold reverse"
 SELECTED_STYLE = "reverse $foreground"
+# How to draw the lines of an answer; the words of notes and headings say what they are, too.
+PART_STYLES = {
+    PartKind.BANNER: "bold $primary",
+    PartKind.NOTE: "$warning",
+    PartKind.HEADING: "bold $secondary",
+    PartKind.DETAIL: "$secondary",
+    PartKind.CONTEXT: "$text-muted",
+}
 # How much of the background is mixed into the text colour.
 _MUTED, _QUIET = 0.4, 0.75
 # A theme that leaves its colours to the terminal has none to mix.

@@ -1,7 +1,7 @@
-"""Commands about files: map and read."""
+"""Commands about files: map, read and bundle."""
 
 from pathlib import Path
-from typing import Unpack
+from typing import TypedDict, Unpack
 
 import click
 
@@ -14,8 +14,9 @@ from keyhole.core.cli.options import (
     root_option,
     with_options,
 )
-from keyhole.core.cli.output import print_answer
-from keyhole.core.types.choices import MapLevel
+from keyhole.core.cli.output import print_answer, print_list
+from keyhole.core.types.bundle import BundleRequest, BundleStyle
+from keyhole.core.types.choices import Format, MapLevel
 from keyhole.core.types.requests import MapRequest, ReadRequest
 
 
@@ -31,6 +32,12 @@ class _ReadOptions(AnswerOptions):
     start_column: int
     max_lines: int | None
     line_numbers: bool
+
+
+class _BundleOptions(TypedDict):
+    offset: int
+    max_tokens: int | None
+    as_json: bool
 
 
 @click.command("map")
@@ -102,4 +109,38 @@ def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) ->
     print_answer(service.read_view(request).text, shape.profile)
 
 
-COMMANDS = (map_file, read)
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--offset", type=int, default=0, show_default=True, help="Parts to skip.")
+@click.option(
+    "--budget", "--max-tokens", "max_tokens", type=int, help="Token budget; default: the one in FILE, or 20,000."
+)
+@click.option(
+    "--format",
+    "form",
+    type=SuggestingChoice([*map(str, BundleStyle), "json"]),
+    default="text",
+    show_default=True,
+    help="Output format: text as agents get it, markdown, xml or json.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+@with_options(root_option)
+def bundle(file: Path, root: Path, form: str, **options: Unpack[_BundleOptions]) -> None:
+    """Write the files, symbols and lines that FILE lists as one text, as they are now."""
+    from keyhole.core.service import Service
+    from keyhole.core.view.bundles.bundle_file import LARGEST_BUNDLE_FILE, parse_bundle
+
+    with file.open("rb") as opened:
+        content = opened.read(4 * LARGEST_BUNDLE_FILE).decode("utf-8", "replace")
+    is_json = options["as_json"] or form == str(Format.JSON)
+    request = BundleRequest(
+        parse_bundle(content, str(file)),
+        BundleStyle.TEXT if is_json else BundleStyle(form),
+        options["offset"],
+        options["max_tokens"],
+        Format.JSON if is_json else Format.TEXT,
+    )
+    print_list(Service.open(root).bundle_view(request), None)
+
+
+COMMANDS = (map_file, read, bundle)

@@ -107,6 +107,7 @@ def search_links(
     show_default=True,
     help="List files by path, or by last change, newest first.",
 )
+@click.option("--tokens", is_flag=True, help="Show what reading and mapping each file and folder costs.")
 @_list_options
 def tree(
     path: str,
@@ -118,13 +119,14 @@ def tree(
     symbols: bool,
     pattern: str,
     sort: str,
+    tokens: bool,
     **options: Unpack[PageOptions],
 ) -> None:
     """List the folders, files and symbols in PATH. By default, PATH is the workspace."""
     from keyhole.core.links.requests import FileOrder, Relation, TreeRequest
 
     request = TreeRequest(path, symbol, Relation(relation), max_depth, symbols, pattern, FileOrder(sort))
-    _answer(root, request, options)
+    _answer(root, request, options, has_costs=tokens)
 
 
 @click.command()
@@ -189,12 +191,16 @@ def references(
     _answer(root, request, options)
 
 
-def _answer(root: Path, request: "RelationRequest", options: PageOptions) -> None:
+def _answer(root: Path, request: "RelationRequest", options: PageOptions, *, has_costs: bool = False) -> None:
+    from keyhole.core.links.requests import TreeRequest
     from keyhole.core.service import Service
+    from keyhole.core.types.costs import with_folders
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
     refresh_index(service)
+    if has_costs and isinstance(request, TreeRequest):
+        request = replace(request, costs=with_folders(service.token_costs()))
     paged = replace(
         request,
         limit=options["limit"],

@@ -7,6 +7,8 @@ INDEX_FILE = "index.db"
 LOCK_FILE = "writer.lock"
 JOURNAL_FILE = "journal.db"
 JOURNAL_LOCK_FILE = "journal.lock"
+# What is marked in the explorer.
+BUNDLE_FILE = "bundle.toml"
 
 
 def index_folder(cache_dir: Path, root: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,3 +36,18 @@ def close_to_others(path: Path) -> None:
 def create_private_file(path: Path) -> None:
     """Create an empty file that only its owner may read, if there is none."""
     os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), PRIVATE_FILE))
+
+
+def write_private_file(path: Path, text: str) -> None:
+    """Replace a file at once by one that only its owner may read."""
+    make_private_folder(path.parent)
+    # In the same folder, so that it can be renamed; `mkstemp` creates a private file.
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(name, path)  # noqa: PTH105  # as with mkstemp, plain names
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)  # noqa: PTH108
+        raise

@@ -1,9 +1,11 @@
 """Requests about links, the tree and related code, as front ends send them; None and empty fields get their default."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from keyhole.core.types.choices import Detail, Format
+from keyhole.core.types.costs import TokenCost
 
 
 class Category(StrEnum):
@@ -91,6 +93,8 @@ class TreeRequest(ListRequest):
     symbols: bool = False
     pattern: str = ""
     sort: FileOrder = FileOrder.PATH
+    # What files and folders cost, to show that too; only people ask for it.
+    costs: Mapping[str, TokenCost] | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_list(self) -> bool:

@@ -10,6 +10,7 @@ from keyhole.core.index.rows import Found, Slice, SymbolEntry
 from keyhole.core.links.requests import Relation, TreeRequest
 from keyhole.core.search.filters import path_suggestion
 from keyhole.core.search.symbol_search import separate
+from keyhole.core.types.costs import TokenCost
 from keyhole.core.types.inventory import IndexedFile
 
 _LINES_LISTED = 5
@@ -32,6 +33,8 @@ class TreeNode:
     signature: str = ""
     # The time of the last change of a file, in a list that is sorted by it: ISO 8601 in UTC.
     changed: str = ""
+    # What it costs to read and to map, if that was asked for.
+    cost: TokenCost | None = None
 
 
 class _Part(NamedTuple):

@@ -1,13 +1,14 @@
 """What every view is made of: a text that may state its own size, notes, and the one JSON object."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from keyhole.core.notes import Note
 from keyhole.core.types.completeness import Completeness
 from keyhole.core.types.missing import NONE_UNSHOWN, Unshown
 from keyhole.core.view.budget.sizes import Size, TruncationInfo, measure
 from keyhole.core.view.text import json_line, shorten
+from keyhole.core.view.text_parts import PartKind, Parts, TextGap, TextPart, joined
 
 _LONGEST_NOTE = 120
 # Used while the real size is unknown. No real size takes more digits.
@@ -36,12 +37,17 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A text exactly as every front end shows it, its banner, what it lacks, and what the budget did to it."""
+    """A text exactly as every front end shows it, its banner, what it lacks, and what the budget did to it.
+
+    `parts` say what the lines of the text are, and `gaps` where something is missing; JSON and some views have neither.
+    """
 
     text: str
     banner: str
     completeness: Completeness
     truncation: TruncationInfo
+    parts: Parts = field(default=(), kw_only=True, compare=False, repr=False)
+    gaps: Sequence[TextGap] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +74,14 @@ def finish(draft: Draft, truncation: Callable[[Size], TruncationInfo]) -> tuple[
             return draft.text + stated, info
 
 
-def head_text(banner: str, notes: Sequence[str]) -> str:
+def head_parts(banner: str, notes: Sequence[str]) -> list[TextPart]:
     """Return the lines at the top of a text."""
-    return "\n".join([banner, *(f"Note: {note}." for note in notes)]) + "\n"
+    return [TextPart(PartKind.BANNER, f"{banner}\n"), *(TextPart(PartKind.NOTE, f"Note: {note}.\n") for note in notes)]
+
+
+def head_text(banner: str, notes: Sequence[str]) -> str:
+    """Return the same as a text."""
+    return joined(head_parts(banner, notes))
 
 
 def note_texts(*notes: Note) -> list[str]:

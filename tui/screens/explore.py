@@ -11,6 +11,10 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
+from keyhole.core.types.bundle import BundleItem
+from keyhole.core.types.inventory import Inventory
+from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.results import SearchResult
 from keyhole.tui import keys
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
@@ -23,8 +27,10 @@ from keyhole.tui.search_state import SearchState, Variant
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.answer_view import DIFF, JSON, PREVIEW, TABS, TEXT, AnswerView, ViewKey
 from keyhole.tui.widgets.bars import chooser, set_subtitle, set_title
+from keyhole.tui.widgets.budget_bar import BudgetBar
 from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
+from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.query_line import QueryLine, SearchLine
 from keyhole.tui.widgets.results import SEARCHING, ResultList, nothing_left_out_text, paging
 from keyhole.tui.widgets.search_note import SearchNote, search_note
@@ -72,6 +78,7 @@ class ExploreScreen(RememberedQueriesScreen):
         yield SearchNote()
         yield Banner(id="banner")
         yield LensLine()
+        yield BudgetBar()
         with Horizontal(id="panes"):
             yield ResultList(id="results")
             yield AnswerView(id="view")
@@ -234,6 +241,7 @@ class ExploreScreen(RememberedQueriesScreen):
         self.query_one(Banner).show(None)
         self.query_one(Gauge).view = None
         self.query_one(LensLine).show(None, None)
+        self.query_one(BudgetBar).show(None, None)
         self._pane.show_overview(app.status)
         self._show_controls()
 
@@ -260,6 +268,7 @@ class ExploreScreen(RememberedQueriesScreen):
         lens = self.lens if self.tab in (TEXT, JSON) else None
         if self.tab not in (TEXT, JSON):
             self.query_one(LensLine).show(None, None)
+        self._select_in_text()
         self._pane.show_answer(service, self.answer, ViewKey(self.tab, self.answer.number, row, versus, lens))
 
     def on_answer_view_seen(self, message: AnswerView.Seen) -> None:
@@ -282,6 +291,26 @@ class ExploreScreen(RememberedQueriesScreen):
         """Preview the result under the cursor."""
         if self.tab == PREVIEW:
             self._show_view()
+        self._select_in_text()
+
+    def _select_in_text(self) -> None:
+        """Mark the result under the cursor in the text of the answer, and in the bar of its cost."""
+        rows = self.answer.rows if self.answer else ()
+        number = next((number for number, row in enumerate(rows) if row is self.row), None)
+        view = self.answer.view if self.answer and self.tab == TEXT else None
+        self.query_one(BudgetBar).show(view, number)
+        self._pane.select_result(number)
+
+    def on_line_view_clicked(self, message: LineView.Clicked) -> None:
+        """Select the result that was clicked in the text of the answer."""
+        layout = self._pane.document.layout
+        number = layout.result_at(message.line - 1) if layout else None
+        if number is not None:
+            self.action_select_result(number)
+
+    def action_select_result(self, number: int) -> None:
+        """Move the cursor to a result of the page."""
+        self.query_one(ResultList).highlighted = number
 
     def on_row_list_selected(self) -> None:
         """Move the focus to the view."""
@@ -428,6 +457,22 @@ class ExploreScreen(RememberedQueriesScreen):
         if row := self.row:
             self.keep_query()
             self.explorer.open_file(row.hit.path, row.hit.line, marks=self.answer.marks if self.answer else None)
+
+    def part_to_mark(self) -> BundleItem | None:
+        """Return the lines of the result, or those that are read in the preview."""
+        if self.tab == PREVIEW and self.view.has_focus:
+            return super().part_to_mark()
+        hit = self.row.hit if self.row else None
+        return BundleItem(hit.path, hit.start_line, hit.end_line) if hit else None
+
+    def symbol_to_mark(self) -> BundleItem | None:
+        """Return the definition that the result names, or the one around the line in the preview."""
+        hit = self.row.hit if self.row else None
+        if hit is None or (self.tab == PREVIEW and self.view.has_focus):
+            return super().symbol_to_mark()
+        owner = hit.owner.qualified_name if hit.owner else ""
+        name = owner if hit.is_line else hit.qualified_name
+        return BundleItem(hit.path, symbol=name) if name else None
 
     def action_copy(self) -> None:
         """Copy the answer, or the JSON or diff on those tabs."""

@@ -13,23 +13,26 @@ from textual.widgets import Tree
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.syntax.languages import BY_ID
+from keyhole.core.types.bundle import BundleItem
 from keyhole.core.types.choices import MapLevel
 from keyhole.core.types.files import Skip
 from keyhole.core.types.inventory import IndexedFile, Inventory
 from keyhole.core.types.syntax import Symbol
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
+from keyhole.core.view.maps.symbol_names import dotted_name
 from keyhole.core.view.text import count_of, name_text, one_line
 from keyhole.core.view.writing import View
 from keyhole.tui import keys
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.document import Document, ViewPlace
 from keyhole.tui.errors_for_explorer import problem_text
+from keyhole.tui.folders import Folder
 from keyhole.tui.history import KeptView, Place
 from keyhole.tui.key_names import key_of
 from keyhole.tui.map_pages import FIRST_PAGE, next_offset, page_line
 from keyhole.tui.messages import Loaded, Outlined
 from keyhole.tui.reference_trail import TrailStep
-from keyhole.tui.screens.link_navigation import LinkNavigationScreen
+from keyhole.tui.screens.cost_column import CostColumnScreen
 from keyhole.tui.screens.pick import Choice, PickScreen
 from keyhole.tui.search_state import next_budget
 from keyhole.tui.sources import read_map, read_outline, read_source, source_document
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 
 SOURCE, MAP = TABS = ("Source", "Map")
 LEVELS = tuple(MapLevel)
+# The files of a larger folder do not fit any budget.
+_MOST_MARKED = 100
 _WELCOME = f"""Select a file and press ⏎, or press {key_of("find-file")} to find one by name.
 
 Source shows the file. Map shows what an agent sees first:
@@ -77,7 +82,7 @@ class Opening:
     place: ViewPlace | None = None
 
 
-class FilesScreen(LinkNavigationScreen):
+class FilesScreen(CostColumnScreen):
     """Shows the tree of files, and the selected file."""
 
     HELP_TITLE = "Files"
@@ -110,6 +115,7 @@ class FilesScreen(LinkNavigationScreen):
         self.view.show(Document(_WELCOME))
         self._show_frame("")
         self.watch(self.app, "inventory", self._show_tree)
+        self.watch(self.app, "inventory", self.on_inventory_changed, init=False)
         self.watch(self.app, "found_files", self._show_tree)
         self.watch(self.app, "index_state", self._tree.show_progress)
         self.watch(self.app, "usual_budget", self._on_usual_budget)
@@ -385,6 +391,44 @@ class FilesScreen(LinkNavigationScreen):
         """Go to the previous page of the map."""
         if self.opened and self.opened.tab == MAP and len(self.opened.offsets) > 1 and self._wanted is None:
             self._open(replace(self.opened, offsets=self.opened.offsets[:-1], place=None))
+
+    def part_to_mark(self) -> BundleItem | None:
+        """Return the file under the cursor of the tree, or lines of the source."""
+        if self._tree.has_focus:
+            entry = self._entry
+            return BundleItem(entry.path) if isinstance(entry, IndexedFile | Skip) else None
+        return super().part_to_mark()
+
+    def action_mark(self) -> None:
+        """Mark or unmark a file or lines; the lines of a map are symbols to choose from."""
+        if self.opened and self.opened.tab == MAP and self.view.has_focus:
+            self._choose_symbol(self._mark_chosen)
+        elif self._tree.has_focus and isinstance(folder := self._entry, Folder):
+            self._mark_folder(folder)
+        else:
+            super().action_mark()
+
+    @property
+    def _entry(self) -> Entry | None:
+        return self._tree.cursor_node.data if self._tree.cursor_node else None
+
+    def _mark_folder(self, folder: Folder) -> None:
+        inside = [file.path for file in self.explorer.inventory.files if file.path.startswith(f"{folder.path}/")]
+        if len(inside) > _MOST_MARKED:
+            count = count_of(len(inside), "file")
+            self.notify(f"The folder has {count}; at most {_MOST_MARKED:,} can be marked at once.", timeout=5)
+        elif inside:
+            self.explorer.marking.toggle(*map(BundleItem, inside))
+
+    def action_mark_symbol(self) -> None:
+        """Mark or unmark the definition around the current line, or one from the list."""
+        if self.opened and self.opened.tab == MAP:
+            self._choose_symbol(self._mark_chosen)
+        else:
+            super().action_mark_symbol()
+
+    def _mark_chosen(self, path: str, symbol: Symbol) -> None:
+        self.explorer.marking.toggle(BundleItem(path, symbol=dotted_name(symbol)))
 
     def action_edit(self) -> None:
         """Open the file in the user's editor."""

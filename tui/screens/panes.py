@@ -8,8 +8,10 @@ from textual.geometry import Offset
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from keyhole.core.types.bundle import BundleItem
 from keyhole.core.view.text import one_line
 from keyhole.tui.screens.resizable import ResizableScreen
+from keyhole.tui.sticky_header import enclosing
 from keyhole.tui.widgets.bars import KeyBar, tab_names
 from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.query_line import QueryLine
@@ -88,6 +90,39 @@ class PanesScreen(ResizableScreen):
     def current_place(self) -> "Place | None":
         """The current line of the file in the view, if it shows one."""
         return None
+
+    def part_to_mark(self) -> BundleItem | None:
+        """Return what `mark` is about here: lines of the file in the view."""
+        place = self.current_place
+        if place is None:
+            return None
+        selection = self.view.text_selection
+        first, last = self.view.selected_lines if selection else (place.line, place.line)
+        return BundleItem(place.path, first, last)
+
+    def symbol_to_mark(self) -> BundleItem | None:
+        """Return the definition around the current line of the file in the view."""
+        place = self.current_place
+        # One that starts on the line counts too.
+        around = enclosing(self.view.document.symbols, place.line + 1) if place else []
+        if place is None or not around:
+            return None
+        symbol = around[-1]
+        return BundleItem(place.path, symbol=f"{symbol.parent}.{symbol.name}" if symbol.parent else symbol.name)
+
+    def action_mark(self) -> None:
+        """Mark or unmark what is selected."""
+        self._mark(self.part_to_mark(), "Select a result, a file or a line to mark it.")
+
+    def action_mark_symbol(self) -> None:
+        """Mark or unmark the definition around the current line."""
+        self._mark(self.symbol_to_mark(), "No definition is known around this line.")
+
+    def _mark(self, item: BundleItem | None, advice: str) -> None:
+        if item:
+            self.explorer.marking.toggle(item)
+        else:
+            self.notify(advice, timeout=3)
 
     def action_blame(self) -> None:
         """Show or hide who changed the current line last."""

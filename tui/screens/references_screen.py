@@ -14,6 +14,7 @@ from textual.widgets import Static
 from keyhole.core.deadline import Deadline, within
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
+from keyhole.core.types.bundle import BundleItem
 from keyhole.core.types.inventory import Inventory
 from keyhole.core.view.writing import head_text
 from keyhole.tui import keys
@@ -27,6 +28,7 @@ from keyhole.tui.reference_trail import RELATIONS, TrailStep
 from keyhole.tui.screens.panes import PanesScreen
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.bars import clickable, set_subtitle, set_title
+from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.reference_list import ReferenceList
 from keyhole.tui.widgets.reference_preview import ReferencePreview
 from keyhole.tui.widgets.results import page_arrows
@@ -201,7 +203,7 @@ class ReferencesScreen(PanesScreen):
         if service is None or self.answer is None:
             return
         if self.tab == TEXT:
-            self._preview.show_text(self.answer.text)
+            self._preview.show_view(self.answer, self._list.result)
         elif self.tab == JSON:
             self._preview.show_json(service, self.step.request)
         elif place := row.place if row else self._definition:
@@ -219,6 +221,14 @@ class ReferencesScreen(PanesScreen):
         """Preview the row under the cursor."""
         if self.tab == PREVIEW:
             self._show_view()
+        elif self.tab == TEXT:
+            self._preview.select_result(self._list.result)
+
+    def on_line_view_clicked(self, message: LineView.Clicked) -> None:
+        """Move the cursor to the row that was clicked in the text of the answer."""
+        layout = self._preview.document.layout
+        if layout and (number := layout.result_at(message.line - 1)) is not None:
+            self._list.select_result(number)
 
     def on_row_list_selected(self) -> None:
         """Open a reference, or list the same about the function or class under the cursor."""
@@ -307,6 +317,13 @@ class ReferencesScreen(PanesScreen):
         """Open the place under the cursor in the user's editor."""
         if (row := self._list.row) and row.place:
             self.explorer.edit(*row.place)
+
+    def part_to_mark(self) -> BundleItem | None:
+        """Return the line of the reference, or those that are read in the preview."""
+        if self.tab == PREVIEW and self._preview.has_focus:
+            return super().part_to_mark()
+        place = self._list.row.place if self._list.row else None
+        return BundleItem(place.path, place.line, place.line) if place and place.line else None
 
     def action_copy(self) -> None:
         """Copy the answer, or the JSON on that tab."""

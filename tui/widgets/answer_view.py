@@ -1,6 +1,6 @@
 """The right pane of Explore: the file of a result, the exact text an agent gets, JSON, or a comparison."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from keyhole.core.clients import Delivery
     from keyhole.core.service import Service
     from keyhole.core.types.index import Status
+    from keyhole.core.view.writing import View
     from keyhole.tui.answer import Answer, Row
     from keyhole.tui.lens import Lens
     from keyhole.tui.messages import Loaded
@@ -55,8 +56,9 @@ class AnswerView(LineView):
         super().__init__(id=id)
         self._wanted: ViewKey | None = None
         self._shown: ViewKey | None = None
-        # The answer that the wanted text is about.
+        # The answer that the wanted text is about, and its selected result.
         self._answer: Answer | None = None
+        self._selected: int | None = None
 
     @property
     def is_settled(self) -> bool:
@@ -130,8 +132,23 @@ class AnswerView(LineView):
         if self._answer and self._answer.request.changed is not None:
             whose = "agents can't filter by changes"
         cost = f"{count_of(tokens, 'token')} · {count_of(len(text), 'character')}"
-        self._show_document(Document(seen, lexer, wraps=True), f"{cost} · {whose}")
+        document = Document(seen, lexer, wraps=True)
+        if key.tab == TEXT and seen == text and self._answer:
+            document = self._with_layout(document, self._answer.view)
+        line = document.marked.start or 1
+        self._show_document(document, f"{cost} · {whose}", line=line)
         self.post_message(self.Seen(delivery, note))
+
+    def _with_layout(self, document: Document, view: "View") -> Document:
+        from keyhole.tui.answer_layout import answer_layout
+
+        document = replace(document, layout=answer_layout(view, has_budget_keys=True))
+        return replace(document, marked=document.lines_of_result(self._selected))
+
+    def select_result(self, number: int | None) -> None:
+        """Mark a result in the text of the answer and keep it in view; `number` is its place on the page."""
+        self._selected = number
+        super().select_result(number)
 
     def _show_source(self, row: "Row", answer: "Answer", source: FileText) -> None:
         from keyhole.tui.hit_marks import marks_of_hit, opening_line

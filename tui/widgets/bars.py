@@ -9,6 +9,7 @@ from textual.screen import Screen
 from textual.style import Style
 from textual.widget import Widget
 
+from keyhole.core.types.bundle import Bundle
 from keyhole.core.view.text import name_text
 from keyhole.tui.index_state import IndexState
 from keyhole.tui.key_names import character_of
@@ -87,6 +88,8 @@ class TopBar(Line):
         self.screen.bindings_updated_signal.subscribe(self, self._refresh)
         self.watch(self.app, "index_state", self._refresh)
         self.watch(self.app, "server_state", self._refresh)
+        self.watch(self.app, "bundle", self._refresh)
+        self.watch(self.app, "bundle_tokens", self._refresh)
 
     def _refresh(self, _: object) -> None:
         self.refresh()
@@ -100,9 +103,21 @@ class TopBar(Line):
         screens = screen_names(self.screen, self.size.width - _LEAST_LEFT - 1)
         if left.cell_length + server.short.cell_length + screens.cell_length + 6 <= self.size.width:
             left += Content("   ") + server.short
+        bundle = self._bundle()
+        if left.cell_length + bundle.cell_length + screens.cell_length + 5 <= self.size.width:
+            left += Content("   ") + bundle
         # The screens matter more than the end of the index state.
         room = self.size.width - screens.cell_length - 1
         return spread(left.truncate(max(room, _LEAST_LEFT), ellipsis=True), screens, self.size.width)
+
+    def _bundle(self) -> Content:
+        """Return how many parts are marked, and what they cost."""
+        bundle: Bundle = getattr(self.app, "bundle", Bundle())
+        if not bundle.items:
+            return Content("")
+        tokens: int | None = getattr(self.app, "bundle_tokens", None)
+        cost = f" {tokens:,} tok" if tokens else ""
+        return clickable(Content.styled(f"■ {len(bundle.items):,} marked{cost}", "$secondary"), "app.bundle")
 
 
 class KeyBar(Line):

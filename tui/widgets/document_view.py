@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from keyhole.tui.document import Document, ViewPlace
+from keyhole.tui.document import WIDEST, Document, ViewPlace
 from keyhole.tui.row_map import PlainRows, RowPlace, Rows, WrappedRows, row_starts
 from keyhole.tui.shown_line import ShownLine
 from keyhole.tui.widgets.fixed_layout import FixedLayoutView
@@ -53,6 +53,22 @@ class DocumentView(FixedLayoutView, can_focus=True):
         self.document = replace(self.document, marked=marked)
         self.set_current(marked.start)
 
+    def select_result(self, number: int | None) -> None:
+        """Mark a result in the text of an answer and keep it in view; `number` is its place on the page."""
+        if self.document.layout is None:
+            return
+        lines, current = self.document.lines_of_result(number), self._current
+        if lines and lines != self.document.marked:
+            self.mark(lines)
+            if current in lines:
+                self.set_current(current)
+            self.keep_in_view(lines)
+        elif not lines:
+            # A result that is left out is missing at the end.
+            self.document = replace(self.document, marked=lines)
+            self.set_current(None)
+            self.scroll_end(animate=False, immediate=True)
+
     def set_current(self, line: int | None) -> None:
         """Make a line the current one, without scrolling."""
         self._current = line
@@ -61,8 +77,10 @@ class DocumentView(FixedLayoutView, can_focus=True):
 
     @property
     def gutter_width(self) -> int:
-        """The width of the line numbers and the bar."""
-        return len(str(len(self.document.lines))) + 2 if self.document.is_numbered else 1
+        """The width of the line numbers, or of the costs of results, and the bar."""
+        if self.document.is_numbered:
+            return len(str(len(self.document.lines))) + 2
+        return self.document.layout.cost_width + 1 if self.document.layout else 1
 
     @property
     def is_wrapping(self) -> bool:
@@ -88,12 +106,15 @@ class DocumentView(FixedLayoutView, can_focus=True):
         # There is always room for the scrollbar, so that its coming changes nothing; a hidden view has no width.
         width = max(0, self.content_size.width - self.gutter_width - 1)
         self._row_width = width if self.is_wrapping else 0
-        if self._row_width:
-            self._rows = WrappedRows(lines, lambda number: len(self.starts_in(number)), self._row_width)
+        if self._row_width or (self.document.layout and self.document.layout.drawn):
+            self._rows = WrappedRows(lines, self._height_of, self._row_width or WIDEST)
         else:
             self._rows = PlainRows(len(lines))
         self.forget_drawn()
         self._update_size()
+
+    def _height_of(self, number: int) -> int:
+        return len(self.starts_in(number)) + len(self.document.drawn_below(number))
 
     def _update_size(self) -> None:
         width = 1 if self._row_width else self.gutter_width + self.document.longest + 1
@@ -125,7 +146,11 @@ class DocumentView(FixedLayoutView, can_focus=True):
     def place(self) -> ViewPlace:
         """Where the view is, to come back to."""
         line, part = self.locate(0)
-        character = self.starts_in(line)[part] if part and line < len(self.document.lines) else 0
+        character = 0
+        if part and line < len(self.document.lines):
+            # A row that is only drawn comes after the last row of its line.
+            starts = self.starts_in(line)
+            character = starts[min(part, len(starts) - 1)]
         return ViewPlace(line, character, self.scroll_offset.x, self._current)
 
     def go_back_to(self, place: ViewPlace) -> None:
@@ -156,6 +181,14 @@ class DocumentView(FixedLayoutView, can_focus=True):
         line = min(max(1, line), max(1, len(self.document.lines)))
         self.set_current(line)
         self.go_to(line)
+
+    def keep_in_view(self, lines: range) -> None:
+        """Scroll only if some lines are not in view, or only partly though there is room for all."""
+        first, last = (self._rows.row_of(RowPlace(line - 1)) for line in (lines.start, lines.stop))
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        fits_below = last <= top + height or (last - first > height and first < top + height // 2)
+        if not (top <= first and fits_below):
+            self.go_to(lines.start)
 
     def show_cells(self, left: int, right: int) -> None:
         """Scroll to the side if a part of a line is not in view."""

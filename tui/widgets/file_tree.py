@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
+from keyhole.core.types.bundle import Bundle
 from keyhole.core.types.files import Skip
 from keyhole.core.types.inventory import IndexedFile, Inventory
 from keyhole.core.view.text import one_line
@@ -16,6 +17,8 @@ from keyhole.tui import keys
 from keyhole.tui.change_marks import COLOURS, FOLDER_MARK
 from keyhole.tui.folders import Folder, build_tree
 from keyhole.tui.index_state import IndexState
+from keyhole.tui.marking import MARK
+from keyhole.tui.token_heat import HeatColumn
 
 if TYPE_CHECKING:
     from keyhole.core.git.git_changes import GitChanges
@@ -34,6 +37,9 @@ class FileTree(Tree[Entry]):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # so named by Textual
         # Textual renders the label of the root at once.
         self._changes: GitChanges | None = None
+        self._column: HeatColumn | None = None
+        # The files of which something is marked.
+        self._bundled: frozenset[str] = frozenset()
         super().__init__("", id=id)
         self.show_root = False
         self.guide_depth = 2
@@ -42,16 +48,42 @@ class FileTree(Tree[Entry]):
     def on_mount(self) -> None:
         """Watch what changed since the last commit."""
         self.watch(self.app, "git_changes", self._on_changes)
+        self.watch(self.app, "bundle", self._on_bundle)
 
     def _on_changes(self, changes: "GitChanges | None") -> None:
         self._changes = changes
-        # Labels are rendered from the changes, and Textual keeps them until a node has a new one.
+        self._draw_labels()
+
+    def _on_bundle(self, bundle: Bundle) -> None:
+        self._bundled = frozenset(item.path for item in bundle.items)
+        self._draw_labels()
+
+    def show_heat(self, column: HeatColumn | None) -> None:
+        """Show what files and folders cost; None shows only their names."""
+        self._column = column
+        self._draw_labels()
+
+    def _draw_labels(self) -> None:
+        # Labels are rendered from the marks and costs, and Textual keeps them until a node has a new one.
         for node in _all_nodes(self.root):
             node.set_label(node.label)
 
     def render_label(self, node: TreeNode[Entry], base_style: Style, style: Style) -> Text:
-        """Render a label, with the mark of a changed file, or of a folder with changed files."""
+        """Render a label with its marks, and with its cost in a column on the right."""
+        label = self._marked_label(node, base_style, style)
+        if self._column is None or not isinstance(node.data, Folder | IndexedFile):
+            return label
+        # As Textual indents a tree without its root.
+        indent = self.guide_depth * max(0, len(_ancestors(node)) - 1)
+        room = self.scrollable_content_region.width - indent - self._column.width
+        label.truncate(max(4, room), overflow="ellipsis", pad=True)
+        muted = self.app.theme_variables.get("warning", "")
+        return label.append(self._column.cell(node.data.path), Style(color=muted or None))
+
+    def _marked_label(self, node: TreeNode[Entry], base_style: Style, style: Style) -> Text:
         label = super().render_label(node, base_style, style)
+        if isinstance(node.data, IndexedFile) and node.data.path in self._bundled:
+            label.append(f" {MARK}", Style(bold=True, color=self.app.theme_variables.get("secondary") or None))
         if mark := self._mark(node.data):
             colour = self.app.theme_variables.get(COLOURS.get(mark, "warning"), "")
             label.append(f" {mark}", Style(bold=True, color=colour or None))
@@ -105,6 +137,8 @@ class FileTree(Tree[Entry]):
 
     def on_resize(self) -> None:
         """Keep the cursor in view when the tree becomes smaller, as when the links are shown."""
+        if self._column:
+            self._draw_labels()
         if self.cursor_line >= 0:
             self.scroll_to_line(self.cursor_line, animate=False)
 
@@ -147,6 +181,10 @@ def _fill(node: TreeNode[Entry], was_open: set[str]) -> None:
     for skip in folder.skips:
         name = one_line(skip.path.rpartition("/")[2]) + ("/" if skip.is_dir else "")
         node.add_leaf(Text(f"○ {name}  {skip.reason}", "dim"), skip)
+
+
+def _ancestors(node: TreeNode[Entry]) -> list[TreeNode[Entry]]:
+    return [node.parent, *_ancestors(node.parent)] if node.parent else []
 
 
 def _all_nodes(node: TreeNode[Entry]) -> list[TreeNode[Entry]]:

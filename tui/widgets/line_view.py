@@ -14,9 +14,10 @@ from textual.style import Style
 from textual.widget import Widget
 
 from keyhole.tui import keys
+from keyhole.tui.answer_layout import drawn_row_cells
 from keyhole.tui.document import WIDEST, Document
 from keyhole.tui.sticky_header import enclosing, header_content
-from keyhole.tui.themes import FOUND_STYLE, MATCH_STYLE, SELECTED_STYLE
+from keyhole.tui.themes import FOUND_STYLE, MATCH_STYLE, PART_STYLES, SELECTED_STYLE
 from keyhole.tui.widgets.finding_view import FindingView
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class LineView(FindingView):
         "line-view--current-number",
         "line-view--bar",
         "line-view--header",
+        "line-view--drawn",
     }
     BINDINGS: ClassVar[list[BindingType]] = keys.VIEW
 
@@ -84,6 +86,8 @@ class LineView(FindingView):
         if row >= self._rows.total:
             return Strip.blank(width, self.rich_style)
         line, part = self._rows.locate(row)
+        if (drawn := part - len(self.starts_in(line))) >= 0:
+            return self._drawn_strip(line, drawn, width)
         key = line, part, self.scroll_offset.x, width
         if key not in self._strips:
             if len(self._strips) > _MOST_DRAWN:
@@ -103,6 +107,13 @@ class LineView(FindingView):
             mark = Segment(_CONTINUES, self.get_visual_style("line-view--number").rich_style)
             return Strip.join([text.crop(0, width - 1), Strip([mark], 1)])
         return text
+
+    def _drawn_strip(self, line: int, number: int, width: int) -> Strip:
+        """Return a row that is not part of the text: what is selected from here starts at the end of the line."""
+        cells = drawn_row_cells(self.document.drawn_below(line)[number], self.gutter_width, width)
+        style = self.get_visual_style("line-view--drawn").rich_style
+        end = Style.from_meta({"offset": (len(self.shown_line(line).text), line)}).rich_style
+        return Strip([Segment(cell, style + end) for cell in cells]).adjust_cell_length(width, self.rich_style)
 
     def _style(self, number: int) -> Style:
         is_current = number + 1 == self._current
@@ -140,17 +151,25 @@ class LineView(FindingView):
         offset = Style.from_meta({"offset": (self.starts_in(number)[part], number)}).rich_style
         is_current = number + 1 == self._current
         style = self.get_visual_style("line-view--current-number" if is_current else "line-view--number").rich_style
-        text = f"{number + 1:>{self.gutter_width - 1}}" if self.document.is_numbered and not part else ""
-        cells = [Segment(cell, style + offset) for cell in f"{text:<{self.gutter_width - 1}}"]
+        cells = [Segment(cell, style + offset) for cell in f"{self._beside(number, part):>{self.gutter_width - 1}}"]
         if number + 1 in self.document.marked:
             return [*cells, Segment(_BAR, self.get_visual_style("line-view--bar").rich_style + offset)]
-        if part and not self.document.is_numbered:
+        if part and not cells:
             return [Segment(_CONTINUED, style + offset)]
         return [*cells, Segment(" ", self._style(number).rich_style + offset)]
 
+    def _beside(self, number: int, part: int) -> str:
+        """Return the number of a line, or what the result costs that starts there, or that a line continues."""
+        if self.document.is_numbered:
+            return "" if part else str(number + 1)
+        if self.document.layout is None:
+            return ""
+        return _CONTINUED if part else self.document.layout.costs.get(number, "")
+
     def _content(self, number: int) -> Content:
         if not self.document.lexer:
-            return Content(self.shown_line(number).visible)
+            kind = self.document.layout.kinds[number] if self.document.layout else None
+            return Content.styled(self.shown_line(number).visible, PART_STYLES.get(kind, "") if kind else "")
         if number not in self._contents:
             self._colour_around(number)
         return self._contents[number]
@@ -224,6 +243,13 @@ class LineView(FindingView):
         if start and chosen:
             chosen[0] = chosen[0][self.shown_line(first).offset_of(max(0, start.x)) :]
         return "\n".join(chosen), "\n"
+
+    @property
+    def selected_lines(self) -> tuple[int, int]:
+        """The first and the last line of what is selected with the mouse, from 1; all lines if nothing is."""
+        count = max(1, len(self.document.lines))
+        start, end = self.text_selection or (None, None)
+        return (start.y + 1 if start else 1), min(count, end.y + 1 if end else count)
 
     def _end_offset(self, number: int, place: int) -> int:
         return self.shown_line(number).offset_of(place - 1) + 1 if place > 0 else 0

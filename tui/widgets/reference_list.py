@@ -34,6 +34,16 @@ class ReferenceList(RowList):
         """The row under the cursor."""
         return self.rows[self.highlighted] if self.highlighted is not None and self.rows else None
 
+    @property
+    def result(self) -> int | None:
+        """The number of the result under the cursor; titles are not results."""
+        places = [number for number, row in enumerate(self.rows) if not row.is_title]
+        return places.index(self.highlighted) if self.highlighted in places else None
+
+    def select_result(self, number: int) -> None:
+        """Move the cursor to a result."""
+        self.highlighted = [at for at, row in enumerate(self.rows) if not row.is_title][number]
+
     def show(self, rows: list[ReferenceRow], cursor: int | None) -> None:
         """Show rows, with the cursor where it was, or else on the first place."""
         self.rows = rows

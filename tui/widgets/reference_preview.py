@@ -10,6 +10,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types.choices import Format
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.answer_layout import answer_layout
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.document import Document, ViewPlace
 from keyhole.tui.errors_for_explorer import problem_text
@@ -23,6 +24,7 @@ from keyhole.tui.widgets.line_view import LineView
 if TYPE_CHECKING:
     from keyhole.core.links.requests import ReferencesRequest
     from keyhole.core.service import Service
+    from keyhole.core.view.writing import View
 
 _LONGEST_PATH = 60
 
@@ -75,10 +77,15 @@ class ReferencePreview(LineView):
         else:
             self._load(service, _Wanted(place=place))
 
-    def show_text(self, text: str, lexer: str = "") -> None:
-        """Show what an agent gets."""
+    def show_view(self, view: "View", selected: int | None) -> None:
+        """Show the text that an agent gets, with a result marked."""
+        document = Document(view.text, wraps=True, layout=answer_layout(view, has_budget_keys=False))
+        self._show_answer(replace(document, marked=document.lines_of_result(selected)))
+
+    def _show_answer(self, document: Document) -> None:
+        text = document.text
         cost = f"{count_of(estimate_tokens(text), 'token')} · {count_of(len(text), 'character')}"
-        self._show(Document(text, lexer, wraps=True), f"{cost} · exactly what an agent gets")
+        self._show(document, f"{cost} · exactly what an agent gets", line=document.marked.start or 1)
 
     def show_json(self, service: "Service", request: "ReferencesRequest") -> None:
         """Show what an agent gets as JSON."""
@@ -113,7 +120,7 @@ class ReferencePreview(LineView):
         elif wanted.place and message.source:
             self._show_source(wanted.place, message.source)
         else:
-            self.show_text(message.text, "json")
+            self._show_answer(Document(message.text, "json", wraps=True))
 
     def _show_source(self, place: Place, source: FileText) -> None:
         marks = NameMarks(self._name) if self._name else None

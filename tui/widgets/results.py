@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
 
+from keyhole.core.types.bundle import Bundle, BundleItem
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.change_marks import change_mark
 from keyhole.tui.key_names import key_of
+from keyhole.tui.marking import mark_sign
 from keyhole.tui.widgets.bars import clickable, with_marks
 from keyhole.tui.widgets.row_list import RowList
 
@@ -33,13 +35,19 @@ class ResultList(RowList):
         self._left_out: tuple[Row, ...] = ()
         self._marks: Marks | None = None
         self._changes: GitChanges | None = None
+        self._bundle = Bundle()
 
     def on_mount(self) -> None:
         """Watch what changed since the last commit."""
         self.watch(self.app, "git_changes", self._on_changes)
+        self.watch(self.app, "bundle", self._on_bundle)
 
     def _on_changes(self, changes: "GitChanges | None") -> None:
         self._changes = changes
+        self.draw_again()
+
+    def _on_bundle(self, bundle: Bundle) -> None:
+        self._bundle = bundle
         self.draw_again()
 
     @property
@@ -75,7 +83,10 @@ class ResultList(RowList):
         row = self._rows[number]
         if row is None:
             return self._left_out_line(is_open=number + 1 < len(self._rows))
-        mark = change_mark(self._changes, row.hit.path)
+        hit = row.hit
+        items = BundleItem(hit.path, hit.start_line, hit.end_line), BundleItem(hit.path, symbol=hit.qualified_name)
+        sign = Content.styled(mark_sign(self._bundle, *items), "bold $secondary")
+        mark = change_mark(self._changes, hit.path) + sign
         return [_place_line(row, width, self._marks, mark), _label_line(row, width, self._marks)]
 
     def _left_out_line(self, *, is_open: bool) -> list[Content]:

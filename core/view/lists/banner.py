@@ -9,6 +9,7 @@ from keyhole.core.types.missing import NothingFound, StaleReason
 from keyhole.core.view.budget.fitting import Plan
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.nothing_text import nothing_banner
+from keyhole.core.view.text_parts import TextGap
 from keyhole.core.view.writing import Page
 
 # Far into a long list, the numbers of what is left out would push the next step past the first 120 characters, where
@@ -79,10 +80,15 @@ def sections_banner(page: ShownPage, budget: Budget) -> str:
     shared = list(shares(page.sections, page.shown))
     parts = [f"{part.name} {f'1-{here}' if here else 'none'} of {part.total:,}" for part, here in shared if part.total]
     parts += [f"no {part.name}" for part, _ in shared if not part.total]
-    left_out = ", ".join(f"{part.name} {here + 1}-{part.count}" for part, here in shared if here < part.count)
+    left_out = _left_out_of_sections(page)
     text = f"Links: {', '.join(parts)}."
     text += f" {budget.limit_text(page.plan.reason)}: {left_out} left out." if page.plan.reason else ""
     return text + (f" Next page: {page.next}." if page.next else "")
+
+
+def _left_out_of_sections(page: ShownPage) -> str:
+    shared = shares(page.sections, page.shown)
+    return ", ".join(f"{part.name} {here + 1}-{part.count}" for part, here in shared if here < part.count)
 
 
 def sections_next(sections: Sequence[Section], shown: int) -> str:
@@ -102,6 +108,25 @@ def banner(page: ShownPage, budget: Budget, *, at_minimal: int = 0, too_large_st
     if page.plan.reason:
         text += f" {budget.limit_text(page.plan.reason)}: {', '.join(_missing(page))}."
     return " ".join([text, *_steps(page, at_minimal, too_large_step), *([page.aside] if page.aside else [])])
+
+
+def page_gaps(page: ShownPage, before_lowered: int, end: int) -> Iterator[TextGap]:
+    """Yield what is missing from a page that shows results, and after how many parts of the text.
+
+    `before_lowered` parts come before the first shortened result, and `end` parts are there in all.
+    """
+    lowered = page.plan.lowered_from
+    if lowered < page.shown:
+        step = f"offset={page.page.offset + lowered}" if lowered else "limit=1"
+        is_only = lowered == 0 and page.plan.reason == "single_result_too_large"
+        numbers = page.numbers(lowered, page.shown)
+        yield TextGap(before_lowered, Completeness.SHORTENED, numbers, "" if is_only else step)
+    if page.shown < page.count:
+        numbers = _left_out_of_sections(page) if page.sections else page.numbers(page.shown, page.count)
+        yield TextGap(end, Completeness.LEFT_OUT, numbers, page.next)
+    elif page.next:
+        rest = "" if page.sections else page.numbers(page.shown, page.page.total - page.page.offset)
+        yield TextGap(end, Completeness.MORE_PAGES, rest, page.next)
 
 
 def detail_applied(page: Page, plan: Plan) -> str:

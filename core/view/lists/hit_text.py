@@ -12,6 +12,7 @@ from keyhole.core.types.results import GOOD, WEAK, Hit, Passage, Stretch
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
 from keyhole.core.view.text import count_lines, declared_name, framed_source, name_text, one_line, qualified, shorten
+from keyhole.core.view.text_parts import PartKind, Parts, TextPart, joined, one_row
 
 # The levels of a hit that are not details to ask for: those that leave something out to fit the budget. Alone means
 # without its excerpt and the further hits of its file.
@@ -66,28 +67,36 @@ def _ladder(detail: Detail, *, has_more: bool) -> Ladder:
 
 
 def hit_text(hit: Hit, level: str, *, has_numbers: bool = True) -> str:
-    """Return a hit as whole lines; without `has_numbers`, its source is in a fence."""
+    """Return a hit as whole lines."""
+    return joined(hit_parts(hit, level, has_numbers=has_numbers))
+
+
+def hit_parts(hit: Hit, level: str, *, has_numbers: bool = True) -> Parts:
+    """Return a hit as parts of a text; without `has_numbers`, its source is in a fence."""
     if level == LOCATION:
-        return f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n"
+        return one_row(f"{name_text(hit.path, _LONGEST_PATH_ALONE)}:{hit.line}\n")
     label = _label(hit, level)
     first = f"{hit_place(hit)} ({hit.score:.2f})" + (f" {label}" if label else "") + _SIMILAR * hit.is_similar
     if level == Detail.MINIMAL:
-        return f"{first}\n"
+        return one_row(f"{first}\n")
     further = _rows_worth_showing(hit) if level in _WITH_FURTHER else []
     more = hit.further_count - len(further)
-    lines = [
-        f"{first} +{more:,}" if more else first,
+    details = [
         *_purpose(hit),
         *(text for _, text in _best_lines(hit, level)),
         *_key_methods(hit, level),
         *map(_further_row, further),
     ]
-    text = "\n".join(lines) + "\n"
+    parts = [
+        TextPart(PartKind.HEADING, f"{first} +{more:,}\n" if more else f"{first}\n"),
+        *(TextPart(PartKind.DETAIL, f"{line}\n") for line in details),
+    ]
     if shown := _excerpt(hit, level):
-        return text + framed_source(shown.text, shown.start_line, has_numbers=has_numbers)
-    if level not in _WITH_SOURCE or not hit.passage:
-        return text
-    return text + _source(hit.passage, level, has_numbers=has_numbers)
+        framed = framed_source(shown.text, shown.start_line, has_numbers=has_numbers)
+        parts += _within_context(framed, *(0, 0) if has_numbers else (1, 1))
+    elif level in _WITH_SOURCE and hit.passage:
+        parts += _source(hit.passage, level, has_numbers=has_numbers)
+    return parts
 
 
 def _label(hit: Hit, level: str) -> str:
@@ -306,16 +315,37 @@ def _further_row(hit: Hit) -> str:
     return f"  :{hit.line} [{hit.kind}] {label}".rstrip()
 
 
-def _source(passage: Passage, level: str, *, has_numbers: bool) -> str:
+def _source(passage: Passage, level: str, *, has_numbers: bool) -> Iterator[TextPart]:
     with_context = level != RICH_WITHOUT_CONTEXT
     shown = [_lines_text(stretch.start_line, stretch.end_line) for stretch in passage.content]
     first, last = passage.content[0].start_line, passage.content[-1].end_line
     before, after = (passage.before, passage.after) if with_context else ("", "")
     around = (first - before.count("\n"), last + count_lines(after))
     context = f", with context {_lines_text(*around)}" if around != (first, last) else ""
-    stretches = _joined(before, passage.content, after)
-    source = _GAP.join(framed_source(s.text, s.start_line, has_numbers=has_numbers) for s in stretches)
-    return f"── lines {', '.join(shown)}{context} ──\n{source}\n"
+    yield TextPart(PartKind.DETAIL, f"── lines {', '.join(shown)}{context} ──\n")
+    for number, stretch in enumerate(stretches := _joined(before, passage.content, after)):
+        if number:
+            yield TextPart(PartKind.CONTEXT, _GAP)
+        framed = framed_source(stretch.text, stretch.start_line, has_numbers=has_numbers)
+        lines_before = 0 if number else count_lines(before)
+        lines_after = count_lines(after) if stretch is stretches[-1] else 0
+        # A fence is one line before and one after the source.
+        fence = 0 if has_numbers else 1
+        yield from _within_context(framed, fence + lines_before, fence + lines_after)
+    yield TextPart(PartKind.CONTEXT, "\n")
+
+
+def _within_context(text: str, before: int, after: int) -> Iterator[TextPart]:
+    """Yield source between some lines of context."""
+    lines = [f"{line}\n" for line in text.split("\n")[:-1]]
+    end = len(lines) - after
+    for kind, part in (
+        (PartKind.CONTEXT, lines[:before]),
+        (PartKind.SOURCE, lines[before:end]),
+        (PartKind.CONTEXT, lines[end:]),
+    ):
+        if part:
+            yield TextPart(kind, "".join(part))
 
 
 def _joined(before: str, content: Sequence[Stretch], after: str) -> list[Stretch]:

@@ -8,9 +8,10 @@ from keyhole.core.search.passages import source_around
 from keyhole.core.types.choices import Detail
 from keyhole.core.types.results import Hit, MatchCount
 from keyhole.core.untrusted_text import visible
-from keyhole.core.view.lists.hit_text import LOCATION, hit_text, line_preview
+from keyhole.core.view.lists.hit_text import LOCATION, hit_parts, line_preview
 from keyhole.core.view.masked import MaskedPlace, before_mask, masks_in_text
 from keyhole.core.view.text import count_lines, count_of, name_text
+from keyhole.core.view.text_parts import PartKind, Parts, TextPart
 
 _LONGEST_LINE = 200
 
@@ -25,7 +26,7 @@ class LinePage:
     # A label before the text of each line; none if there is nothing to say.
     labels: Sequence[str] = ()
 
-    def text_of(self, number: int, level: str) -> str:
+    def parts_of(self, number: int, level: str) -> Parts:
         """Return a line with what it needs above it: the path, if it is the first of its file, and the owner.
 
         Lines after it never change that, and lines before it have at least its level, so the parts of a page can be
@@ -33,13 +34,15 @@ class LinePage:
         """
         hit = self.hits[number]
         if level == LOCATION:
-            return hit_text(hit, level)
+            return hit_parts(hit, level)
         lines = self._numbered(number, level)
         owner = self._owner_line(number, level)
+        owner_part = [TextPart(PartKind.DETAIL, owner)] if owner else []
         if self._is_alone(number) and len(lines) == 1:
-            return f"{name_text(hit.path)}:{lines[0].lstrip()}{owner}"
-        path = "" if self._is_same_file(number - 1, number) else f"{name_text(hit.path)}\n"
-        return path + owner + "".join(lines)
+            alone = TextPart(PartKind.ROW, f"{name_text(hit.path)}:{lines[0].text.lstrip()}")
+            return [alone, *owner_part]
+        path = TextPart(PartKind.HEADING, f"{name_text(hit.path)}\n")
+        return [*([] if self._is_same_file(number - 1, number) else [path]), *owner_part, *lines]
 
     def masks_of(
         self, masks: Mapping[str, Sequence[Mask]], number: int, level: str, text: str
@@ -71,11 +74,11 @@ class LinePage:
         # Without this, the line would seem to be in the definition above it.
         return f"  in {name_text(owner.qualified_name)}\n" if owner else "  at the top level\n"
 
-    def _numbered(self, number: int, level: str) -> list[str]:
+    def _numbered(self, number: int, level: str) -> list[TextPart]:
         """Return a matching line (`12: text`) and the lines around it (`13- text`), without those of its neighbours."""
         hit, passage = self.hits[number], self.hits[number].passage
         if passage is None:
-            return [f"  {hit.line}: {self._label(number)}".rstrip() + "\n"]
+            return [TextPart(PartKind.ROW, f"  {hit.line}: {self._label(number)}".rstrip() + "\n")]
         first, last = self._window(number, level)
         start, end = first, last
         if self._is_same_file(number - 1, number):
@@ -86,9 +89,10 @@ class LinePage:
         shown_before = before[max(0, len(before) - (hit.line - start)) :] if start < hit.line else []
         shown_after = after[: max(0, end - hit.line)]
         has_context = first < hit.line or last > hit.line
+        match = f"  {_match(hit, passage.text, self._label(number), keep_indent=has_context)}\n"
         return [
             *(_beside(n, line) for n, line in enumerate(shown_before, hit.line - len(shown_before))),
-            f"  {_match(hit, passage.text, self._label(number), keep_indent=has_context)}\n",
+            TextPart(PartKind.ROW, match),
             *(_beside(n, line) for n, line in enumerate(shown_after, hit.line + 1)),
         ]
 
@@ -126,7 +130,7 @@ def _match(hit: Hit, text: str, label: str, *, keep_indent: bool) -> str:
     return f"{hit.line}:{hit.column}: {label}{visible(line_preview(text.rstrip(), hit.column))}"
 
 
-def _beside(number: int, line: str) -> str:
+def _beside(number: int, line: str) -> TextPart:
     """Return a line near a match; a long one is clipped at its end."""
     shown = line if len(line) <= _LONGEST_LINE else f"{line[: before_mask(line, _LONGEST_LINE - 1)]}…"
-    return f"  {number}- {visible(shown)}".rstrip() + "\n"
+    return TextPart(PartKind.CONTEXT, f"  {number}- {visible(shown)}".rstrip() + "\n")

@@ -15,6 +15,7 @@ from keyhole.core.view.lists.banner import (
     banner,
     detail_applied,
     empty_banner,
+    page_gaps,
     sections_banner,
     shares,
 )
@@ -22,6 +23,7 @@ from keyhole.core.view.lists.cursor import write_cursor
 from keyhole.core.view.lists.nothing_text import nothing_facts, nothing_notes
 from keyhole.core.view.masked import MaskedPlace, masked_facts, masked_sentence
 from keyhole.core.view.text import json_line
+from keyhole.core.view.text_parts import PartKind, Parts, TextGap, TextPart, joined, of_result
 from keyhole.core.view.writing import (
     WIDEST,
     Draft,
@@ -29,7 +31,7 @@ from keyhole.core.view.writing import (
     View,
     count_facts,
     finish,
-    head_text,
+    head_parts,
     json_answer,
     note_texts,
 )
@@ -74,7 +76,7 @@ class Listing:
     page: Page
     count: int
     ladders: Callable[[Detail], Sequence[Ladder]]
-    text_of: Callable[[int, str], str]
+    parts_of: Callable[[int, str], Parts]
     facts_of: Callable[[int, str], Mapping[str, object]]
     request: bytes
     generation: int
@@ -97,14 +99,39 @@ class Listing:
     # Whether anything may be masked, and what is masked in a result that is written as a text.
     has_masks: bool = True
     masks_of: Callable[[int, str, str], Iterable[MaskedPlace]] = lambda *_: ()
+    # How to write the banner and the notes, and what follows the results.
+    head: Callable[[str, Sequence[str]], list[TextPart]] = head_parts
+    tail: str = ""
+    # Whether a cursor continues the list.
+    has_cursor: bool = True
 
 
 def list_view(listing: Listing, shown: Shown) -> ListView:
     """Fit a page into its budget and write it."""
     writer = _Writer(listing, shown)
     text, info = finish(writer.draft(), partial(writer.truncation, writer.plan))
-    banner_text, completeness = writer.banner(writer.plan), writer.shown_page(writer.plan).completeness
-    return ListView(text, banner_text, completeness, info, listing.page, writer.plan, writer.size_of, writer.notes)
+    page = writer.shown_page(writer.plan)
+    return ListView(
+        text,
+        writer.banner(writer.plan),
+        page.completeness,
+        info,
+        listing.page,
+        writer.plan,
+        writer.size_of,
+        writer.notes,
+        parts=writer.parts,
+        gaps=writer.gaps(page),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A result at a level: its text, its size, and the parts of the text, unless it is JSON."""
+
+    text: str
+    size: Size
+    parts: Parts = ()
 
 
 class _Writer:
@@ -115,7 +142,7 @@ class _Writer:
         self._shown = shown
         self.notes = tuple(note_texts(*shown.notes, *listing.notes, *nothing_notes(listing.nothing)))
         self._is_json = shown.format == Format.JSON
-        self._pieces: dict[tuple[int, str], tuple[str, Size]] = {}
+        self._pieces: dict[tuple[int, str], _Piece] = {}
         self._masks: dict[tuple[int, str], tuple[MaskedPlace, ...]] = {}
 
     @cached_property
@@ -126,10 +153,28 @@ class _Writer:
 
     def draft(self) -> Draft:
         """Return the whole view, as text or JSON."""
-        results = [self._piece(number, level)[0] for number, level in enumerate(self.plan.levels)]
         if self._is_json:
+            results = [self._piece(number, level).text for number, level in enumerate(self.plan.levels)]
             return self._json(self.plan, [result.removesuffix(",\n") for result in results])
-        return Draft(self._head(self.plan) + "".join(results))
+        return Draft(joined(self.parts))
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What the lines of the text are; none in JSON."""
+        if self._is_json:
+            return ()
+        parts = self._head(self.plan)
+        for number, level in enumerate(self.plan.levels):
+            parts += of_result(self._piece(number, level).parts, number)
+        return [*parts, *self._tail]
+
+    def gaps(self, page: ShownPage) -> tuple[TextGap, ...]:
+        """Return where the text lacks something."""
+        if self._is_json or not page.shown:
+            return ()
+        lowered = page.plan.lowered_from
+        before_lowered = next((n for n, part in enumerate(self.parts) if part.result == lowered), len(self.parts))
+        return tuple(page_gaps(page, before_lowered, len(self.parts) - len(self._tail)))
 
     def shown_page(self, plan: Plan) -> ShownPage:
         """Return the page as a plan shows it."""
@@ -182,13 +227,14 @@ class _Writer:
 
     def size_of(self, number: int, level: str) -> Size:
         """Return the size of one result."""
-        return self._piece(number, level)[1]
+        return self._piece(number, level).size
 
-    def _piece(self, number: int, level: str) -> tuple[str, Size]:
+    def _piece(self, number: int, level: str) -> _Piece:
         """Return one result and its size; each is written only once."""
         if (number, level) not in self._pieces:
-            text = self._rendered(number, level)
-            self._pieces[number, level] = text, measure(text)
+            parts = () if self._is_json else self._listing.parts_of(number, level)
+            text = self._json_row(number, level) if self._is_json else joined(parts)
+            self._pieces[number, level] = _Piece(text, measure(text), parts)
         return self._pieces[number, level]
 
     def _masked(self, plan: Plan) -> list[MaskedPlace]:
@@ -201,25 +247,29 @@ class _Writer:
 
     def _masked_in(self, number: int, level: str) -> tuple[MaskedPlace, ...]:
         if (number, level) not in self._masks:
-            text = self._piece(number, level)[0]
+            text = self._piece(number, level).text
             self._masks[number, level] = tuple(self._listing.masks_of(number, level, text))
         return self._masks[number, level]
 
-    def _rendered(self, number: int, level: str) -> str:
-        if self._is_json:
-            return f"{json_line(self._listing.facts_of(number, level))},\n"
-        return self._listing.text_of(number, level)
+    def _json_row(self, number: int, level: str) -> str:
+        return f"{json_line(self._listing.facts_of(number, level))},\n"
 
     def _frame(self, plan: Plan) -> str:
         """Return everything but the results, at its longest."""
-        return self._json(plan, []).with_info(self.truncation(plan, WIDEST)) if self._is_json else self._head(plan)
+        if self._is_json:
+            return self._json(plan, []).with_info(self.truncation(plan, WIDEST))
+        return joined([*self._head(plan), *self._tail])
 
-    def _head(self, plan: Plan) -> str:
-        return head_text(self.banner(plan), self.notes)
+    def _head(self, plan: Plan) -> list[TextPart]:
+        return self._listing.head(self.banner(plan), self.notes)
+
+    @property
+    def _tail(self) -> list[TextPart]:
+        return [TextPart(PartKind.CONTEXT, self._listing.tail)] if self._listing.tail else []
 
     def _json(self, plan: Plan, results: list[str]) -> Draft:
         listing, after = self._listing, self._listing.page.after(len(plan.levels))
-        is_paged = after is not None and not listing.sections
+        is_paged = after is not None and listing.has_cursor and not listing.sections
         cursor = write_cursor(listing.request, listing.generation, after or 0) if is_paged else None
         facts: dict[str, object] = {}
         if listing.sections:

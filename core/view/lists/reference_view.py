@@ -141,7 +141,7 @@ def _references(
     return RelationResults(
         count=len(hits),
         total=len(every.lines),
-        text_of=page.text_of,
+        parts_of=page.parts_of,
         facts_of=lambda number, level: reference_facts(shown[number], hits[number], level),
         paths=frozenset(one.path for one in shown),
         changed=frozenset(changed),

@@ -67,9 +67,10 @@ def node_text(node: TreeNode, level: str, *, is_nested: bool) -> str:
     if level == LOCATION:
         return f"{indent}{name_text(node.name, _LONGEST_PATH_ALONE)}\n"
     if node.kind == "folder":
-        return f"{indent}{name_text(node.path or '.')}/ ({count_of(node.size, 'file')})\n"
+        return f"{indent}{name_text(node.path or '.')}/ ({', '.join([count_of(node.size, 'file'), *_costs(node)])})\n"
     if node.kind == "file":
         known = [BY_ID[node.language].label, count_of(node.size, "line"), *([node.changed] if node.changed else [])]
+        known += _costs(node)
         return f"{indent}{name_text(node.path)} ({', '.join(known)})\n"
     label = name_text(node.signature, _LONGEST_TARGET) or name_text(node.name)
     return f"{indent}{label}: [{node.start_line}-{node.end_line}]\n"
@@ -80,6 +81,8 @@ def node_facts(node: TreeNode, level: str) -> dict[str, object]:
     if level == LOCATION:
         return {"kind": node.kind, "name": name_text(node.name, _LONGEST_PATH_ALONE), "depth": node.depth}
     facts = {**asdict(node), "path": name_text(node.path), "name": name_text(node.name)}
+    cost = facts.pop("cost")
+    facts |= {"read_tokens": cost["read"], "map_tokens": cost["map"]} if cost else {}
     size, kind = facts.pop("size"), node.kind
     if not node.changed:
         del facts["changed"]
@@ -88,6 +91,10 @@ def node_facts(node: TreeNode, level: str) -> dict[str, object]:
         unused = ["start_line", "end_line", "signature", *(["language"] if kind == "folder" else [])]
         return {key: value for key, value in facts.items() if key not in unused}
     return {**facts, "signature": name_text(node.signature, _LONGEST_TARGET)}
+
+
+def _costs(node: TreeNode) -> list[str]:
+    return [f"read {count_of(node.cost.read, 'token')}", f"map {node.cost.map:,}"] if node.cost else []
 
 
 def _written(link: Link) -> str:

@@ -17,6 +17,7 @@ from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.reference_page import ReferencePage
 from keyhole.core.view.lists.relation_items import LEVELS
 from keyhole.core.view.masked import MaskedPlace
+from keyhole.core.view.text_parts import Parts, one_row
 
 Item = TypeVar("Item")
 
@@ -31,7 +32,7 @@ class RelationResults:
 
     count: int
     total: int
-    text_of: Callable[[int, str], str]
+    parts_of: Callable[[int, str], Parts]
     facts_of: Callable[[int, str], Mapping[str, object]]
     paths: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
@@ -72,7 +73,7 @@ def line_results(
     return RelationResults(
         count=len(found.items),
         total=found.total,
-        text_of=lambda number, level: text_of(found.items[number], level),
+        parts_of=lambda number, level: one_row(text_of(found.items[number], level)),
         facts_of=lambda number, level: facts_of(found.items[number], level),
         paths=frozenset(paths),
     )

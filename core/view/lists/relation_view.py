@@ -35,7 +35,7 @@ from keyhole.core.search.link_search import (
 )
 from keyhole.core.search.nothing_linked import nothing_for
 from keyhole.core.search.related_code import FoundBy, RelatedCode, find_related
-from keyhole.core.search.tree import Tree
+from keyhole.core.search.tree import Tree, TreeNode
 from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Detail, Format
 from keyhole.core.view.budget.limits import (
@@ -49,7 +49,7 @@ from keyhole.core.view.budget.limits import (
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
-from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_text, ladders
+from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_parts, ladders
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.lists.reference_view import check_references_request, find_references
 from keyhole.core.view.lists.relation_items import (
@@ -64,6 +64,7 @@ from keyhole.core.view.lists.relation_items import (
 from keyhole.core.view.lists.relation_results import AnswerContext, RelationResults, line_results
 from keyhole.core.view.masked import MaskedPlace, masks_in_text
 from keyhole.core.view.text import count_of, name_text
+from keyhole.core.view.text_parts import PartKind, Parts, TextPart, one_row
 from keyhole.core.view.writing import Page
 
 _LONGEST_PROJECT = 30
@@ -151,7 +152,7 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
 
 def _subject_of(request: RelationRequest) -> tuple[object, ...]:
     """Return what a request asks for, without how much of it or how it is shown."""
-    hidden = {"limit", "offset", "cursor", "max_tokens", "format", "detail_level", "line_numbers"}
+    hidden = {"limit", "offset", "cursor", "max_tokens", "format", "detail_level", "line_numbers", "costs"}
     names = [name for kind in type(request).__mro__ for name in getattr(kind, "__slots__", ())]
     return tuple(getattr(request, name) for name in sorted(names) if name not in hidden)
 
@@ -195,7 +196,7 @@ def relation_view(results: RelationResults, query: RelationQuery, context: Answe
         page=Page(query.wanted.offset, query.wanted.limit, results.total),
         count=results.count,
         ladders=lambda detail: results.ladders(detail, results.count),
-        text_of=results.text_of,
+        parts_of=results.parts_of,
         facts_of=results.facts_of,
         request=query.key,
         generation=context.index.generation,
@@ -268,7 +269,7 @@ def _inside_notes(engine: Engine, names: Iterable[str]) -> Iterator[Note]:
 
 def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> RelationResults:
     files = list_files(engine.store, engine.files.root, request, wanted)
-    found, skipped = files.found, files.skipped
+    found, skipped = _with_costs(files.found, request), files.skipped
     results = line_results(found, partial(node_text, is_nested=False), node_facts, {node.path for node in found.items})
     notes = []
     if skipped:
@@ -286,6 +287,16 @@ def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> Relation
     )
 
 
+def _with_costs(found: Found[TreeNode], request: TreeRequest) -> Found[TreeNode]:
+    """Return folders and files with what they cost, if that was asked for."""
+    costs = request.costs
+    if costs is None:
+        return found
+    # Symbols are parts of a file.
+    items = (node if node.start_line else replace(node, cost=costs.get(node.path)) for node in found.items)
+    return replace(found, items=tuple(items))
+
+
 def _files_unit(request: TreeRequest, total: int) -> str:
     """Return what a list of files contains: ` files in src that match *.py, newest first`."""
     text = " file" if total == 1 else " files"
@@ -299,7 +310,7 @@ def _find_tree(engine: Engine, query: RelationQuery) -> RelationResults:
     request = cast("TreeRequest", query.request)
     if request.is_list:
         return _find_files(engine, request, query.wanted)
-    nodes = Tree(engine.store, request).walk(query.wanted)
+    nodes = _with_costs(Tree(engine.store, request).walk(query.wanted), request)
     text_of = partial(node_text, is_nested=request.relation == Relation.DESCENDANTS)
     results = line_results(nodes, text_of, node_facts, {node.path for node in nodes.items if node.kind != "folder"})
     results = replace(results, places=[(node.path, node.start_line, node.end_line) for node in nodes.items])
@@ -319,7 +330,7 @@ def _find_related(engine: Engine, query: RelationQuery) -> RelationResults:
     return RelationResults(
         count=len(hits),
         total=related.total,
-        text_of=lambda number, level: hit_text(hits[number], level, has_numbers=query.shown.line_numbers),
+        parts_of=lambda number, level: hit_parts(hits[number], level, has_numbers=query.shown.line_numbers),
         facts_of=lambda number, level: hit_facts(hits[number], level),
         paths=frozenset([related.path, *(hit.path for hit in hits)]),
         changed=related.changed,
@@ -363,10 +374,11 @@ def _every_category(engine: Engine, request: LinksRequest, wanted: Slice) -> Rel
     links = [(category, link) for category, found in parts for link in found.items]
     firsts = {next((n for n, (c, _) in enumerate(links) if c == category), -1): category for category, _ in parts}
 
-    def text_of(number: int, level: str) -> str:
+    def parts_of(number: int, level: str) -> Parts:
         category, link = links[number]
-        head = f"{_TITLES[category]}\n" if number in firsts else ""
-        return head + (incoming_text if category == Category.INCOMING else outgoing_text)(link, level)
+        head = [TextPart(PartKind.HEADING, f"{_TITLES[category]}\n")] if number in firsts else []
+        text_of = incoming_text if category == Category.INCOMING else outgoing_text
+        return [*head, *one_row(text_of(link, level))]
 
     def facts_of(number: int, level: str) -> dict[str, object]:
         category, link = links[number]
@@ -375,7 +387,7 @@ def _every_category(engine: Engine, request: LinksRequest, wanted: Slice) -> Rel
     return RelationResults(
         count=len(links),
         total=sum(found.total for _, found in parts),
-        text_of=text_of,
+        parts_of=parts_of,
         facts_of=facts_of,
         paths=frozenset([path, *(link.path for _, link in links), *(link.to for _, link in links if link.to_line)]),
         sections=tuple(Section(category.value, len(found.items), found.total) for category, found in parts),

@@ -13,12 +13,13 @@ from keyhole.core.types.requests import Query, SearchRequest
 from keyhole.core.types.results import WEAK, Explanation, Hit, MatchCount, SearchResult
 from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
-from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_masks, hit_text, ladders
+from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_masks, hit_parts, hit_text, ladders
 from keyhole.core.view.lists.line_text import LinePage, count_facts, count_text
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
 from keyhole.core.view.masked import MaskedPlace, masked_sentence, masks_in_text
 from keyhole.core.view.shares import rounded_shares
 from keyhole.core.view.text import count_of, name_text
+from keyhole.core.view.text_parts import one_row
 from keyhole.core.view.writing import Page
 
 _LONGEST_PROJECT = 30
@@ -65,7 +66,7 @@ def search_view(
         page=Page(query.offset, _page_size(result), result.total, result.unshown),
         count=len(hits),
         ladders=lambda detail: ladders(detail, hits),
-        text_of=lambda n, level: hit_text(hits[n], level, has_numbers=shown.line_numbers),
+        parts_of=lambda n, level: hit_parts(hits[n], level, has_numbers=shown.line_numbers),
         facts_of=lambda n, level: hit_facts(hits[n], level),
         request=request,
         generation=result.index.generation,
@@ -131,7 +132,7 @@ def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount, sho
         page = LinePage(result.hits, shown.context_lines, is_json=shown.format == Format.JSON)
         return replace(
             listing,
-            text_of=page.text_of,
+            parts_of=page.parts_of,
             masks_of=partial(page.masks_of, result.masks),
             unit=f" {lines.partition(' ')[2]} in {files}",
             facts=facts,
@@ -143,7 +144,7 @@ def _of_matches(listing: Listing, result: SearchResult, matches: MatchCount, sho
         listing,
         count=len(counts),
         ladders=lambda _: [(str(Detail.MINIMAL), LOCATION)] * len(counts),
-        text_of=lambda number, _: count_text(counts[number], is_folder=is_folder),
+        parts_of=lambda number, _: one_row(count_text(counts[number], is_folder=is_folder)),
         facts_of=lambda number, _: count_facts(counts[number], is_folder=is_folder),
         masks_of=lambda *_: (),
         unit=f" {noun if result.total == 1 else f'{noun}s'}; {lines}" + (f" in {files}" if is_folder else ""),

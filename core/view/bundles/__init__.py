@@ -1,0 +1,1 @@
+"""Context bundles: marked files, symbols and lines as one text, within a budget."""
