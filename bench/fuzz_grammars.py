@@ -20,7 +20,7 @@ from record import save_record
 
 from keyhole.core.syntax.languages import LANGUAGES, Language
 from keyhole.core.syntax.parser_process import ParserProcess
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 
 SAMPLES = Path(__file__).parent.parent / "tests" / "fixtures" / "languages"
 LEVELS = (300, 1_500, 10_000)

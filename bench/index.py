@@ -28,7 +28,7 @@ from keyhole.core.index.update import Request, update_index
 from keyhole.core.syntax import analyse as analysing
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.syntax.parse import parse
-from keyhole.core.types.files import Candidate, SourceFile
+from keyhole.core.types.source_files import Candidate, SourceFile
 
 MAX_BYTES = 1_000_000
 ROUNDS = 40

@@ -43,7 +43,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Mode
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 
 sys.path.append(str(HERE.parent / "tests"))
 from fresh_index import Request, different_answers, different_rows, open_service  # found by the line above

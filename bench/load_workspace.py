@@ -16,7 +16,7 @@ from pathlib import Path
 from keyhole.core.links.requests import BacklinksRequest, LinksRequest, TreeRequest
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, Mode
-from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS, EFFECTIVE_CHARACTERS
 from keyhole.core.view.budget.sizes import measure
 

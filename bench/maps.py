@@ -22,7 +22,7 @@ from keyhole.core.syntax.analyse import outline_of
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.syntax.parse import parse
 from keyhole.core.types.choices import Format
-from keyhole.core.types.requests import MapRequest, ReadRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest
 from keyhole.core.view.maps.map_view import map_view, parse_map_request
 from keyhole.core.view.writing import View
 

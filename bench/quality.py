@@ -35,7 +35,7 @@ from keyhole.core.index.model_folder import BUILTIN
 from keyhole.core.search.features import FEATURES
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.budget.tokens import estimate_tokens
 
 SPLITS = ("tune", "held-out")

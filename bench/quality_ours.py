@@ -23,7 +23,7 @@ from keyhole.core.search.query import quoted_parts
 from keyhole.core.search.ranking import grouped
 from keyhole.core.search.regex import chunks_containing
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 MAX_BYTES = 1_000_000
 # Enough chunks for ten different files.

@@ -29,7 +29,7 @@ from keyhole.core.index.update import Request, update_index
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.query import is_quoted
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 if TYPE_CHECKING:
     from semble import SembleIndex

@@ -31,7 +31,7 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.search.sign_cache import SignCache
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 MAX_BYTES = 1_000_000
 ROUNDS = 3

@@ -25,8 +25,8 @@ from keyhole.core.files.walk import scan
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.types.choices import Format, Mode
-from keyhole.core.types.files import Skip, SourceFile
-from keyhole.core.types.requests import MapRequest, SearchRequest
+from keyhole.core.types.source_files import Skip, SourceFile
+from keyhole.core.types.view_requests import MapRequest, SearchRequest
 
 MIN_BYTES, MAX_BYTES = 1_000, 100_000
 MOST_PER_LANGUAGE, MOST_PER_PACKAGE, FEWEST = 60, 25, 10

@@ -24,9 +24,9 @@ from keyhole.core.files.walk import scan
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.types.choices import Detail, Format, Mode
-from keyhole.core.types.files import SourceFile
-from keyhole.core.types.requests import Query
-from keyhole.core.types.results import SearchResult
+from keyhole.core.types.search_results import SearchResult
+from keyhole.core.types.source_files import SourceFile
+from keyhole.core.types.view_requests import Query
 from keyhole.core.view.budget.limits import LIMITS
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.budget.tokens import estimate_tokens

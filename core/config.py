@@ -17,7 +17,7 @@ from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.types.choices import TOKEN_VARIABLE, Mode, ToolSet
-from keyhole.core.types.files import Skip, SkipReason
+from keyhole.core.types.source_files import Skip, SkipReason
 from keyhole.core.user_file import EXPLORER_SECTIONS, user_file
 from keyhole.core.view.budget.limits import MAX_TOKENS, MIN_TOKENS
 

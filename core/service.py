@@ -24,12 +24,12 @@ from keyhole.core.types.bundle import Bundle, BundleRequest
 from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Mode
 from keyhole.core.types.costs import TokenCost
-from keyhole.core.types.files import SourceFile
 from keyhole.core.types.index import IndexReport, Status
 from keyhole.core.types.inventory import Inventory, Progress
 from keyhole.core.types.missing import Unshown
-from keyhole.core.types.requests import MapRequest, Query, ReadRequest, SearchRequest
-from keyhole.core.types.results import Explanation, SearchResult
+from keyhole.core.types.search_results import Explanation, SearchResult
+from keyhole.core.types.source_files import SourceFile
+from keyhole.core.types.view_requests import MapRequest, Query, ReadRequest, SearchRequest
 from keyhole.core.view.text import count_of
 from keyhole.core.view.usage import Metrics
 from keyhole.core.workspace.engine_pool import EnginePool

@@ -18,7 +18,7 @@ from keyhole.core.masking import mask_text
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, MapLevel, Mode, Output, ToolSet
 from keyhole.core.types.inventory import Progress
-from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import LIMITS
 from keyhole.core.view.status_text import status_facts, status_text
 from keyhole.core.view.text import json_text

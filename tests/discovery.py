@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from keyhole.core.files.walk import scan
-from keyhole.core.types.files import Skip
+from keyhole.core.types.source_files import Skip
 
 LIMIT = 1_000_000
 

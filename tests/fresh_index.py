@@ -13,7 +13,7 @@ from keyhole.core.index.store import Store
 from keyhole.core.links.requests import RelationRequest
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Format
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 
 Request = SearchRequest | RelationRequest
 Rows = dict[str, list[tuple[object, ...]]]

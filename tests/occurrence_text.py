@@ -5,7 +5,7 @@ from pathlib import Path
 
 from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile
 from keyhole.core.syntax.analyse import analyse
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 
 
 def occurrences_text(path: Path) -> str:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Format, MapLevel
-from keyhole.core.types.requests import MapRequest
 from keyhole.core.types.syntax import HOLDS_METHODS, Symbol
+from keyhole.core.types.view_requests import MapRequest
 from keyhole.core.view.maps.base_classes import base_names, declaration
 from keyhole.core.view.text import declared_name
 

@@ -13,7 +13,7 @@ from keyhole.core.errors import CursorError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Format, Mode
 from keyhole.core.types.inventory import Inventory
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.tui.call import json_rpc
 from keyhole.tui.query_syntax import Words, read_query
 

@@ -10,7 +10,7 @@ from keyhole.core.syntax.analyse import analyse
 from keyhole.core.syntax.chunks import CHUNK_BYTES, CHUNK_SIZE, cut_chunks
 from keyhole.core.syntax.context_header import context_header
 from keyhole.core.syntax.languages import BY_ID, LANGUAGES
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Analysis, Chunk
 
 HERE = Path(__file__).parent

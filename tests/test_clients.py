@@ -32,7 +32,7 @@ from keyhole.core.errors import QueryError
 from keyhole.core.links.requests import BacklinksRequest
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, MAX_TOKENS, MIN_TOKENS
 from keyhole.core.view.budget.sizes import measure
 from keyhole.mcp_server.definitions import ToolDefinition, definition_cost, definitions

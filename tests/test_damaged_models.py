@@ -26,7 +26,7 @@ from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.notes import IndexEvent, IndexMessage, NoteKind
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 from keyhole.core.view.status_text import status_text
 
 VECTORS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"

@@ -17,7 +17,7 @@ from keyhole.core.errors import DeadlineError
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.store import Store
 from keyhole.core.service import Service
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.workspace.engine_pool import MOST_READERS
 from keyhole.mcp_server import with_deadline as in_time_module
 from keyhole.mcp_server.server import build_server

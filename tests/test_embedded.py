@@ -21,7 +21,7 @@ from keyhole.core.config import load_settings
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import PortError
 from keyhole.core.service import Service
-from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.mcp_server.embedded import EmbeddedServer
 
 pytestmark = pytest.mark.anyio

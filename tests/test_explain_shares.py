@@ -12,8 +12,8 @@ from textual.widgets import Input
 from keyhole.core.service import Service
 from keyhole.core.suggest import suggest_inside, suggest_paths
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import SearchRequest
-from keyhole.core.types.results import Explanation, Hit, Signal
+from keyhole.core.types.search_results import Explanation, Hit, Signal
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.lists.search_view import explanation_text
 from keyhole.core.view.shares import rounded_shares
 from keyhole.tui.widgets.line_view import LineView

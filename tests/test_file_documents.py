@@ -20,7 +20,7 @@ from keyhole.core.search.file_fit import fit_by_vector, fit_by_words
 from keyhole.core.syntax.analyse import analyse
 from keyhole.core.syntax.first_comment import COMMENT_LIMIT, first_comment
 from keyhole.core.syntax.languages import detect_language
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 
 APACHE = """Copyright 2024 The Authors. All rights reserved.
 

@@ -16,7 +16,7 @@ from keyhole.core.files.patterns import CompiledFiles, PatternList
 from keyhole.core.files.read import read_bytes, read_source
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.files.workspace import open_workspace
-from keyhole.core.types.files import Candidate, Skip, SkipReason
+from keyhole.core.types.source_files import Candidate, Skip, SkipReason
 
 
 def test_the_walk_is_in_order_and_complete(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format
-from keyhole.core.types.files import SourceFile
 from keyhole.core.types.missing import Refusal
-from keyhole.core.types.requests import ReadRequest, SearchRequest
-from keyhole.core.types.results import Hit, Passage, Stretch
+from keyhole.core.types.search_results import Hit, Passage, Stretch
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline
+from keyhole.core.types.view_requests import ReadRequest, SearchRequest
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.lists.hit_text import hit_text
 from keyhole.core.view.reads.read_view import parse_read_request, read_view

@@ -17,8 +17,8 @@ from keyhole.core.index.update import Request, update_index
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import LANGUAGES
 from keyhole.core.syntax.parser_process import shared_parser
-from keyhole.core.types.files import Candidate, SkipReason
-from keyhole.core.types.requests import MapRequest
+from keyhole.core.types.source_files import Candidate, SkipReason
+from keyhole.core.types.view_requests import MapRequest
 
 # Quadratic work on these sizes would take minutes; linear work takes less than a second.
 SIZE = 300_000

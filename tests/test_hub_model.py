@@ -17,7 +17,7 @@ from keyhole.core.index.model import open_embedder
 
 COMMIT = "0123456789012345678901234567890123456789"
 CODE = """import sys; from pathlib import Path
-from keyhole.core.service import Service; from keyhole.core.types.requests import Query
+from keyhole.core.service import Service; from keyhole.core.types.view_requests import Query
 service = Service.open(Path(sys.argv[1]))
 print(service.index().model, (found := service.search(Query("retry"))).mode, *found.notes, sep="\\n")"""
 

@@ -18,7 +18,7 @@ from keyhole.core.search.owners import owners_of
 from keyhole.core.search.regex import _chunks_with_lines, _for_lines, _matching_lines, chunk_of, compile_pattern
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, Mode, Output
-from keyhole.core.types.requests import Query, SearchRequest
+from keyhole.core.types.view_requests import Query, SearchRequest
 
 Check = Callable[[str, str], None]
 

@@ -14,7 +14,7 @@ from keyhole.core.config import load_settings
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.store import Store
 from keyhole.core.service import Service
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 Edits = list[tuple[str, list[str] | None]]
 

@@ -10,7 +10,7 @@ from test_maps import every
 
 from keyhole.core.errors import QueryError
 from keyhole.core.types.choices import Format, MapLevel
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Import, Outline, Symbol
 from keyhole.core.view.budget.sizes import Budget, measure
 from keyhole.core.view.maps.map_view import CAPS, map_view

@@ -16,7 +16,7 @@ from keyhole.core.errors import PathError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.syntax import plain_outline
 from keyhole.core.types.choices import Format, MapLevel
-from keyhole.core.types.requests import MapRequest, ReadRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.maps.map_view import CAPS
 from keyhole.core.view.maps.map_writer import FOOTER

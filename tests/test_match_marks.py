@@ -8,7 +8,7 @@ from keyhole.core.index.words import parts_in, split_words, stem
 from keyhole.core.search.match_marks import PatternMarks, WordMarks, joined, marks_of
 from keyhole.core.search.query import words_of
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 from keyhole.tui.hit_marks import NameMarks
 
 ANY = st.text(alphabet=st.sampled_from("abcXYZ019_ .-()éßñ数据İ\t"), max_size=40)

@@ -15,7 +15,7 @@ from served import HELLO, INJECTION, call, environment
 from keyhole.core.errors import CorruptStoreError
 from keyhole.core.service import Service
 from keyhole.core.types.choices import ToolSet
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.mcp_server import tool_texts
 from keyhole.mcp_server.server import build_server
 from keyhole.mcp_server.tool_docs import tools_text, unexplained

@@ -27,7 +27,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, MapLevel, Mode
-from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.mcp_server.errors_for_agents import AGENT_STEPS
 
 pytestmark = pytest.mark.anyio

@@ -21,7 +21,7 @@ from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.store import Store
 from keyhole.core.listening import is_loopback
 from keyhole.core.service import Service
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.mcp_server import tool_texts
 from keyhole.mcp_server.run_server import connect_text
 from keyhole.mcp_server.server import build_server

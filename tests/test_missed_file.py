@@ -18,7 +18,7 @@ from keyhole.core.missed.missed_file import MissedFile, TakenBy, missed_file
 from keyhole.core.missed.missed_text import missed_text
 from keyhole.core.missed.recorded_search import RecordedSearch
 from keyhole.core.service import Service
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.mcp_server.server import build_server
 
 pytestmark = pytest.mark.anyio

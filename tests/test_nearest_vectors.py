@@ -19,7 +19,7 @@ from keyhole.core.search.semantic import nearest_to
 from keyhole.core.search.sign_cache import SignCache
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 OLD_INDEX = Path(__file__).parent / "fixtures" / "index-v5.db"
 EVERYWHERE = ChunkScope()

@@ -22,7 +22,7 @@ from keyhole.core.links.requests import (
 from keyhole.core.search.nothing_found import results_without
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Format, Mode, Output
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 
 MORE = {
     "lib/colours.py": "class ColourMixer:\n    def mix_paint(self):\n        return 'Turquoise (light)'\n",

@@ -20,8 +20,8 @@ from keyhole.core.search.max_sim import similarity_by_tokens
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode
 from keyhole.core.types.inventory import Progress
-from keyhole.core.types.requests import Query
-from keyhole.core.types.results import SearchResult
+from keyhole.core.types.search_results import SearchResult
+from keyhole.core.types.view_requests import Query
 from keyhole.core.view.status_text import status_text
 from keyhole.mcp_server.freshness import Freshness
 

@@ -15,8 +15,8 @@ from keyhole.core.index.update import Request, update_index
 from keyhole.core.service import Service
 from keyhole.core.syntax.analyse import analyse, outline_of
 from keyhole.core.syntax.parser_process import ParserProcess
-from keyhole.core.types.files import SourceFile
-from keyhole.core.types.requests import MapRequest, SearchRequest
+from keyhole.core.types.source_files import SourceFile
+from keyhole.core.types.view_requests import MapRequest, SearchRequest
 
 FIXTURES = Path(__file__).parent / "fixtures" / "languages"
 # Workers whose grammars see what the guards would keep from them.
@@ -206,7 +206,7 @@ def test_no_grammar_is_loaded_where_people_and_agents_are_served(
 import sys
 from pathlib import Path
 from keyhole.core.service import Service
-from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 service = Service.open(Path(sys.argv[1]))
 service.index()
 service.search_view(SearchRequest("f"))

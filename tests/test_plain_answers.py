@@ -13,7 +13,7 @@ import pytest
 from keyhole.core.config import load_settings
 from keyhole.core.deadline import is_over
 from keyhole.core.service import Service
-from keyhole.core.types.requests import MapRequest
+from keyhole.core.types.view_requests import MapRequest
 from keyhole.core.view.writing import View
 from keyhole.mcp_server.embedded import EmbeddedServer
 

@@ -12,7 +12,7 @@ from discovery import put
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
 from keyhole.core.types.completeness import CallStatus
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 from keyhole.tui.run_explorer import _log_to_file
 
 

@@ -12,8 +12,8 @@ from keyhole.core.search.wanted import QuestionKind, understand
 from keyhole.core.search.weights import weights_for
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode, Role
-from keyhole.core.types.requests import SearchRequest
-from keyhole.core.types.results import Hit
+from keyhole.core.types.search_results import Hit
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.lists.search_view import explanation_text
 
 

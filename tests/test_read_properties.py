@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from test_reads import PARAMETER, body, facts
 
 from keyhole.core.types.choices import Format
-from keyhole.core.types.files import SourceFile
-from keyhole.core.types.requests import ReadRequest
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline
+from keyhole.core.types.view_requests import ReadRequest
 from keyhole.core.view.budget.sizes import Budget, measure
 from keyhole.core.view.reads.line_window import Position, cut_window, open_window
 from keyhole.core.view.reads.read_view import parse_read_request, read_view

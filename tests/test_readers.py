@@ -16,7 +16,7 @@ from keyhole.core.listening import listen
 from keyhole.core.search.engine import Engine
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.requests import Query, SearchRequest
+from keyhole.core.types.view_requests import Query, SearchRequest
 from keyhole.core.workspace.engine_pool import MOST_READERS
 
 FILES = 60

@@ -11,8 +11,8 @@ from keyhole.core.errors import PathError
 from keyhole.core.files.content import decode
 from keyhole.core.files.read import read_bytes, read_source
 from keyhole.core.files.walk import examine
-from keyhole.core.types.files import Skip, SkipReason, SourceFile
-from keyhole.core.types.requests import ReadRequest, SearchRequest
+from keyhole.core.types.source_files import Skip, SkipReason, SourceFile
+from keyhole.core.types.view_requests import ReadRequest, SearchRequest
 
 
 def test_a_picture_is_not_searched_but_read_when_it_is_asked_for(tmp_path: Path) -> None:

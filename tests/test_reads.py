@@ -16,8 +16,8 @@ from keyhole.core.service import Service
 from keyhole.core.types.choices import Format
 from keyhole.core.types.completeness import Completeness
 from keyhole.core.types.missing import Refusal
-from keyhole.core.types.requests import MapRequest, ReadRequest
 from keyhole.core.types.syntax import Outline
+from keyhole.core.types.view_requests import MapRequest, ReadRequest
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.reads.read_view import READ_BYTES, parse_read_request, read_view
 from keyhole.core.view.usage import observed

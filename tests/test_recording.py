@@ -18,7 +18,7 @@ from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal.reader import is_lost
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.requests import ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import ReadRequest, SearchRequest
 from keyhole.mcp_server.server import build_server
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ from vault import write_vault
 from keyhole.core.links.requests import RelatedRequest
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 
 def related(service: Service, **asked: Any) -> list[str]:

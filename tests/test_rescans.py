@@ -6,7 +6,7 @@ import pytest
 from discovery import LIMIT, put, settle
 
 from keyhole.core.files.walk import Known, Scan, scan
-from keyhole.core.types.files import Skip, SkipReason
+from keyhole.core.types.source_files import Skip, SkipReason
 
 
 def known_from(walked: Scan) -> Known:

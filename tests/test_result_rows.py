@@ -9,8 +9,8 @@ import pytest
 
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, Mode
-from keyhole.core.types.requests import SearchRequest
-from keyhole.core.types.results import Hit
+from keyhole.core.types.search_results import Hit
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.tui.query_syntax import read_query, with_path
 
 Check = Callable[[str, str], None]

@@ -27,7 +27,7 @@ from keyhole.core.links.requests import (
 )
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, Mode
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 
 TICKS = itertools.count()
 # An example takes about half a second, so there are fewer than of other properties.

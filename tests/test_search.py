@@ -22,8 +22,8 @@ from keyhole.core.search.regex import required_texts
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Format, Mode
 from keyhole.core.types.inventory import Progress
-from keyhole.core.types.requests import MapRequest, Query, SearchRequest
-from keyhole.core.types.results import Hit, SearchResult
+from keyhole.core.types.search_results import Hit, SearchResult
+from keyhole.core.types.view_requests import MapRequest, Query, SearchRequest
 
 FILES = {
     "src/net/retry.py": '''

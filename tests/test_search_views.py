@@ -15,7 +15,7 @@ from test_views import LONG, make_hit, make_result, with_passage
 from keyhole.core.errors import CursorError, QueryError
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, Mode
-from keyhole.core.types.requests import Query, ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import Query, ReadRequest, SearchRequest
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.cursor import read_cursor, request_key, write_cursor
 from keyhole.core.view.lists.listing import ListView, Shown

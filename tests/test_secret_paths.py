@@ -14,7 +14,7 @@ from keyhole.core.files.read import read_source
 from keyhole.core.files.secret_content import SMALL_FILE
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.service import Service
-from keyhole.core.types.files import Candidate, SecretPolicy, Skip, SkipReason, SourceFile
+from keyhole.core.types.source_files import Candidate, SecretPolicy, Skip, SkipReason, SourceFile
 
 LIMIT = 1_000_000
 

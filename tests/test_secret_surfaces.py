@@ -25,8 +25,8 @@ from keyhole.core.links.requests import TreeRequest
 from keyhole.core.service import Service
 from keyhole.core.types.bundle import Bundle, BundleItem
 from keyhole.core.types.choices import Detail, Format, MapLevel, Mode
-from keyhole.core.types.files import SecretPolicy, SourceFile
-from keyhole.core.types.requests import MapRequest, Query, ReadRequest, SearchRequest
+from keyhole.core.types.source_files import SecretPolicy, SourceFile
+from keyhole.core.types.view_requests import MapRequest, Query, ReadRequest, SearchRequest
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.bundles.bundle_file import bundle_toml
 from keyhole.mcp_server.server import build_server

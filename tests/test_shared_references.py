@@ -10,7 +10,7 @@ from keyhole.core.files.stamps import stamp_of
 from keyhole.core.links.requests import ReferencesRequest
 from keyhole.core.references.names_in_file import NamesInFile
 from keyhole.core.syntax.analyse import analyse
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 
 DEFINED = {
     "shop/till.py": "def pay():\n    return 1\n\n\nclass Till:\n    def count(self):\n        return 1\n",

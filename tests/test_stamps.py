@@ -21,10 +21,10 @@ from keyhole.core.index.schema import VERSION
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.files import SourceFile, Stamp
 from keyhole.core.types.index import IndexReport
 from keyhole.core.types.inventory import Progress
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.source_files import SourceFile, Stamp
+from keyhole.core.types.view_requests import SearchRequest
 
 OLD_INDEX = Path(__file__).parent / "fixtures" / "index-v6.db"
 SECOND = 10**9

@@ -13,7 +13,7 @@ from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.index.store import Store
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode, Role
-from keyhole.core.types.requests import Query, SearchRequest
+from keyhole.core.types.view_requests import Query, SearchRequest
 from keyhole.core.view.lists.search_view import explanation_text
 
 BUNDLE = 'Object.defineProperty(exports, "__esModule", { value: true });\n'

@@ -26,7 +26,7 @@ from keyhole.core.links.requests import (
 from keyhole.core.search.regex import compile_pattern
 from keyhole.core.service import Service
 from keyhole.core.suggest import suggest_name, suggest_paths
-from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.tui.query_syntax import read_query
 
 PATHS = [

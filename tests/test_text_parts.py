@@ -8,7 +8,7 @@ from keyhole.core.links.requests import LinksRequest, ReferencesRequest, Related
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, Output
 from keyhole.core.types.completeness import Completeness
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.budget import limits
 from keyhole.core.view.budget.spending import RESULT, spending, whole_shares
 from keyhole.core.view.budget.tokens import MILLI, token_weight

@@ -13,7 +13,7 @@ from textual.widgets import Tree
 from keyhole.core.cli.main import run_command
 from keyhole.core.service import Service
 from keyhole.core.types.costs import TokenCost, with_folders
-from keyhole.core.types.requests import MapRequest, ReadRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.workspace import token_costs
 from keyhole.core.workspace.token_costs import COSTS_FILE

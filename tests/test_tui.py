@@ -27,8 +27,8 @@ from textual.widgets import Input, Tree
 
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format
-from keyhole.core.types.requests import SearchRequest
-from keyhole.core.types.results import SearchResult
+from keyhole.core.types.search_results import SearchResult
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.budget import limits
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.lists.hit_text import hit_text

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, MapLevel
-from keyhole.core.types.requests import MapRequest, SearchRequest
+from keyhole.core.types.view_requests import MapRequest, SearchRequest
 from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.answer_banner import Banner
 from keyhole.tui.widgets.gauge import Gauge

@@ -28,7 +28,7 @@ from textual.widgets import Tree
 from keyhole.core.service import Service
 from keyhole.core.syntax.parser_process import ParserProcess
 from keyhole.core.types.choices import Detail, MapLevel
-from keyhole.core.types.files import SkipReason
+from keyhole.core.types.source_files import SkipReason
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.files import FilesScreen

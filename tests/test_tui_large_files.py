@@ -14,7 +14,7 @@ from textual.widgets import Tree
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.index import update as update_module
-from keyhole.core.types.requests import MapRequest
+from keyhole.core.types.view_requests import MapRequest
 from keyhole.tui.index_state import Phase
 from keyhole.tui.map_pages import next_offset
 from keyhole.tui.widgets.line_view import LineView

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from vault import write_vault
 
 from keyhole.core.service import Service
-from keyhole.core.types.results import Hit
+from keyhole.core.types.search_results import Hit
 from keyhole.tui.history import History, Place
 from keyhole.tui.screens.related_screen import RelatedList, RelatedScreen
 from keyhole.tui.widgets.line_view import LineView

@@ -8,12 +8,12 @@ from textual.content import Content
 
 from keyhole.core.errors import QueryError
 from keyhole.core.types.choices import Detail, Mode
-from keyhole.core.types.files import Skip, SkipReason
 from keyhole.core.types.index import IndexVersion
 from keyhole.core.types.inventory import IndexedFile, Inventory
 from keyhole.core.types.missing import NothingFound
-from keyhole.core.types.requests import Query, SearchRequest
-from keyhole.core.types.results import Hit, SearchResult
+from keyhole.core.types.search_results import Hit, SearchResult
+from keyhole.core.types.source_files import Skip, SkipReason
+from keyhole.core.types.view_requests import Query, SearchRequest
 from keyhole.tui.answer import label_of
 from keyhole.tui.call import json_rpc
 from keyhole.tui.document import Document

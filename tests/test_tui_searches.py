@@ -14,8 +14,8 @@ from textual.pilot import Pilot
 from keyhole.core.search.engine import Engine
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, Mode
-from keyhole.core.types.requests import Query, SearchRequest
-from keyhole.core.types.results import SearchResult
+from keyhole.core.types.search_results import SearchResult
+from keyhole.core.types.view_requests import Query, SearchRequest
 from keyhole.mcp_server.server import build_server
 from keyhole.tui import query_syntax, search_state
 from keyhole.tui.answer import as_json, compare, find_answer

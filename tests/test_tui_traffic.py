@@ -32,7 +32,7 @@ from keyhole.core.journal.statistics import Group, statistics
 from keyhole.core.journal.writer import Ended, Started
 from keyhole.core.service import Service
 from keyhole.core.types.completeness import CallStatus
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.call_filter import CallFilter
 from keyhole.core.view.stats_text import stats_text
 from keyhole.tui.call_log import ConversationRow

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static, Tree
 
 from keyhole.core.index.rows import SymbolEntry
 from keyhole.core.service import Service
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.tui import source_colours
 from keyhole.tui.document import Document
 from keyhole.tui.hit_marks import opening_line

@@ -25,8 +25,8 @@ from textual.widgets import Input
 
 from keyhole.core.errors import StoreError
 from keyhole.core.service import Service
-from keyhole.core.types.files import Skip, SkipReason
 from keyhole.core.types.inventory import IndexedFile, Inventory, Progress
+from keyhole.core.types.source_files import Skip, SkipReason
 from keyhole.tui.index_state import Phase
 from keyhole.tui.messages import FilesFound, Indexing
 from keyhole.tui.screens import explore as explore_module

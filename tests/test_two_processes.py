@@ -12,7 +12,7 @@ from keyhole.core.index.store import Store
 from keyhole.core.links.requests import BacklinksRequest, LinksRequest, Relation, TreeRequest
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Mode
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 
 # More reads than any search here makes.
 LOOKS = 40

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Format, ToolSet
-from keyhole.core.types.requests import MapRequest, ReadRequest, SearchRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.core.untrusted_text import LONGEST_ERROR, error_text, middle_cut, visible
 from keyhole.mcp_server.tool_texts import LONGEST_DESCRIPTION, instructions
 

@@ -24,7 +24,7 @@ from keyhole.core.errors import UnwritableStoreError
 from keyhole.core.index.location import INDEX_FILE
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query, SearchRequest
+from keyhole.core.types.view_requests import Query, SearchRequest
 from keyhole.tui.index_state import Phase
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="modes, mounts and /proc as on Linux")

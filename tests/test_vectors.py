@@ -25,7 +25,7 @@ from keyhole.core.search.semantic import nearest_to
 from keyhole.core.search.sign_cache import SignCache
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 COUNTS = "SELECT (SELECT count(*) FROM chunk), (SELECT count(*) FROM chunk_vector), (SELECT count(*) FROM chunk_signs)"
 
@@ -230,7 +230,7 @@ def test_a_search_by_words_loads_no_model(service: Service) -> None:
     code = """import sys; from pathlib import Path; from keyhole.core.service import Service
 from keyhole.core.notes import IndexMessage
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 service = Service.open(Path(sys.argv[1]))
 for mode in (Mode.KEYWORD, Mode.SYMBOL, Mode.REGEX):
     service.search(Query("retry", mode))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types.choices import Detail, Format, Mode
 from keyhole.core.types.index import IndexVersion
-from keyhole.core.types.requests import Query
-from keyhole.core.types.results import Hit, Passage, SearchResult, Signal, Stretch
+from keyhole.core.types.search_results import Hit, Passage, SearchResult, Signal, Stretch
+from keyhole.core.types.view_requests import Query
 from keyhole.core.view.budget.limits import EFFECTIVE_CHARACTERS
 from keyhole.core.view.budget.sizes import Budget, measure
 from keyhole.core.view.budget.tokens import estimate_tokens

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from keyhole.core.errors import KeyholeError
 from keyhole.core.search.match_marks import Marks, marks_of
 from keyhole.core.types.choices import Format
-from keyhole.core.types.requests import SearchRequest
-from keyhole.core.types.results import Hit, SearchResult
+from keyhole.core.types.search_results import Hit, SearchResult
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.lists.hit_text import ladders, named_by_line, preview_text, shown_signature
 from keyhole.core.view.lists.listing import ListView
 from keyhole.core.view.text import count_of, name_text

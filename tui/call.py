@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from keyhole.core.links.requests import ReferencesRequest
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.text import json_text
 
 # What the explorer can filter by and agents can't.

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from keyhole.core.types.files import Skip
 from keyhole.core.types.inventory import IndexedFile, Inventory
+from keyhole.core.types.source_files import Skip
 
 
 @dataclass(slots=True)

@@ -10,8 +10,8 @@ from keyhole.core.search.match_marks import Marks, Span, joined
 from keyhole.core.search.query import quoted_parts
 
 if TYPE_CHECKING:
-    from keyhole.core.types.requests import SearchRequest
-    from keyhole.core.types.results import Hit
+    from keyhole.core.types.search_results import Hit
+    from keyhole.core.types.view_requests import SearchRequest
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.types.bundle import Bundle, BundleItem, BundleRequest
 from keyhole.core.view.bundles.bundle_file import MOST_ITEMS, lines_text
 from keyhole.core.view.text import count_of, name_text
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import key_of
 from keyhole.tui.messages import BundleMeasured, PartsChecked
@@ -54,7 +55,7 @@ class Marking:
         except KeyholeError as error:
             self._app.notify(f"Nothing is marked: {problem_text(error)}", severity="warning", markup=False)
         else:
-            self._app.run_worker(partial(self._measure, service, bundle), thread=True, name="bundle")
+            run_in_thread(self._app, partial(self._measure, service, bundle), "bundle")
 
     def toggle(self, *items: BundleItem) -> None:
         """Mark parts, or unmark them if all of them are marked."""
@@ -63,7 +64,7 @@ class Marking:
             self.remove(*items)
         elif service := self._service_of():
             new = [item for item in items if item.place not in marked]
-            self._app.run_worker(partial(self._check, service, new), thread=True, name="mark")
+            run_in_thread(self._app, partial(self._check, service, new), "mark")
 
     def _check(self, service: "Service", items: list[BundleItem]) -> None:
         """Read the files of new parts, in a worker: only what can be served is marked."""
@@ -109,7 +110,7 @@ class Marking:
     def _save(self, bundle: Bundle) -> None:
         self._host.bundle = bundle
         if service := self._service_of():
-            self._app.run_worker(partial(self._write, service, bundle), thread=True, group="bundle", name="bundle")
+            run_in_thread(self._app, partial(self._write, service, bundle), "bundle")
 
     def _write(self, service: "Service", bundle: Bundle) -> None:
         """Write the bundle and measure it, in a worker."""

@@ -8,7 +8,7 @@ from keyhole.core.errors import StoreError
 from keyhole.core.files.globs import glob_test
 from keyhole.core.search.fuzzy_scores import best_match, words_of
 from keyhole.core.search.name_matcher import Matches, NameMatcher
-from keyhole.core.types.files import SkipReason
+from keyhole.core.types.source_files import SkipReason
 from keyhole.tui.history import Place
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from keyhole.tui.key_names import marked_up_key
 if TYPE_CHECKING:
     from keyhole.core.types.index import Status
     from keyhole.core.types.missing import NothingFound
-    from keyhole.core.types.results import SearchResult
+    from keyhole.core.types.search_results import SearchResult
 
 _MOST_LANGUAGES = 8
 _CHECK_FILES = f"Press {marked_up_key('back')}, then {marked_up_key('refresh')}"

@@ -13,7 +13,7 @@ from keyhole.core.types.choices import Mode, Role
 from keyhole.core.types.inventory import Inventory
 
 if TYPE_CHECKING:
-    from keyhole.core.types.requests import SearchRequest
+    from keyhole.core.types.view_requests import SearchRequest
 
 _FILTER = re.compile(r"(?<!\S)(lang|path|kind|role|mode|tests|changed|limit):(\S*)")
 _QUOTED = re.compile(r'("[^"]+")')
@@ -45,7 +45,7 @@ FILTERS = tuple(_ACCEPTS)
 
 def read_query(line: str) -> "SearchRequest":
     """Parse a line into words and filters; a filter without a value yet, such as `lang:`, is ignored."""
-    from keyhole.core.types.requests import SearchRequest
+    from keyhole.core.types.view_requests import SearchRequest
 
     plain = _QUOTED.sub(" ", line)
     given: dict[str, str] = {name: value for name, value in _FILTER.findall(plain) if value}

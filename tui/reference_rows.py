@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from keyhole.core.references.call_tree import CallNode
     from keyhole.core.references.class_hierarchy import Relative
     from keyhole.core.references.find import ReferenceLine
-    from keyhole.core.types.results import Hit
+    from keyhole.core.types.search_results import Hit
     from keyhole.core.view.lists.reference_page import ReferencePage
 
 Item = TypeVar("Item")

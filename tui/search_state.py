@@ -9,7 +9,7 @@ from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.tui.query_syntax import read_query
 
 if TYPE_CHECKING:
-    from keyhole.core.types.requests import SearchRequest
+    from keyhole.core.types.view_requests import SearchRequest
 
 DETAILS = (Detail.MINIMAL, Detail.COMPACT, Detail.RICH, Detail.AUTO)
 BUDGETS = (1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 10_000, 15_000, 20_000, 25_000)

@@ -71,7 +71,7 @@ def source_document(path: str, source: FileText, marked: range, marks: "Marks | 
 
 def read_map(service: "Service", path: str, level: "MapLevel", max_tokens: int, offset: int = 0) -> "View":
     """Return a page of the map of a file, as an agent gets it."""
-    from keyhole.core.types.requests import MapRequest
+    from keyhole.core.types.view_requests import MapRequest
 
     return service.map_view(MapRequest(path, level, offset=offset, max_tokens=max_tokens))
 

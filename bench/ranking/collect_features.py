@@ -28,7 +28,7 @@ from keyhole.core.search.engine import Engine
 from keyhole.core.search.features import FEATURES, ChunkCandidate
 from keyhole.core.search.filters import chunk_scope
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 FEATURE_FILE = DATA / "features.npz"
 _MAX_BYTES = 1_000_000

@@ -17,7 +17,7 @@ from keyhole.core.cli.options import (
 from keyhole.core.cli.output import print_answer, print_list
 from keyhole.core.types.bundle import BundleRequest, BundleStyle
 from keyhole.core.types.choices import Format, MapLevel
-from keyhole.core.types.requests import MapRequest, ReadRequest
+from keyhole.core.types.view_requests import MapRequest, ReadRequest
 
 
 class _MapOptions(AnswerOptions):

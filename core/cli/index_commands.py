@@ -14,7 +14,7 @@ from keyhole.core.cli.output import exit_with_nothing, print_json, print_text, u
 def overview(path: Path, *, force: bool) -> None:
     """Index a workspace and show its status, and the map of one file as an example."""
     from keyhole.core.service import Service
-    from keyhole.core.types.requests import MapRequest
+    from keyhole.core.types.view_requests import MapRequest
     from keyhole.core.view.status_text import status_text
 
     service = Service.open(path, force=force)

@@ -22,7 +22,7 @@ from keyhole.core.cli.options import (
 )
 from keyhole.core.cli.output import exit_with_nothing, print_json, print_list, print_text, refresh_index
 from keyhole.core.types.choices import Detail, Mode, Output
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 
 
 class _SearchOptions(FilterOptions, AnswerOptions):

@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from keyhole.core.types.files import SkipReason
+from keyhole.core.types.source_files import SkipReason
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

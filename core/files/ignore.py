@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Protocol
 
 from keyhole.core.files.patterns import CompiledFiles
-from keyhole.core.types.files import DEFAULT_SECRETS, SecretPolicy, SkipReason
+from keyhole.core.types.source_files import DEFAULT_SECRETS, SecretPolicy, SkipReason
 
 # Within a folder, later files override earlier ones; the files of a deeper folder override those above it.
 IGNORE_FILES = (".gitignore", ".keyholeignore")

@@ -12,7 +12,7 @@ from keyhole.core.files.secret_content import secret_content
 from keyhole.core.files.secret_names import secret_names
 from keyhole.core.files.stamps import settled, stamp_of
 from keyhole.core.masking import Mask, find_and_mask
-from keyhole.core.types.files import DEFAULT_SECRETS, SecretPolicy, Skip, SkipReason, SourceFile, Stamp
+from keyhole.core.types.source_files import DEFAULT_SECRETS, SecretPolicy, Skip, SkipReason, SourceFile, Stamp
 
 _OPEN_FLAGS = (
     os.O_RDONLY

@@ -10,7 +10,7 @@ from functools import cache
 from keyhole.core.files.ignore import Rule, load_secret_rules
 from keyhole.core.files.patterns import PatternList
 from keyhole.core.masking import mask_text
-from keyhole.core.types.files import SecretPolicy, SkipReason
+from keyhole.core.types.source_files import SecretPolicy, SkipReason
 
 # What editors, tools and people add to the name of a copy: `.env~`, `#.env#`, `.env.bak`, `.env copy`, `.env (1)`.
 _WORDS = r"\.(?:bak|backup|old|orig|save|saved|copy|tmp)"

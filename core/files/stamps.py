@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from keyhole.core.deadline import check_time
-from keyhole.core.types.files import Stamp
+from keyhole.core.types.source_files import Stamp
 
 # No file has this time, so a file recorded with it is always read again.
 UNKNOWN_TIME = -1

@@ -21,7 +21,7 @@ from keyhole.core.files.read import read_bytes, too_large
 from keyhole.core.files.secret_names import secret_names
 from keyhole.core.files.stamps import settled, stamp_of
 from keyhole.core.masking import mask_text
-from keyhole.core.types.files import DEFAULT_SECRETS, Candidate, SecretPolicy, Skip, SkipReason, Stamp
+from keyhole.core.types.source_files import DEFAULT_SECRETS, Candidate, SecretPolicy, Skip, SkipReason, Stamp
 from keyhole.core.untrusted_text import visible
 
 MAX_RULE_FILE_BYTES = 1_000_000

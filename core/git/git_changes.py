@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from keyhole.core.git.shadow_repository import ShadowRepository
-from keyhole.core.types.requests import ChangedFilter
+from keyhole.core.types.view_requests import ChangedFilter
 
 _STATUS = (
     "status",

@@ -11,8 +11,8 @@ from keyhole.core.index.rows import FileFacts, FileId, FileRows, FileStamp, Stor
 from keyhole.core.masking import Mask
 from keyhole.core.roles.file_roles import known_role
 from keyhole.core.types.choices import Role
-from keyhole.core.types.files import Candidate, Skip, SkipReason, Stamp
 from keyhole.core.types.inventory import IndexedFile
+from keyhole.core.types.source_files import Candidate, Skip, SkipReason, Stamp
 
 _STAMP = "size, mtime_ns, ctime_ns, inode"
 

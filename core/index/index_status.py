@@ -9,9 +9,9 @@ from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import IndexFacts, LanguageTotals
 from keyhole.core.index.store import Store
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
-from keyhole.core.types.files import DEFAULT_SECRETS, SecretPolicy, Skip
 from keyhole.core.types.index import LanguageCount, Status
 from keyhole.core.types.inventory import Inventory
+from keyhole.core.types.source_files import DEFAULT_SECRETS, SecretPolicy, Skip
 
 
 def read_status(root: Path, path: Path, *, max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> Status:

@@ -14,7 +14,7 @@ from keyhole.core.index.prepare import Preparation, Prepared, prepare
 from keyhole.core.processes import follow_parent, give_way
 from keyhole.core.syntax.parser_process import shared_parser
 from keyhole.core.syntax.parser_worker import allow_cpu, limit_process
-from keyhole.core.types.files import Candidate
+from keyhole.core.types.source_files import Candidate
 
 # A task for a worker contains about _TASK_BYTES of source; below _POOL_BYTES in total, no workers are started.
 _TASK_BYTES = 200_000

@@ -20,7 +20,15 @@ from keyhole.core.masking import mask_text
 from keyhole.core.roles.content_hint import content_hint
 from keyhole.core.syntax.context_header import context_header
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types.files import DEFAULT_SECRETS, Candidate, SecretPolicy, Skip, SkipReason, SourceFile, Stamp
+from keyhole.core.types.source_files import (
+    DEFAULT_SECRETS,
+    Candidate,
+    SecretPolicy,
+    Skip,
+    SkipReason,
+    SourceFile,
+    Stamp,
+)
 from keyhole.core.types.syntax import Analysis, Symbol
 
 

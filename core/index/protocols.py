@@ -43,8 +43,8 @@ from keyhole.core.index.rows import (
 from keyhole.core.links.link_types import Declared, Link, LinkState, Resolution
 from keyhole.core.masking import Mask
 from keyhole.core.types.choices import Role
-from keyhole.core.types.files import Candidate, Skip, Stamp
 from keyhole.core.types.inventory import IndexedFile
+from keyhole.core.types.source_files import Candidate, Skip, Stamp
 
 
 class FactStore(Protocol):

@@ -10,7 +10,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from keyhole.core.masking import Mask
 from keyhole.core.types.choices import Role
-from keyhole.core.types.files import Stamp
+from keyhole.core.types.source_files import Stamp
 
 Item = TypeVar("Item")
 

@@ -20,7 +20,7 @@ from keyhole.core.index.symbol_table import SymbolTable
 from keyhole.core.index.trigram_table import TrigramTable
 from keyhole.core.index.vector_table import VectorTable
 from keyhole.core.index.word_table import WordTable
-from keyhole.core.types.files import Skip, SkipReason, Stamp
+from keyhole.core.types.source_files import Skip, SkipReason, Stamp
 
 
 class Store(

@@ -12,7 +12,7 @@ from keyhole.core.files.read import SourceReader
 from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.rows import FileDigest
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 
 _BATCH = 200
 

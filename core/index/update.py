@@ -25,9 +25,9 @@ from keyhole.core.index.store import Store, is_sound
 from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.syntax.parser_process import shared_parser
-from keyhole.core.types.files import DEFAULT_SECRETS, Candidate, SecretPolicy, Skip
 from keyhole.core.types.index import IndexReport
 from keyhole.core.types.inventory import IndexedFile, Inventory, Progress
+from keyhole.core.types.source_files import DEFAULT_SECRETS, Candidate, SecretPolicy, Skip
 
 # Transactions are small, so that an interrupted run loses little, but large enough that their overhead is small.
 _BATCH_FILES = 200

@@ -7,7 +7,7 @@ from functools import cache
 
 from keyhole.core.links.link_types import LinkKind, RawLink
 from keyhole.core.links.markdown import domain_of, markdown_links
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Import, Outline
 
 # A generated file may contain any number of imports; nobody follows more links than this.

@@ -13,8 +13,8 @@ from keyhole.core.missed.remedies import Remedy, remedies
 from keyhole.core.types.calls import Call
 from keyhole.core.types.choices import Mode
 from keyhole.core.types.completeness import CallStatus
-from keyhole.core.types.requests import SearchRequest
-from keyhole.core.types.results import DroppedBy, Explanation
+from keyhole.core.types.search_results import DroppedBy, Explanation
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.text import count_of, name_text
 
 if TYPE_CHECKING:

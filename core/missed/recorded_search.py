@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from keyhole.core.clients import Profile, budget_for, deliver, profile_for
 from keyhole.core.errors import QueryError
 from keyhole.core.types.choices import Detail, Format, Mode, Output
-from keyhole.core.types.requests import SearchRequest
-from keyhole.core.types.results import Explanation, SearchResult
+from keyhole.core.types.search_results import Explanation, SearchResult
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.lists.listing import ListView
 from keyhole.core.view.lists.search_view import shown_files
 from keyhole.core.view.text import name_text

@@ -8,7 +8,7 @@ from typing import Any
 from keyhole.core.errors import KeyholeError
 from keyhole.core.missed.recorded_search import Attempt, RecordedSearch
 from keyhole.core.types.choices import Detail, Mode, Output
-from keyhole.core.types.results import DroppedBy, Explanation
+from keyhole.core.types.search_results import DroppedBy, Explanation
 from keyhole.core.view.budget.limits import LIMITS, MAX_TOKENS
 
 _MOST = 3

@@ -44,8 +44,8 @@ from keyhole.core.search.wanted import understand
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.types.choices import Mode, Output
 from keyhole.core.types.index import IndexVersion
-from keyhole.core.types.requests import Query
-from keyhole.core.types.results import Hit, SearchResult
+from keyhole.core.types.search_results import Hit, SearchResult
+from keyhole.core.types.view_requests import Query
 
 # How many further hits of a file are shown with its best.
 MOST_FURTHER = 3

@@ -6,9 +6,9 @@ from keyhole.core.search.filters import admitted_roles, chunk_scope, path_sugges
 from keyhole.core.search.query import check_query, words_of
 from keyhole.core.suggest import did_you_mean, suggest_inside
 from keyhole.core.types.choices import Role
-from keyhole.core.types.files import Candidate, Skip
-from keyhole.core.types.requests import Query
-from keyhole.core.types.results import DroppedBy, Explanation
+from keyhole.core.types.search_results import DroppedBy, Explanation
+from keyhole.core.types.source_files import Candidate, Skip
+from keyhole.core.types.view_requests import Query
 
 
 def explain(engine: Engine, query: Query, found: Candidate | Skip | None, path: str, line: int | None) -> Explanation:

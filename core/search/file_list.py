@@ -13,7 +13,7 @@ from keyhole.core.index.protocols import RelationStore
 from keyhole.core.index.rows import Found, Slice
 from keyhole.core.links.requests import FileOrder, TreeRequest
 from keyhole.core.search.tree import TreeNode, check_folder, file_node
-from keyhole.core.types.files import SkipReason
+from keyhole.core.types.source_files import SkipReason
 
 # The last second that a date can have.
 _LAST_SECOND = 253_402_300_799

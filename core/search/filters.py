@@ -10,7 +10,7 @@ from keyhole.core.index.rows import ChunkScope
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name, suggest_paths
 from keyhole.core.syntax.languages import BY_ID, language_named
 from keyhole.core.types.choices import Role
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 PathTest = Callable[[str], bool]
 

@@ -13,9 +13,9 @@ from keyhole.core.search.passages import FileLines
 from keyhole.core.search.regex import FileMatches, LineMatch, chunk_of, find_matches
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.choices import Output, Role
-from keyhole.core.types.files import SourceFile
-from keyhole.core.types.requests import Query
-from keyhole.core.types.results import Hit, MatchCount, Owner, Signal
+from keyhole.core.types.search_results import Hit, MatchCount, Owner, Signal
+from keyhole.core.types.source_files import SourceFile
+from keyhole.core.types.view_requests import Query
 
 _FIRST = (Role.SOURCE, Role.CONFIG)
 

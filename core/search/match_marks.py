@@ -12,7 +12,7 @@ from keyhole.core.search.query import is_identifier, letters_of, name_part, patt
 from keyhole.core.search.regex import Pattern, asks_for_line_ends, compile_pattern
 from keyhole.core.search.symbol_search import separate
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 Span = tuple[int, int]
 

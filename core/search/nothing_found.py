@@ -11,7 +11,7 @@ from keyhole.core.search.query import is_identifier, is_quoted, pattern_of, quot
 from keyhole.core.search.symbol_search import Names
 from keyhole.core.types.choices import Mode
 from keyhole.core.types.missing import NothingFound
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 # The filters of a query, and their values when they admit everything.
 _OPEN: dict[str, Any] = {"path": "", "language": "", "kind": "", "role": "", "include_tests": True, "changed": None}

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from io import StringIO
 
 from keyhole.core.index.words import split_words, stem, written_words
-from keyhole.core.types.results import Owner, Passage, Stretch
+from keyhole.core.types.search_results import Owner, Passage, Stretch
 
 CONTEXT_LINES = 10
 # Very long lines are not useful as context.

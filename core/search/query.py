@@ -5,7 +5,7 @@ import re
 from keyhole.core.errors import QueryError
 from keyhole.core.index.words import split_words
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 MAX_QUERY_LENGTH = 10_000
 

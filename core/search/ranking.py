@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.wanted import Wanted
-from keyhole.core.types.results import GOOD, WEAK
+from keyhole.core.types.search_results import GOOD, WEAK
 
 
 class Ranking:

@@ -16,7 +16,7 @@ from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, ChunkSpan, FileDigest
 from keyhole.core.search.regex_errors import pattern_error, pointed_out
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 
 # A few trigrams rule out nearly every file, and each one costs an index lookup.
 _MAX_TRIGRAMS = 40

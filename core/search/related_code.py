@@ -16,9 +16,9 @@ from keyhole.core.search.lexical import WordSearch
 from keyhole.core.search.semantic import nearest_to
 from keyhole.core.search.wanted import understand
 from keyhole.core.types.choices import Mode
-from keyhole.core.types.files import SourceFile
-from keyhole.core.types.requests import Query
-from keyhole.core.types.results import Hit
+from keyhole.core.types.search_results import Hit
+from keyhole.core.types.source_files import SourceFile
+from keyhole.core.types.view_requests import Query
 
 # The number of neighbours to compare, and the limits of results per file and in all.
 _POOL = 250

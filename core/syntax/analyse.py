@@ -10,7 +10,7 @@ from keyhole.core.syntax.parse import find_names, parse, quoted_trees, trees_of
 from keyhole.core.syntax.plain_outline import plain_outline
 from keyhole.core.syntax.spans import Source
 from keyhole.core.syntax.symbols import extract_outline
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Analysis, Outline
 
 

@@ -21,7 +21,7 @@ from keyhole.core.syntax.chunks import cut_chunks
 from keyhole.core.syntax.languages import Language, detect_language
 from keyhole.core.syntax.parser_worker import READY, read_frame, write_frame
 from keyhole.core.syntax.plain_outline import plain_outline
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Analysis, Chunk, Import, Outline, Symbol
 
 # `-P`: the current folder, which may be a hostile workspace, is not searched for modules.

@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline, Symbol
 
 LENGTHS = struct.Struct("<QQ")

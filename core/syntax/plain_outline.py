@@ -2,7 +2,7 @@
 
 from keyhole.core.syntax.csv_columns import table_outline
 from keyhole.core.syntax.languages import Language
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline
 
 # Larger files would take too long to map: a dense file of this size takes about ten seconds.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from keyhole.core.types.files import Skip
+from keyhole.core.types.source_files import Skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from keyhole.core.types.files import Skip
+    from keyhole.core.types.source_files import Skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 
 # Functions inside definitions of these kinds are methods.
 HOLDS_METHODS = frozenset(

@@ -12,8 +12,8 @@ from keyhole.core.errors import FullStoreError, UnwritableStoreError
 from keyhole.core.files.stamps import stamp_of
 from keyhole.core.files.walk import examine
 from keyhole.core.masking import Mask
-from keyhole.core.types.files import Candidate, SourceFile, Stamp
 from keyhole.core.types.missing import StaleReason
+from keyhole.core.types.source_files import Candidate, SourceFile, Stamp
 from keyhole.core.workspace.engine_pool import EnginePool
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace

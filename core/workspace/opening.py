@@ -11,7 +11,7 @@ from keyhole.core.errors import ErrorKind, UnwritableStoreError
 from keyhole.core.files.read import SourceReader
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.index.location import INDEX_FILE, index_folder
-from keyhole.core.types.files import SecretPolicy
+from keyhole.core.types.source_files import SecretPolicy
 
 if TYPE_CHECKING:
     from keyhole.core.index.embedder import Embedder

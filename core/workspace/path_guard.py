@@ -10,8 +10,8 @@ from keyhole.core.files.listed_names import listed_path
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable
 from keyhole.core.suggest import did_you_mean, suggest_paths
-from keyhole.core.types.files import DEFAULT_SECRETS, Candidate, SecretPolicy, SkipReason, SourceFile
 from keyhole.core.types.missing import Refusal
+from keyhole.core.types.source_files import DEFAULT_SECRETS, Candidate, SecretPolicy, SkipReason, SourceFile
 
 # Maps and reads serve files up to this size, whether they are indexed or not.
 SERVED_BYTES = 50_000_000

@@ -16,8 +16,8 @@ from keyhole.core.index.private_files import write_private_file
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.syntax.parser_process import shared_parser
 from keyhole.core.types.costs import TokenCost
-from keyhole.core.types.files import SourceFile
-from keyhole.core.types.requests import MapRequest
+from keyhole.core.types.source_files import SourceFile
+from keyhole.core.types.view_requests import MapRequest
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.budget.tokens import DEFAULT_TOKENIZER, TOKENIZERS
 from keyhole.core.view.maps.map_view import map_view, parse_map_request

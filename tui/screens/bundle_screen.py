@@ -16,6 +16,7 @@ from keyhole.core.view.bundles.bundle_file import bundle_toml
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui import keys
 from keyhole.tui.answer_layout import answer_layout
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import marked_up_key
@@ -154,7 +155,7 @@ class BundleScreen(ModalScreen[None]):
             except KeyholeError as error:
                 self.post_message(BundleShown(request, error))
 
-        self.run_worker(write, thread=True, name="bundle-text")
+        run_in_thread(self, write, "bundle-text")
 
     def on_bundle_shown(self, message: BundleShown) -> None:
         """Show the text, unless another one was requested since."""
@@ -249,7 +250,7 @@ class BundleScreen(ModalScreen[None]):
 
     def action_save(self) -> None:
         """Ask for a file, and write the list or the text to it."""
-        if self.shown_view:
+        if self.shown_view and not self.explorer.refuses(LocalOnly.EXPORT):
             self.app.push_screen(SaveBundleScreen(self.explorer.root), self._save)
 
     def _save(self, path: Path | None) -> None:

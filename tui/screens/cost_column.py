@@ -8,6 +8,7 @@ from textual.content import Content
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types.costs import with_folders
 from keyhole.core.types.inventory import Inventory
+from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.messages import CostsMeasured
 from keyhole.tui.screens.link_navigation import LinkNavigationScreen
@@ -55,7 +56,7 @@ class CostColumnScreen(LinkNavigationScreen):
         service = self.explorer.service
         if service and not self._is_measuring:
             self._is_measuring, self._is_outdated = True, False
-            self.run_worker(partial(self._measure_all, service), thread=True, name="costs")
+            run_in_thread(self, partial(self._measure_all, service), "costs")
 
     def _measure_all(self, service: "Service") -> None:
         def report(done: int, total: int) -> None:

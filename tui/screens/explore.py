@@ -13,8 +13,8 @@ from textual.widgets import Input, Static
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types.bundle import BundleItem
 from keyhole.core.types.inventory import Inventory
-from keyhole.core.types.requests import SearchRequest
-from keyhole.core.types.results import SearchResult
+from keyhole.core.types.search_results import SearchResult
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.tui import keys
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text
@@ -37,8 +37,8 @@ from keyhole.tui.widgets.search_note import SearchNote, search_note
 
 if TYPE_CHECKING:
     from keyhole.core.types.inventory import Inventory
-    from keyhole.core.types.requests import SearchRequest
-    from keyhole.core.types.results import SearchResult
+    from keyhole.core.types.search_results import SearchResult
+    from keyhole.core.types.view_requests import SearchRequest
     from keyhole.tui.answer import Answer, Row
     from keyhole.tui.history import Place
     from keyhole.tui.lens import Lens

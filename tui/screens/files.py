@@ -15,8 +15,8 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.bundle import BundleItem
 from keyhole.core.types.choices import MapLevel
-from keyhole.core.types.files import Skip
 from keyhole.core.types.inventory import IndexedFile, Inventory
+from keyhole.core.types.source_files import Skip
 from keyhole.core.types.syntax import Symbol
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
 from keyhole.core.view.maps.symbol_names import dotted_name

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.links.requests import RelatedRequest
-from keyhole.core.types.results import Hit
+from keyhole.core.types.search_results import Hit
 from keyhole.core.view.lists.hit_text import preview_text
 from keyhole.core.view.lists.relation_view import HOW_FOUND
 from keyhole.core.view.text import name_text

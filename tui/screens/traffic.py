@@ -113,7 +113,7 @@ class TrafficScreen(QueryScreen):
         service, oldest = self.explorer.service, self.calls.oldest
         if service:
             self._is_loading_older = True
-            self.run_worker(partial(self._load_older, service, line, oldest), thread=True, name="older-calls")
+            run_in_thread(self, partial(self._load_older, service, line, oldest), "older-calls")
 
     def _load_older(self, service: "Service", line: str, oldest: int) -> None:
         from keyhole.tui.older_calls import older_calls

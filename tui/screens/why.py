@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.suggest import did_you_mean, suggest_paths
-from keyhole.core.types.requests import SearchRequest
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.lists.search_view import explanation_text
 from keyhole.tui import keys
 from keyhole.tui.background import run_in_thread

@@ -10,8 +10,8 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from keyhole.core.types.bundle import Bundle
-from keyhole.core.types.files import Skip
 from keyhole.core.types.inventory import IndexedFile, Inventory
+from keyhole.core.types.source_files import Skip
 from keyhole.core.view.text import one_line
 from keyhole.tui import keys
 from keyhole.tui.change_marks import COLOURS, FOLDER_MARK

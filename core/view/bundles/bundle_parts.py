@@ -7,9 +7,9 @@ from keyhole.core.errors import QueryError
 from keyhole.core.masking import Mask, mask_text
 from keyhole.core.syntax.languages import BY_ID, detect_language
 from keyhole.core.types.bundle import BundleItem
-from keyhole.core.types.files import SourceFile
 from keyhole.core.types.missing import Refusal
-from keyhole.core.types.results import Stretch
+from keyhole.core.types.search_results import Stretch
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline
 from keyhole.core.view.maps.symbol_names import SymbolNames
 from keyhole.core.view.text import count_lines, count_of

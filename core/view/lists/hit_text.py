@@ -8,7 +8,7 @@ from operator import attrgetter
 from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.results import GOOD, WEAK, Hit, Passage, Stretch
+from keyhole.core.types.search_results import GOOD, WEAK, Hit, Passage, Stretch
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
 from keyhole.core.view.text import count_lines, declared_name, framed_source, name_text, one_line, qualified, shorten

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.search.passages import source_around
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.results import Hit, MatchCount
+from keyhole.core.types.search_results import Hit, MatchCount
 from keyhole.core.untrusted_text import visible
 from keyhole.core.view.lists.hit_text import LOCATION, hit_parts, line_preview
 from keyhole.core.view.masked import MaskedPlace, before_mask, masks_in_text

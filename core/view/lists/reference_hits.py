@@ -9,8 +9,8 @@ from keyhole.core.references.find import ReferenceLine
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.owners import qualified_name
 from keyhole.core.syntax.occurrences import LAST_COLUMN
-from keyhole.core.types.files import SourceFile
-from keyhole.core.types.results import Hit, Owner, Passage, Stretch
+from keyhole.core.types.search_results import Hit, Owner, Passage, Stretch
+from keyhole.core.types.source_files import SourceFile
 
 
 def reference_hits(engine: Engine, name: str, lines: Sequence[ReferenceLine]) -> tuple[list[Hit], set[str]]:

@@ -8,7 +8,7 @@ from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.call_tree import CallNode
 from keyhole.core.references.class_hierarchy import Relative
 from keyhole.core.references.find import ReferenceLine
-from keyhole.core.types.results import Hit
+from keyhole.core.types.search_results import Hit
 
 
 class ReferencePage(NamedTuple):

@@ -25,7 +25,7 @@ from keyhole.core.references.open_names import opened_resolver
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import TEST_ROLES, files_matching
 from keyhole.core.types.choices import Detail, Format
-from keyhole.core.types.results import Hit
+from keyhole.core.types.search_results import Hit
 from keyhole.core.view.lists.hit_text import LOCATION, ladders, preview_text
 from keyhole.core.view.lists.line_text import LinePage
 from keyhole.core.view.lists.reference_hits import reference_hits

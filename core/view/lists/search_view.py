@@ -9,8 +9,8 @@ from keyhole.core.notes import Note, NoteKind
 from keyhole.core.search.query import choose_mode, words_of
 from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Detail, Format, Mode, Output
-from keyhole.core.types.requests import Query, SearchRequest
-from keyhole.core.types.results import WEAK, Explanation, Hit, MatchCount, SearchResult
+from keyhole.core.types.search_results import WEAK, Explanation, Hit, MatchCount, SearchResult
+from keyhole.core.types.view_requests import Query, SearchRequest
 from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget
 from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_masks, hit_parts, hit_text, ladders

@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from keyhole.core.types.choices import MapLevel
-from keyhole.core.types.files import SourceFile
-from keyhole.core.types.requests import MapRequest
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline
+from keyhole.core.types.view_requests import MapRequest
 from keyhole.core.view.budget.limits import check_least, check_offset, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, largest, measure
 from keyhole.core.view.maps.map_items import LONGEST_NAME, count_shown, has_gap, longest_list, pick

@@ -9,7 +9,7 @@ from keyhole.core.notes import Note
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.choices import Format, MapLevel
 from keyhole.core.types.completeness import Completeness
-from keyhole.core.types.files import SourceFile
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline, Symbol
 from keyhole.core.untrusted_text import middle_cut
 from keyhole.core.view.budget.sizes import Budget, Size, TruncationInfo

@@ -8,10 +8,10 @@ from keyhole.core.errors import QueryError
 from keyhole.core.masking import MASK_START
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.types.calls import ShownLines
-from keyhole.core.types.files import SourceFile
 from keyhole.core.types.missing import Refusal
-from keyhole.core.types.requests import ReadRequest
+from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline
+from keyhole.core.types.view_requests import ReadRequest
 from keyhole.core.view.budget.limits import check_least, clamp_limit, clamp_tokens
 from keyhole.core.view.budget.sizes import Budget, largest, measure
 from keyhole.core.view.maps.map_view import map_view

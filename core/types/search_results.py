@@ -9,7 +9,7 @@ from keyhole.core.notes import Note
 from keyhole.core.types.choices import Mode
 from keyhole.core.types.index import IndexVersion
 from keyhole.core.types.missing import NONE_UNSHOWN, NothingFound, Unshown
-from keyhole.core.types.requests import Query
+from keyhole.core.types.view_requests import Query
 
 # Scores are shares of the best one. A good result is described in full; a weak one is hardly ever what was asked for:
 # of 892 weak results in the tune half of bench/quality, eight were.
