@@ -35,7 +35,7 @@ class Lines(NamedTuple):
         return self.last - self.first + 1
 
 
-class MatchedStems(NamedTuple):
+class MatchedLines(NamedTuple):
     """The stems on each line, how much each counts, and those that the row of the result contains already."""
 
     found: FoundStems
@@ -43,7 +43,7 @@ class MatchedStems(NamedTuple):
     shown: frozenset[str]
 
 
-def excerpt(file: FileLines, definition: Lines, chunk: Lines, matches: MatchedStems) -> Stretch | None:
+def excerpt(file: FileLines, definition: Lines, chunk: Lines, matches: MatchedLines) -> Stretch | None:
     """Return a short definition, or the lines of it in the chunk that match best; None if they are too long."""
     ways = [definition] if definition.length <= _MOST_WHOLE else []
     inside = definition.within(chunk)
@@ -53,7 +53,7 @@ def excerpt(file: FileLines, definition: Lines, chunk: Lines, matches: MatchedSt
     return next((stretch for stretch in texts if len(stretch.text) <= _MOST_CHARACTERS), None)
 
 
-def _best_lines(lines: Lines, matches: MatchedStems) -> Lines:
+def _best_lines(lines: Lines, matches: MatchedLines) -> Lines:
     """Return the lines with the words that count most; the first ones if none has a word."""
     latest = lines.last - _MOST_LINES + 1
     if latest <= lines.first:

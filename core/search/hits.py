@@ -8,7 +8,7 @@ from typing import NamedTuple, TypedDict
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
-from keyhole.core.search.excerpts import Lines, MatchedStems, excerpt
+from keyhole.core.search.excerpts import Lines, MatchedLines, excerpt
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, QueryStems, stems_of
 from keyhole.core.search.query import letters_of
@@ -159,7 +159,7 @@ class _Labelling:
         # A class may be named, while a method of it matches.
         owner = self._owners.get(best) or self._label
         if owner is None:
-            return excerpt(file, whole_chunk, whole_chunk, MatchedStems(self._found, self._wanted.worths, frozenset()))
+            return excerpt(file, whole_chunk, whole_chunk, MatchedLines(self._found, self._wanted.worths, frozenset()))
         first = owner.start_line if owner != self._label else file.start_of_body(owner.name_line, owner.end_line)
         if first == owner.name_line == owner.end_line:
             # The row has this line already.
@@ -167,7 +167,7 @@ class _Labelling:
         shown = self._stems.in_text(f"{owner.signature} {owner.parent}")
         # The best line may be in the comment above a definition.
         definition = Lines(best if 0 < best < owner.start_line else first, owner.end_line)
-        return excerpt(file, definition, whole_chunk, MatchedStems(self._found, self._wanted.worths, shown))
+        return excerpt(file, definition, whole_chunk, MatchedLines(self._found, self._wanted.worths, shown))
 
     def further_hit(self) -> Hit:
         """Return the candidate as a row below another hit, with only what such a row shows."""

@@ -20,6 +20,7 @@ from keyhole.tui.background import run_in_thread
 from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import marked_up_key
+from keyhole.tui.local_only import LocalOnly
 from keyhole.tui.marking import item_name
 from keyhole.tui.messages import BundleShown
 from keyhole.tui.search_state import next_budget
