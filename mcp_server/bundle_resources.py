@@ -1,10 +1,12 @@
 """Context bundles as resources: what the user marked in the explorer, and bundle files of the workspace."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
 from fastmcp import Context, FastMCP
 
+from keyhole.core.errors import KeyholeError
 from keyhole.core.service import Service
 from keyhole.core.types.bundle import Bundle, BundleRequest
 from keyhole.core.view.writing import View
@@ -30,6 +32,8 @@ def add_bundle_resources(server: FastMCP, service: Service, served: ServedText) 
         description="What the user marked in the explorer: files, symbols and lines, as they are now.",
     )
     async def marked(context: Context) -> str:
+        if await asyncio.to_thread(_is_nothing_marked, service):
+            return tool_texts.NOTHING_MARKED
         return await bundle(service.marked_bundle, 0, context)
 
     @server.resource(
@@ -49,3 +53,11 @@ def add_bundle_resources(server: FastMCP, service: Service, served: ServedText) 
     )
     async def saved(path: str, context: Context, offset: int = 0) -> str:
         return await bundle(partial(service.saved_bundle, path), offset, context)
+
+
+def _is_nothing_marked(service: Service) -> bool:
+    """Return whether the bundle is empty, which is no error; a bundle that can't be read is one."""
+    try:
+        return not service.marked_bundle().items
+    except KeyholeError:
+        return False

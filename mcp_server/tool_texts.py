@@ -209,6 +209,7 @@ def instructions(tools: ToolSet) -> str:
 FILE_ADDRESS = "keyhole://file/{path*}"
 MAP_ADDRESS = "keyhole://map/{path*}"
 STATUS_ADDRESS = "keyhole://status"
+NOTHING_MARKED = "Nothing is marked: the user has not put anything into the bundle yet.\n"
 MARKED_ADDRESS = "keyhole://bundle"
 MARKED_PAGE_ADDRESS = "keyhole://bundle{?offset}"
 BUNDLE_ADDRESS = "keyhole://bundle/{path*}{?offset}"

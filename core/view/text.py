@@ -78,6 +78,15 @@ def declared_name(signature: str, name: str) -> str:
     return signature
 
 
+def declared_label(signature: str, name: str) -> str:
+    """Return a signature up to the name it declares, with the brackets around the name: `[project]`."""
+    declared = declared_name(signature, name)
+    start, end = len(declared) - len(name), len(declared)
+    while start > 0 and signature[start - 1] + signature[end : end + 1] == "[]":
+        start, end = start - 1, end + 1
+    return signature[:end]
+
+
 def qualified(signature: str, name: str, parent: str) -> str:
     """Return a signature with the owner in front of the name it declares, unless it names the owner already."""
     declared = declared_name(signature, name)

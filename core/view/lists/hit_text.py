@@ -11,7 +11,16 @@ from keyhole.core.types.choices import Detail
 from keyhole.core.types.search_results import GOOD, WEAK, Hit, Passage, Stretch
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
-from keyhole.core.view.text import count_lines, declared_name, framed_source, name_text, one_line, qualified, shorten
+from keyhole.core.view.text import (
+    count_lines,
+    declared_label,
+    declared_name,
+    framed_source,
+    name_text,
+    one_line,
+    qualified,
+    shorten,
+)
 from keyhole.core.view.text_parts import PartKind, Parts, TextPart, joined, one_row
 
 # The levels of a hit that are not details to ask for: those that leave something out to fit the budget. Alone means
@@ -248,7 +257,7 @@ def hit_place(hit: Hit) -> str:
 
 
 def _declared_name(hit: Hit) -> str:
-    return name_text(_with_owner(hit, declared_name(hit.signature, hit.name)))
+    return name_text(_with_owner(hit, declared_label(hit.signature, hit.name)))
 
 
 def shown_signature(hit: Hit) -> str:
