@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from keyhole.core.service import Service
 
 _LONGEST_NAME = 60
-MARK = "■"
 
 
 def item_name(item: BundleItem, longest: int = _LONGEST_NAME) -> str:
@@ -131,9 +130,3 @@ class Marking:
             self._app.post_message(BundleMeasured(bundle, view.truncation.estimated_tokens))
         except KeyholeError as error:
             self._app.post_message(BundleMeasured(bundle, 0, error))
-
-
-def mark_sign(bundle: Bundle, *items: BundleItem) -> str:
-    """Return the sign after the name of something that is marked; empty if it is not."""
-    places = {item.place for item in items}
-    return f" {MARK}" if any(item.place in places for item in bundle.items) else ""

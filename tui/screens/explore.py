@@ -12,9 +12,6 @@ from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types.bundle import BundleItem
-from keyhole.core.types.inventory import Inventory
-from keyhole.core.types.search_results import SearchResult
-from keyhole.core.types.view_requests import SearchRequest
 from keyhole.tui import keys
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.errors_for_explorer import problem_text

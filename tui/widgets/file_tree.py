@@ -17,7 +17,7 @@ from keyhole.tui import keys
 from keyhole.tui.change_marks import COLOURS, FOLDER_MARK
 from keyhole.tui.folders import Folder, build_tree
 from keyhole.tui.index_state import IndexState
-from keyhole.tui.marking import MARK
+from keyhole.tui.mark_sign import MARK
 from keyhole.tui.token_heat import HeatColumn
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from textual.style import Style
 from textual.widget import Widget
 
 from keyhole.tui import keys
-from keyhole.tui.answer_layout import drawn_row_cells
 from keyhole.tui.document import WIDEST, Document
 from keyhole.tui.sticky_header import enclosing, header_content
 from keyhole.tui.themes import FOUND_STYLE, MATCH_STYLE, PART_STYLES, SELECTED_STYLE
@@ -110,6 +109,8 @@ class LineView(FindingView):
 
     def _drawn_strip(self, line: int, number: int, width: int) -> Strip:
         """Return a row that is not part of the text: what is selected from here starts at the end of the line."""
+        from keyhole.tui.answer_layout import drawn_row_cells
+
         cells = drawn_row_cells(self.document.drawn_below(line)[number], self.gutter_width, width)
         style = self.get_visual_style("line-view--drawn").rich_style
         end = Style.from_meta({"offset": (len(self.shown_line(line).text), line)}).rich_style

@@ -9,7 +9,7 @@ from keyhole.core.types.bundle import Bundle, BundleItem
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui.change_marks import change_mark
 from keyhole.tui.key_names import key_of
-from keyhole.tui.marking import mark_sign
+from keyhole.tui.mark_sign import mark_sign
 from keyhole.tui.widgets.bars import clickable, with_marks
 from keyhole.tui.widgets.row_list import RowList
 
