@@ -20,7 +20,7 @@ _REMOTE_FONTS = re.compile(r"@font-face\s*{[^}]*}")
 
 
 async def show_search(pilot: Pilot[None]) -> None:
-    await ask(pilot, "sign the session cookie", "enter")
+    await ask(pilot, "error handler for exceptions", "enter")
 
 
 async def show_text(pilot: Pilot[None]) -> None:

@@ -70,8 +70,8 @@ def shows(service: Service, found: MissedFile) -> list[dict[str, object]]:
 
 async def test_a_file_that_was_shown(service: Service) -> None:
     found = missed_file(service, await asked(service, query="retry request"), "best.py")
-    assert (found.taken_by, found.why) == (TakenBy.NOTHING, "result 1 of 1 in the answer")
-    assert missed_text(found) == "best.py: shown\n  result 1 of 1 in the answer\n"
+    assert (found.taken_by, found.why) == (TakenBy.NOTHING, "result 1 of 2 in the answer")
+    assert missed_text(found) == "best.py: shown\n  result 1 of 2 in the answer\n"
 
 
 async def test_the_page_took_it_and_another_page_or_a_larger_one_shows_it(service: Service) -> None:

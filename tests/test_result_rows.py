@@ -378,12 +378,13 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Service:
 
 def test_the_first_page_ends_before_weak_results(harbour: Service) -> None:
     result, view = harbour.search_page(request("storm puts lamp of tower out"))
-    assert [hit.path for hit in result.hits] == ["lamp.py"]
-    assert view.banner == "Result 1 of 15 files; all others score below 0.20. Next page: offset=1."
+    # Two results at least: the best one is not always the right one.
+    assert [(hit.path, hit.score < 0.2) for hit in result.hits] == [("lamp.py", False), ("quay_0.py", True)]
+    assert view.banner == "Results 1-2 of 15 files; all others score below 0.20. Next page: offset=2."
     answer = json.loads(harbour.search_view(request("storm puts lamp of tower out", format=Format.JSON)).text)
     assert (answer["total_count"], answer["pagination"]["has_more"]) == (15, True)
     # The next page starts there, and who asks for a number of results gets it.
-    rest = ask(harbour, "storm puts lamp of tower out", offset=1)
+    rest = ask(harbour, "storm puts lamp of tower out", offset=2)
     assert len(rest) == 10
     assert all(hit.score < 0.2 for hit in rest)
     assert len(ask(harbour, "storm puts lamp of tower out", limit=10)) == 10
@@ -392,8 +393,9 @@ def test_the_first_page_ends_before_weak_results(harbour: Service) -> None:
 
 def test_the_only_good_result_has_an_excerpt(harbour: Service) -> None:
     found, view = harbour.search_page(request("storm puts lamp of tower out"))
-    (hit,) = found.hits
+    hit = found.hits[0]
     assert hit.excerpt
+    assert not found.hits[1].excerpt
     lines = (harbour.root / "lamp.py").read_text().split("\n")
     first, last = hit.excerpt.start_line, hit.excerpt.end_line
     assert hit.excerpt.text == "\n".join(lines[first - 1 : last]) + "\n"

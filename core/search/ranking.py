@@ -9,6 +9,9 @@ from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.wanted import Wanted
 from keyhole.core.types.search_results import GOOD, WEAK
 
+# A page that ends before weak results still has so many: the best one is not always the right one.
+_FEWEST = 2
+
 
 class Ranking:
     """All matches in order, and what the query asks for.
@@ -54,8 +57,9 @@ def grouped(ordered: list[ChunkCandidate], *, by_file: bool) -> list[list[ChunkC
 
 
 def without_weak(page: list[list[ChunkCandidate]]) -> list[list[ChunkCandidate]]:
-    """Return the results of a page up to the first weak one."""
-    return list(takewhile(lambda result: result[0].relative_score >= WEAK, page))
+    """Return the results of a page up to the first weak one, but never less than a few to choose from."""
+    strong = sum(1 for _ in takewhile(lambda result: result[0].relative_score >= WEAK, page))
+    return page[: max(strong, _FEWEST)]
 
 
 def only_good(page: list[list[ChunkCandidate]]) -> ChunkCandidate | None:
