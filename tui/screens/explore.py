@@ -135,7 +135,6 @@ class ExploreScreen(RememberedQueriesScreen):
             return
         self.search_state = self.search_state.with_line(event.value)
         self._progress.pages = 0
-        self._progress.begin()
         if self._typing:
             self._typing.stop()
         self._typing = self.set_timer(DEBOUNCE_SECONDS, self._typed)
