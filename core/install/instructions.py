@@ -24,7 +24,6 @@ Prefer the MCP tools of `keyhole` to grep and to reading whole files: answers fi
 - What a file imports or links to: `get_links`. Folders and files: `get_tree`.
 {_END}"""
 _ANY_SECTION = re.compile(rf"{re.escape(_BEGIN)}.*?{re.escape(_END)}(?:\r?\n)?", re.DOTALL)
-_LINE_END = re.compile(r"\r?\n\Z")
 
 
 def add_instructions(path: Path, root: Path) -> bool:
@@ -57,11 +56,12 @@ def has_instructions(path: Path, root: Path) -> bool:
 
 
 def _with_section(text: str, *, is_new: bool) -> str:
-    newline = "\r\n" if "\r\n" in text else "\n"
+    found = _ANY_SECTION.search(text)
+    newline = _newline_of(found.group() if found else text)
     section = SECTION.replace("\n", newline)
-    if found := _ANY_SECTION.search(text):
-        line_end = _LINE_END.search(found.group())
-        return text[: found.start()] + section + (line_end.group() if line_end else "") + text[found.end() :]
+    if found:
+        line_end = newline if found.group().endswith("\n") else ""
+        return text[: found.start()] + section + line_end + text[found.end() :]
     if is_new:
         return section + newline
     ends_line = not text or text.endswith("\n")
@@ -69,7 +69,12 @@ def _with_section(text: str, *, is_new: bool) -> str:
 
 
 def _without_section(text: str, found: "re.Match[str]") -> str:
+    newline = _newline_of(found.group())
     before, after = text[: found.start()], text[found.end() :]
     # The empty line before the section; and the line end that the text did not have.
-    before = _LINE_END.sub("", before)
-    return before + after if _LINE_END.search(found.group()) else _LINE_END.sub("", before) + after
+    before = before.removesuffix(newline)
+    return before + after if found.group().endswith(newline) else before.removesuffix(newline) + after
+
+
+def _newline_of(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
