@@ -1,4 +1,4 @@
-"""Check `keyhole install` with real clients: each must read the file, start the server and offer our tools to its model.
+"""Check `keyhole install` with real clients: each must read the file, start the server and offer its model our tools.
 
     .venv/bin/python bench/install_clients.py [--record] [--only CLIENT]...      # make install-test
 
@@ -23,7 +23,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 
 from record import HERE, refuse_changes, save_record
 from web_browser import is_offline, raise_loopback
@@ -34,6 +33,7 @@ from keyhole.mcp_server.tool_texts import tool_names
 _INSIDE = "--inside-network-namespace"
 _FOLDER = HERE / ".data" / "install-clients"
 _PATIENCE = 120.0
+_TRIES = 3
 _NAMES = tool_names(ToolSet.ALL)
 
 
@@ -66,7 +66,9 @@ CLIENTS = {
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "IS_SANDBOX": "1",
+            # Otherwise its first request does not wait for a server that is still starting.
             "MCP_CONNECTION_NONBLOCKING": "0",
+            "MCP_CONNECT_TIMEOUT_MS": "60000",
         },
         # Without this, servers of a workspace wait for the user's approval.
         files={".claude/settings.json": '{"enableAllProjectMcpServers": true}\n'},
@@ -122,7 +124,12 @@ trust_level = "trusted" # so that its configuration counts
             "NO_BROWSER": "1",
         },
         files={
-            ".gemini/settings.json": '{\n  // a key is enough\n  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n'
+            ".gemini/settings.json": """\
+{
+  // a key is enough
+  "security": {"auth": {"selectedType": "gemini-api-key"}}
+}
+"""
         },
     ),
     "opencode": RealClient(
@@ -231,7 +238,7 @@ class RecordingModel(ThreadingHTTPServer):
 
 class _RefusingHandler(BaseHTTPRequestHandler):
     server: RecordingModel
-    protocol_version: ClassVar[str] = "HTTP/1.1"
+    protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
@@ -261,7 +268,7 @@ class _RefusingHandler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *_: object) -> None:
         """Log nothing."""
 
 
@@ -277,17 +284,18 @@ def recording_model() -> Iterator[RecordingModel]:
 class Trial:
     """One client with a home folder and a workspace of its own."""
 
-    def __init__(self, name: str, folder: Path, model: RecordingModel) -> None:
-        self.name = name
-        self.client = CLIENTS[name]
+    def __init__(self, client: str, folder: Path, model: RecordingModel) -> None:
+        self.name = client
+        self.client = CLIENTS[client]
         self._model = model
         self._home, self._work = folder / "home", folder / "work"
         for path in (self._home, self._work):
             path.mkdir()
         (self._work / "hello.py").write_text('def hello() -> str:\n    """Say hello."""\n    return "hello"\n')
-        for path, text in self.client.files.items():
-            (self._home / path).parent.mkdir(parents=True, exist_ok=True)
-            (self._home / path).write_text(self._filled(text))
+        for name, text in self.client.files.items():
+            file = self._home / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(self._filled(text))
         self._environment = {
             "HOME": str(self._home),
             "PATH": os.pathsep.join([str(_FOLDER / "node_modules/.bin"), str(Path(sys.executable).parent), os.defpath])
@@ -302,15 +310,22 @@ class Trial:
         if self.client.lists:
             facts["listed"] = self.client.shown in self._run(self.client.lists)
         if self.client.asks:
-            self._model.bodies.clear()
-            self._run(self.client.asks, until_offered=True)
-            offered = self._model.offered()
+            offered = self._offered_tools()
             facts["tools offered to its model"] = f"{len(offered)} of {len(_NAMES)}"
             facts["offered"] = len(offered) == len(_NAMES)
         facts["uninstalled"] = self._keyhole("uninstall", scope)
         if self.client.lists:
             facts["not listed any more"] = "keyhole" not in self._run(self.client.lists)
         return facts
+
+    def _offered_tools(self) -> set[str]:
+        """Let the client ask its model; again if it did so before our server had started, as on a busy machine."""
+        self._model.bodies.clear()
+        for _ in range(_TRIES):
+            self._run(self.client.asks, until_offered=True)
+            if len(self._model.offered()) == len(_NAMES):
+                break
+        return self._model.offered()
 
     def _keyhole(self, command: str, scope: str) -> bool:
         program = str(Path(sys.executable).with_name("keyhole"))

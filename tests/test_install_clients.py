@@ -112,7 +112,7 @@ def facts_in(path: Path) -> dict[str, Any]:
     return found
 
 
-def entry_in(client: str, path: Path) -> dict[str, Any]:
+def entry_in(path: Path) -> dict[str, Any]:
     (section,) = [value for value in facts_in(path).values() if isinstance(value, dict) and "keyhole" in value]
     entry = section["keyhole"]
     assert isinstance(entry, dict)
@@ -163,13 +163,13 @@ def test_a_new_file_goes_as_it_came(work: Path, client: str, scope: str) -> None
 @pytest.mark.parametrize(("client", "scope"), SCOPES)
 def test_an_entry_starts_our_server_in_the_workspace(work: Path, client: str, scope: str) -> None:
     keyhole("install", client, "--scope", scope, "--tools", "core")
-    entry = entry_in(client, path_of(work, client, scope))
+    entry = entry_in(path_of(work, client, scope))
     command = entry.get("command", entry.get("cmd"))
     words = command if isinstance(command, list) else [command, *entry["args"]]
     folder = {
         "cursor": ["${workspaceFolder}"],
         "vscode": ["${workspaceFolder}"],
-        **dict.fromkeys(["windsurf", "cline", "jetbrains", "junie"], [str(work)]),
+        **{name: [str(work)] for name in ("windsurf", "cline", "jetbrains", "junie")},
     }.get(client, [])
     assert words[1:] == ["mcp", *folder, "--tools", "core"]
     assert Path(words[0]).name == "keyhole"
@@ -189,7 +189,7 @@ def test_an_entry_starts_our_server_in_the_workspace(work: Path, client: str, sc
 )
 def test_an_entry_has_what_the_client_needs(work: Path, client: str, scope: str, others: dict[str, object]) -> None:
     keyhole("install", client, "--scope", scope)
-    entry = entry_in(client, path_of(work, client, scope))
+    entry = entry_in(path_of(work, client, scope))
     assert {key: entry[key] for key in entry.keys() - {"command", "cmd", "args", "description"}} == others
 
 
@@ -198,7 +198,7 @@ def test_a_jsonc_file_is_used_instead(work: Path) -> None:
     (work / "opencode.jsonc").write_text(text)
     keyhole("install", "opencode")
     assert not (work / "opencode.json").exists()
-    assert entry_in("opencode", work / "opencode.jsonc")["enabled"] is True
+    assert entry_in(work / "opencode.jsonc")["enabled"] is True
     keyhole("uninstall", "opencode")
     assert (work / "opencode.jsonc").read_text() == text
 
@@ -232,7 +232,7 @@ def test_all_finds_what_is_on_the_machine(work: Path) -> None:
     }
     assert {*found["not_found"]} == PLACES.keys() - {"codex", "cursor", "zed"}
     for client in ("codex", "cursor", "zed"):
-        assert entry_in(client, path_of(work, client, "project"))
+        assert entry_in(path_of(work, client, "project"))
     output = keyhole("install", "--all")
     assert f"Codex already has keyhole ({work / '.codex/config.toml'}); found {program}" in output
     assert "Not on this machine: Claude Code, VS Code, Copilot CLI" in output
@@ -261,7 +261,8 @@ def test_without_a_client_there_is_help(work: Path, capsys: pytest.CaptureFixtur
     assert list(work.iterdir()) == []
 
 
-def test_uninstall_takes_both_scopes(work: Path) -> None:
+@pytest.mark.usefixtures("work")
+def test_uninstall_takes_both_scopes() -> None:
     for scope in ("project", "user"):
         keyhole("install", "gemini", "--scope", scope)
     results = outcomes("uninstall", "gemini")["results"]

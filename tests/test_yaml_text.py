@@ -31,7 +31,8 @@ WRITTEN = "  keyhole:\n    cmd: keyhole\n    args:\n    - mcp\n"
         ),
         pytest.param(
             "extensions:\n  keyhole:\n    cmd: old\n    envs: {A: '#1'}\n  dev: {type: x} # d\n",
-            "extensions:\n  keyhole:\n    cmd: keyhole\n    envs:\n      A: '#1'\n    args:\n    - mcp\n  dev: {type: x} # d\n",
+            "extensions:\n  keyhole:\n    cmd: keyhole\n    envs:\n      A: '#1'\n    args:\n    - mcp\n"
+            "  dev: {type: x} # d\n",
             id="an old entry",
         ),
         pytest.param(
