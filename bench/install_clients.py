@@ -308,7 +308,7 @@ class Trial:
         """Install, let the client list servers and offer tools, uninstall; return what was seen."""
         facts: dict[str, object] = {"installed": self._keyhole("install", scope)}
         if self.client.lists:
-            facts["listed"] = self.client.shown in self._run(self.client.lists)
+            facts["listed"] = any(self.client.shown in self._run(self.client.lists) for _ in range(_TRIES))
         if self.client.asks:
             offered = self._offered_tools()
             facts["tools offered to its model"] = f"{len(offered)} of {len(_NAMES)}"

@@ -72,6 +72,7 @@ MOVED = [
     ("cline", "CLINE_MCP_SETTINGS_PATH", ""),
     ("goose", "GOOSE_PATH_ROOT", "config/config.yaml"),
     ("crush", "CRUSH_GLOBAL_CONFIG", "crush.json"),
+    ("amp", "AMP_SETTINGS_FILE", ""),
 ]
 
 
