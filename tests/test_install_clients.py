@@ -275,3 +275,14 @@ def test_print_shows_yaml_too(work: Path) -> None:
     found = yaml.safe_load(shown.partition("\n")[2])
     assert found["extensions"]["keyhole"]["args"] == ["mcp"]
     assert not path_of(work, "goose", "user").exists()
+
+
+def test_an_edit_that_would_change_something_else_is_refused(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = path_of(work, "goose", "user")
+    path.parent.mkdir(parents=True)
+    # Whatever follows this text of several lines gives it a line end.
+    path.write_text("GOOSE_MODE: |\n  auto")
+    assert run(["install", "goose", "--scope", "user"]) == 2
+    assert "its layout is unusual" in capsys.readouterr().err
+    assert path.read_text() == "GOOSE_MODE: |\n  auto"
+    assert list(path.parent.iterdir()) == [path]

@@ -84,6 +84,8 @@ def test_it_is_only_added_when_asked_for(work: Path) -> None:
     assert "added instructions to CLAUDE.md" in output
     for name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md"):
         assert (work / name).read_text() == SECTION + "\n"
+    keyhole("uninstall", "--all")
+    assert not {"AGENTS.md", "CLAUDE.md", "GEMINI.md"} & {path.name for path in work.iterdir()}
 
 
 def test_it_goes_with_the_last_client_that_reads_it(work: Path) -> None:
