@@ -41,7 +41,7 @@ _NAMES = tool_names(ToolSet.ALL)
 class RealClient:
     """A client from npm; PORT, HOME and WORK in its texts are filled in.
 
-    `lists` shows its servers, and `shown` is what that prints once the server runs. `asks` sends a prompt to its model.
+    `lists` shows its servers, and `shown` is what that prints: its state, if the client waits for the server to start. `asks` sends a prompt to its model.
     `files` exist before the installation, so that other entries are there to be kept.
     """
 
@@ -115,7 +115,6 @@ trust_level = "trusted" # so that its configuration counts
     "gemini": RealClient(
         package="@google/gemini-cli@0.61.0",
         lists=("gemini", "mcp", "list"),
-        shown="Connected",
         asks=("gemini", "--yolo", "-p", "hello"),
         environment={
             "GEMINI_API_KEY": "x",
@@ -158,7 +157,6 @@ trust_level = "trusted" # so that its configuration counts
     "qwen": RealClient(
         package="@qwen-code/qwen-code@0.24.4",
         lists=("qwen", "mcp", "list"),
-        shown="Connected",
         asks=("qwen", "--auth-type", "openai", "--yolo", "hello"),
         environment={
             "OPENAI_API_KEY": "x",

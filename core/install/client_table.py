@@ -55,7 +55,7 @@ class InstallableClient:
         return Scope.PROJECT if self.project else Scope.USER
 
 
-class _PlaceFacts(TypedDict, total=False):
+class _EntryFacts(TypedDict, total=False):
     """What differs in one of the files."""
 
     section: str
@@ -74,8 +74,8 @@ class _ClientFacts(TypedDict, total=False):
     section: str
     entry: dict[str, object]
     folder: str
-    project_place: _PlaceFacts
-    user_place: _PlaceFacts
+    project_place: _EntryFacts
+    user_place: _EntryFacts
     jsonc: bool
     instructions: str
     programs: list[str]
@@ -124,5 +124,5 @@ def _client(name: str, facts: _ClientFacts) -> InstallableClient:
     )
 
 
-def _place(usual: EntryPlace, facts: _PlaceFacts) -> EntryPlace:
+def _place(usual: EntryPlace, facts: _EntryFacts) -> EntryPlace:
     return replace(usual, section=facts.get("section", usual.section), pattern=facts.get("entry", usual.pattern))
