@@ -41,8 +41,8 @@ _NAMES = tool_names(ToolSet.ALL)
 class RealClient:
     """A client from npm; PORT, HOME and WORK in its texts are filled in.
 
-    `lists` shows its servers, and `shown` is what that prints: its state, if the client waits for the server to start. `asks` sends a prompt to its model.
-    `files` exist before the installation, so that other entries are there to be kept.
+    `lists` shows its servers, and `shown` is what that prints: their state, if it waits for them to start. `asks` sends
+    a prompt to its model. `files` exist before the installation, so that other entries are there to be kept.
     """
 
     package: str
