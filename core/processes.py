@@ -5,6 +5,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
 
 # The signals on which Keyhole shuts down cleanly. Windows has no SIGHUP.
 ENDING_SIGNALS = tuple(
@@ -13,6 +15,31 @@ ENDING_SIGNALS = tuple(
 
 # Half of the way down: work in the background still gets its share of a busy machine.
 _NICENESS = 10
+
+
+class StartedProcess(Protocol):
+    """What the processes of subprocess and of asyncio have in common."""
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+
+    def kill(self) -> None:
+        """End it."""
+
+
+def end_session(process: StartedProcess, *, by_force: bool) -> None:
+    """End a process that leads a session of its own, and all that it has started; on Windows only the process."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL if by_force else signal.SIGTERM)
+        elif by_force:
+            process.kill()
+        else:
+            process.terminate()
 
 
 def is_running(process: int) -> bool:

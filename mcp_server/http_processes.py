@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, MutableSequence
@@ -17,6 +18,8 @@ from multiprocessing.process import BaseProcess
 
 from keyhole.core.processes import follow_parent
 
+# On Windows, asyncio can't accept connections from one socket in several processes.
+CAN_SHARE_SOCKETS = sys.platform != "win32"
 # More processes gain little, and each loads its own model.
 _MOST_BY_DEFAULT = 2
 # The length of the queue of connections that are not accepted yet.
@@ -85,7 +88,7 @@ Serve = Callable[[SharedListener], None]
 
 def default_processes() -> int:
     """Return the default number of processes."""
-    return min(os.cpu_count() or 1, _MOST_BY_DEFAULT)
+    return min(os.cpu_count() or 1, _MOST_BY_DEFAULT) if CAN_SHARE_SOCKETS else 1
 
 
 def serve_from_processes(count: int, listener: socket.socket, serve: Serve) -> None:

@@ -1,8 +1,10 @@
 """What the packages contain, what an import loads, and the direction of imports."""
 
+import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -11,6 +13,10 @@ import pytest
 
 REPOSITORY = Path(__file__).parent.parent
 SHIPPED = ("core", "tui", "mcp_server", "assets")
+# What the tests read besides the code.
+READ_BY_TESTS = ("tests", "docs", "bench", ".ci", ".github")
+TOP_FILES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "constraints.txt", "pyproject.toml")
+NOT_PACKED = {"__pycache__", ".data", ".hypothesis", "snapshot_report.html"}
 HEAVY = {
     "numpy",
     "model2vec",
@@ -38,13 +44,28 @@ def modules_after(code: str, cwd: Path) -> set[str]:
     return set(done.stdout.split("\n")[-2].split())
 
 
+def build(target: str, folder: Path) -> Path:
+    built = run(sys.executable, "-m", "hatchling", "build", "-t", target, "-d", folder, cwd=REPOSITORY)
+    assert built.returncode == 0, built.stderr
+    (path,) = folder.iterdir()
+    return path
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    built = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=REPOSITORY)
-    assert built.returncode == 0, built.stderr
-    (path,) = folder.glob("*.whl")
-    return path
+    return build("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an unpacked source package."""
+    package = build("sdist", tmp_path_factory.mktemp("sdist"))
+    assert package.stat().st_size <= 15_000_000
+    target = tmp_path_factory.mktemp("unpacked")
+    with tarfile.open(package) as archive:
+        archive.extractall(target, filter="data")
+    (folder,) = target.iterdir()
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +95,34 @@ def test_the_wheel_holds_every_file_of_the_shipped_folders(wheel: Path) -> None:
     assert all(name.startswith(("keyhole/", "keyhole-")) for name in names)
     assert not [name for name in names if "/screenshots/" in name]
     assert wheel.stat().st_size <= 14_000_000
+
+
+def test_the_source_package_holds_what_its_tests_need(unpacked: Path) -> None:
+    wanted = {
+        path.relative_to(REPOSITORY)
+        for folder in SHIPPED + READ_BY_TESTS
+        for path in (REPOSITORY / folder).rglob("*")
+        if path.is_file() and not NOT_PACKED & {*path.parts}
+    }
+    held = {path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_file()}
+    assert len(wanted) > 1_000
+    assert sorted((wanted | {Path(name) for name in TOP_FILES}) - held) == []
+    assert not [path for path in held if NOT_PACKED & {*path.parts}]
+
+
+def test_keyhole_runs_without_the_links_of_a_clone(unpacked: Path, tmp_path: Path) -> None:
+    """The source package has none, and git writes them as text files where it can't create links."""
+    package = unpacked / ".src/keyhole"
+    for name in SHIPPED:
+        assert not (package / name).exists()
+        (package / name).write_text(f"../../{name}")
+    (tmp_path / "a.py").write_text("def found(): pass\n")
+    environment = os.environ | {"PYTHONPATH": str(package.parent), "KEYHOLE_CACHE_DIR": str(tmp_path / "cache")}
+    code = "from keyhole.core.cli import main; print(main.__file__); main.run(['search', 'found'])"
+    command = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith(str(unpacked / "core/cli/main.py")), done.stderr
+    assert "def found()" in done.stdout, done.stderr
 
 
 def test_the_installed_wheel_runs_in_a_folder_with_its_own_core(installed: Path, tmp_path: Path) -> None:

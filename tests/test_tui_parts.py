@@ -157,7 +157,7 @@ def test_the_call_leaves_defaults_out() -> None:
     ],
 )
 def test_each_editor_is_told_the_line_in_its_own_way(environment: dict[str, str], command: list[str]) -> None:
-    assert editor_command(Path("/w/a b.py"), 7, environment) == command
+    assert editor_command(Path("/w/a b.py"), 7, Path("/w"), environment) == command
 
 
 def test_colours_do_not_change_the_text() -> None:

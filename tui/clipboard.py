@@ -5,14 +5,14 @@ of the desktop copies too, if there is one; only that is certain.
 """
 
 import asyncio
-import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from keyhole.core.view.text import count_of
+from keyhole.tui.program_search import find_program
 
 # A program that takes longer waits for a display that does not answer.
 _DEADLINE_SECONDS = 2.0
@@ -73,7 +73,7 @@ class NativeClipboard:
         """Copy with the first program that succeeds; the terminal has been asked already."""
         failed = ""
         for tool in self.tools():
-            program = self.find(tool.name)
+            program = find_program(tool.name, self._root, self._environment)
             if program is None:
                 continue
             payload = text.encode(tool.encoding, errors="replace")
@@ -99,20 +99,6 @@ class NativeClipboard:
             return [CLIP]
         wayland = [WL_COPY] if has("WAYLAND_DISPLAY") else []
         return wayland + ([XCLIP, XSEL] if has("DISPLAY") else []) + in_tmux
-
-    def find(self, name: str) -> str | None:
-        """Return the path of a program; relative folders and the workspace are not searched, which others may write."""
-        for folder in self._absolute_folders():
-            path = folder / name
-            if path.is_file() and os.access(path, os.X_OK):
-                return str(path)
-        return None
-
-    def _absolute_folders(self) -> Iterator[Path]:
-        for entry in self._environment.get("PATH", "").split(os.pathsep):
-            folder = Path(entry)
-            if folder.is_absolute() and not folder.resolve().is_relative_to(self._root.resolve()):
-                yield folder
 
     async def _with_tmux(self, program: str) -> Copied:
         """Return what tmux does with a text that it has: it sends it on if it knows that the terminal accepts it."""

@@ -77,9 +77,12 @@ def _terminal_kept() -> Iterator[None]:
     """Restore the terminal's settings: a killed editor leaves its own, which would be taken for the shell's."""
     try:
         import termios
-
+    except ImportError:  # Windows
+        yield
+        return
+    try:
         before = termios.tcgetattr(sys.__stdin__ or 0)
-    except (ImportError, OSError, termios.error):
+    except (OSError, termios.error):
         yield
         return
     try:

@@ -420,9 +420,13 @@ class Explorer(App[None]):
         self.run_worker(self._edit(path, line), name="edit")
 
     async def _edit(self, path: str, line: int) -> None:
-        from keyhole.tui.editor import editor_command
+        from keyhole.tui.editor import UnusableEditorError, editor_command
 
-        command = editor_command(self.root / path, line)
+        try:
+            command = editor_command(self.root / path, line, self.root)
+        except UnusableEditorError as error:
+            self.notify(f"Could not start the editor: {error}", severity="error", markup=False)
+            return
         if problem := await self.editing.run(self, command, self.root):
             self.notify(f"Could not start {command[0]}: {problem}", severity="error", markup=False)
         self.index_again()

@@ -4,7 +4,6 @@ import asyncio
 import sys
 import threading
 from contextlib import redirect_stderr, suppress
-from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
 from textual.message_pump import MessagePump
@@ -121,6 +120,10 @@ class IndexRuns:
 
 def _start_resource_tracker() -> None:
     """Start multiprocessing's resource tracker before the workers: it needs a real stderr, which Textual replaces."""
+    if sys.platform == "win32":  # It has none.
+        return
+    from multiprocessing import resource_tracker
+
     with redirect_stderr(sys.__stderr__):
         resource_tracker.ensure_running()
 

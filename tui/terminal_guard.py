@@ -30,10 +30,12 @@ class TerminalGuard:
         """Start the process; it must be called before the terminal is changed and before any thread is started."""
         try:
             import termios
-
+        except ImportError:  # Windows
+            return None
+        try:
             modes = termios.tcgetattr(_TERMINAL)
             reading, writing = os.pipe()
-        except (ImportError, OSError, termios.error):
+        except (OSError, termios.error):
             return None
         process = os.fork()
         if process:

@@ -118,7 +118,7 @@ def _is_path(argument: str) -> bool:
     """Return whether an argument is a path, existing or mistyped, and not a command or an option."""
     if argument in cli.commands or argument.startswith("-"):
         return False
-    return os.sep in argument or os.path.exists(argument)  # noqa: PTH110  # never raises
+    return "/" in argument or os.sep in argument or os.path.exists(argument)  # noqa: PTH110  # never raises
 
 
 def _open_closed_streams() -> None:

@@ -42,12 +42,14 @@ def mcp(
 ) -> None:
     """Serve the workspace PATH to agents over MCP. Uses stdio unless --http is given."""
     from keyhole.core.service import Service
-    from keyhole.mcp_server.http_processes import default_processes
+    from keyhole.mcp_server.http_processes import CAN_SHARE_SOCKETS, default_processes
     from keyhole.mcp_server.run_server import run_http, run_stdio
 
     given = given_token(token, token_file) if http else forget_token()
     if http and no_token and (token or token_file):
         raise click.UsageError(f"--no-token and {'--token' if token else '--token-file'} cannot be used together")
+    if processes and processes > 1 and not CAN_SHARE_SOCKETS:
+        raise click.UsageError("--processes: on Windows, only one process can serve; leave the option out")
     flags = {"journal.enabled": False if no_journal else None, "mcp.tools": tools}
     service = Service.open(path, force=force, flags=flags)
     if not http:

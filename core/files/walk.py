@@ -33,6 +33,9 @@ RECHECKED_REASONS = frozenset(
 )
 # The `.git` file of a submodule in a worktree contains `/worktrees/NAME` too, but not at the end.
 _WORKTREE = re.compile(rb"/worktrees/[^/]+\s*\Z")
+# Windows has links to folders that count as folders, and only Python 3.12 and later has a name for them.
+_HAS_JUNCTIONS = os.name == "nt"
+_JUNCTION_TAG = 0xA0000003
 
 
 @dataclass(slots=True)
@@ -176,6 +179,8 @@ class _Walker:
         for entry in entries:
             path = prefix + entry.name
             is_dir = entry.is_dir(follow_symlinks=False)
+            if is_dir and _HAS_JUNCTIONS:
+                is_dir = not _is_junction(entry.stat(follow_symlinks=False))
             if rules.is_trusted and self._recall(path, entry, is_dir=is_dir):
                 if is_dir and path in self._known_folders:
                     yield path, rules
@@ -261,7 +266,7 @@ def _check_file(root: Path, path: str, entry: os.DirEntry[str] | Path, max_bytes
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
         return _unreadable(path, error)
-    if stat.S_ISLNK(status.st_mode):
+    if stat.S_ISLNK(status.st_mode) or _is_junction(status):
         return Skip(path, SkipReason.SYMLINK, _describe_link(root, path))
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, SkipReason.SPECIAL, "not a regular file")
@@ -270,6 +275,10 @@ def _check_file(root: Path, path: str, entry: os.DirEntry[str] | Path, max_bytes
     if not os.access(entry, os.R_OK):
         return Skip(path, SkipReason.UNREADABLE, os.strerror(errno.EACCES))
     return Candidate(path, *stamp_of(status))
+
+
+def _is_junction(status: os.stat_result) -> bool:
+    return getattr(status, "st_reparse_tag", 0) == _JUNCTION_TAG
 
 
 def _unreadable(path: str, error: OSError, *, is_dir: bool = False) -> Skip:

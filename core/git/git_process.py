@@ -2,16 +2,14 @@
 
 import os
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from keyhole.core.errors import GitError
+from keyhole.core.processes import end_session
 
 # A repository can make git wait forever: its files may be pipes.
 _LONGEST_SECONDS = 60.0
@@ -74,7 +72,7 @@ class GitProcess:
             self._is_stopped = True
             running = list(self._running)
         for process in running:
-            _kill(process)
+            end_session(process, by_force=True)
 
     def run(
         self,
@@ -92,7 +90,7 @@ class GitProcess:
 
             def give_up() -> None:
                 is_late.set()
-                _kill(process)
+                end_session(process, by_force=True)
 
             timer = threading.Timer(seconds, give_up)
             timer.daemon = True
@@ -138,7 +136,7 @@ class GitProcess:
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         if process.poll() is None:
-            _kill(process)
+            end_session(process, by_force=True)
         if process.stdout:
             process.stdout.close()
         process.wait()
@@ -150,14 +148,6 @@ def _environment() -> dict[str, str]:
     """Return the environment without variables that would point git at another repository or at other programs."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
     return own | _QUIET
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(OSError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _reason(printed: bytes) -> str:

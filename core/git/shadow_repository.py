@@ -129,8 +129,8 @@ class ShadowRepository:
             ["rev-parse", "--verify", "--quiet", "HEAD"], self.root, seconds=_DISCOVERY_SECONDS, may_fail=True
         )
         head = commit.decode(errors="replace").strip()
-        (self._git / "HEAD").write_text(f"{head if _COMMIT.fullmatch(head) else _NO_COMMIT}\n")
-        (self._git / "config").write_text(self._configuration())
+        (self._git / "HEAD").write_text(f"{head if _COMMIT.fullmatch(head) else _NO_COMMIT}\n", "utf-8")
+        (self._git / "config").write_text(self._configuration(), "utf-8")
         copy_plain_file(self._place.exclude, self._git / "info" / "exclude", _MOST_RULES_BYTES)
         copy_plain_file(self._place.shallow, self._git / "shallow", _MOST_RULES_BYTES)
         self._copy_index()

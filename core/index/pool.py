@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from keyhole.core.index.prepare import Preparation, Prepared, prepare
 from keyhole.core.processes import follow_parent, give_way
 from keyhole.core.syntax.parser_process import shared_parser
-from keyhole.core.syntax.parser_worker import allow_cpu, limit_process
+from keyhole.core.syntax.parser_worker import limit_process, limited_cpu
 from keyhole.core.types.source_files import Candidate
 
 # A task for a worker contains about _TASK_BYTES of source; below _POOL_BYTES in total, no workers are started.
@@ -75,8 +75,8 @@ def _prepare_in_worker(preparation: Preparation, task: Task) -> list[Prepared]:
 
     prepared = []
     for candidate, digest in task:
-        allow_cpu(candidate.size)
-        prepared.append(prepare(preparation, candidate, digest, analyse))
+        with limited_cpu(candidate.size):
+            prepared.append(prepare(preparation, candidate, digest, analyse))
     return prepared
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from keyhole.core.collector import collector_paused
-from keyhole.core.errors import LockedStoreError, ModelError
+from keyhole.core.errors import ErrorKind, LockedStoreError, ModelError, UnwritableStoreError
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.stamps import UNKNOWN_STAMP
 from keyhole.core.files.walk import Known, Scan, examine, scan
@@ -111,10 +111,15 @@ def set_aside(folder: Path) -> Path:
     """Rename a damaged index and its log, so that they can be examined later; return the new path."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     moved = folder / f"damaged-{stamp}.db"
-    for suffix in ("", "-wal", "-shm"):
-        part = folder / (INDEX_FILE + suffix)
-        if part.exists():
-            part.rename(f"{moved}{suffix}")
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            part = folder / (INDEX_FILE + suffix)
+            if part.exists():
+                part.rename(f"{moved}{suffix}")
+    except OSError as error:
+        # Windows does not move a file that another process has open.
+        text = f"the damaged index {part} could not be moved ({error.strerror}); another keyhole may have it open"
+        raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
     return moved
 
 

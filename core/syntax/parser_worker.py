@@ -10,7 +10,8 @@ import os
 import signal
 import struct
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 from keyhole.core.types.source_files import SourceFile
@@ -26,6 +27,8 @@ STACK_BYTES = 64_000_000
 # answer. A dense file of 6 MB takes ten seconds.
 CPU_SECONDS = 5
 CPU_SECONDS_PER_MB = 4
+# Windows can't limit CPU time. There, time on the clock counts, and a busy machine needs more of it.
+CLOCK_PER_CPU = 4
 
 
 def write_frame(stream: BinaryIO, head: object, body: bytes = b"") -> None:
@@ -58,16 +61,34 @@ def limit_process() -> None:
             _lower(resource.RLIMIT_AS, MEMORY_BYTES)
 
 
-def allow_cpu(size: int) -> None:
+@contextmanager
+def limited_cpu(size: int) -> Iterator[None]:
     """Let this process use the CPU for one more file of this size; the system ends it when it uses more."""
-    with suppress(ImportError):
+    allowed = CPU_SECONDS + size * CPU_SECONDS_PER_MB // 1_000_000
+    try:
         import resource
+    except ImportError:  # Windows
+        with _limited_time(allowed * CLOCK_PER_CPU):
+            yield
+        return
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = int(usage.ru_utime + usage.ru_stime) + 1 + allowed
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds if hard < 0 else min(seconds, hard), hard))
+    yield
 
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        used = usage.ru_utime + usage.ru_stime
-        seconds = int(used) + 1 + CPU_SECONDS + size * CPU_SECONDS_PER_MB // 1_000_000
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds if hard < 0 else min(seconds, hard), hard))
+
+@contextmanager
+def _limited_time(seconds: float) -> Iterator[None]:
+    """End this process after a time on the clock, even while a grammar runs and no other thread gets a turn."""
+    import faulthandler
+
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123  # the name of a device
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
 
 
 def _lower(limit: int, value: int) -> None:
@@ -95,11 +116,13 @@ def main() -> None:
         head, body = request
         text = body.decode()
         source = SourceFile(head["path"], head["size"], 0, "", "", text)
-        allow_cpu(len(body))
         if head["wants"] == "outline":
-            write_frame(replies, {"outline": outline_facts(outline_of(source))})
+            with limited_cpu(len(body)):
+                outline = outline_of(source)
+            write_frame(replies, {"outline": outline_facts(outline)})
         else:
-            analysis = analyse(source)
+            with limited_cpu(len(body)):
+                analysis = analyse(source)
             chunks = [(c.start_line, c.end_line, len(c.text), c.definitions) for c in analysis.chunks]
             reply = {"outline": outline_facts(analysis.outline), "chunks": chunks}
             write_frame(replies, reply, analysis.occurrences)

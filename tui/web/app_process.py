@@ -7,10 +7,11 @@ typed; `M` is JSON that is not (textual/drivers/web_driver.py). The process writ
 import asyncio
 import json
 import os
-import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+
+from keyhole.core.processes import end_session
 
 _FIRST_LINE = b"__GANGLION__\n"
 _DRAWN = b"D"
@@ -77,13 +78,12 @@ class AppProcess:
         await self._send_fact(type="quit")
         if self._process.stdin:
             self._process.stdin.close()
-        for patience, number in zip(_PATIENCE, (signal.SIGTERM, signal.SIGKILL), strict=True):
+        for patience, by_force in zip(_PATIENCE, (False, True), strict=True):
             try:
                 await asyncio.wait_for(self._process.wait(), patience)
             except TimeoutError:
-                # Its workers are in the same group.
-                with suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, number)
+                # Its workers are in the same session.
+                end_session(self._process, by_force=by_force)
             else:
                 return
         await self._process.wait()
