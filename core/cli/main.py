@@ -12,6 +12,7 @@ import click
 
 from keyhole.core.cli import (
     client_commands,
+    doctor_command,
     file_commands,
     index_commands,
     relation_commands,
@@ -48,6 +49,7 @@ for _module in (
     client_commands,
     server_command,
     web_command,
+    doctor_command,
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
