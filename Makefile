@@ -4,7 +4,7 @@ READY := $(VENV)/.ready
 PATH_ARG ?= .
 TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or 2) * 3 // 2))")
 
-.PHONY: run test test-long fuzz kill-test web-test references-quality lint conformance format bench screenshots clean
+.PHONY: run test test-long fuzz kill-test web-test references-quality lint conformance format bench screenshots man clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -69,6 +69,11 @@ bench: $(READY)
 # Take the README's pictures from the current explorer.
 screenshots: $(READY)
 	$(VENV)/bin/python tests/screenshots.py
+
+# The manual page, made from the help: `man dist/keyhole.1`.
+man: $(READY)
+	@mkdir -p dist
+	$(VENV)/bin/python -m keyhole.core.cli.man_page > dist/keyhole.1
 
 clean:
 	rm -rf $(VENV) .conformance dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

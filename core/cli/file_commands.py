@@ -10,6 +10,7 @@ from keyhole.core.cli.options import (
     AnswerOptions,
     SuggestingChoice,
     answer_shape,
+    complete_path,
     line_numbers_option,
     root_option,
     with_options,
@@ -41,7 +42,7 @@ class _BundleOptions(TypedDict):
 
 
 @click.command("map")
-@click.argument("path")
+@click.argument("path", shell_complete=complete_path)
 @click.option(
     "--level",
     type=SuggestingChoice([*map(str, MapLevel)]),
@@ -80,7 +81,7 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True)
+@click.argument("paths", nargs=-1, required=True, shell_complete=complete_path)
 @click.option("--start-line", type=int, default=1, show_default=True, help="First line to show.")
 @click.option(
     "--start-column",

@@ -13,6 +13,7 @@ from keyhole.core.cli.options import (
     AnswerOptions,
     FilterOptions,
     answer_shape,
+    complete_path,
     cursor_option,
     detail_option,
     json_option,
@@ -69,7 +70,7 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
 
 @click.command()
 @click.argument("query")
-@click.argument("place", metavar="PATH[:LINE]")
+@click.argument("place", metavar="PATH[:LINE]", shell_complete=complete_path)
 @with_options(*FILTER_OPTIONS, *SEARCH_PAGE_OPTIONS, root_option, json_option)
 def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unpack[FilterOptions]) -> None:
     """Explain the rank of PATH for QUERY, or why it is missing."""
@@ -89,7 +90,7 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unp
 
 @click.command()
 @click.argument("call", type=int)
-@click.argument("path")
+@click.argument("path", shell_complete=complete_path)
 @with_options(root_option, json_option)
 def missed(call: int, path: str, root: Path, *, as_json: bool) -> None:
     """Explain why an agent did not see PATH in the answer to CALL, and what would have shown it.
