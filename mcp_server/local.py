@@ -5,10 +5,14 @@ Both methods import fastmcp: call them in a thread.
 
 import asyncio
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from keyhole.core.service import Service
 from keyhole.core.types.choices import ToolSet
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
 
 
 class LocalTools:
@@ -29,14 +33,19 @@ class LocalTools:
 
 
 async def _call(service: Service, client: str, tool: str, arguments: Mapping[str, object]) -> str:
+    from keyhole.mcp_server.server import build_server
+
+    # A recorded call may be of any tool, whichever the settings select now.
+    return await call_as(build_server(service, tools=ToolSet.ALL), (client, "replay"), tool, arguments)
+
+
+async def call_as(server: "FastMCP", client: tuple[str, str], tool: str, arguments: Mapping[str, object]) -> str:
+    """Call a tool of a server as a client with this name and version; return the text, also of an error."""
     from fastmcp import Client
     from mcp.types import Implementation
 
-    from keyhole.mcp_server.server import build_server
-
     # The client's name sets the budget if the call has none.
-    client_info = Implementation(name=client, version="replay")
-    # A recorded call may be of any tool, whichever the settings select now.
-    async with Client(build_server(service, tools=ToolSet.ALL), client_info=client_info) as connection:
+    client_info = Implementation(name=client[0], version=client[1])
+    async with Client(server, client_info=client_info) as connection:
         result = await connection.call_tool_mcp(tool, dict(arguments))
     return "".join(getattr(block, "text", "") for block in result.content)

@@ -79,8 +79,8 @@ class KeyholeApp(Explorer):
         recognise_alt_keys(row.key for row in keys.EVERYWHERE if isinstance(row, Binding))
         # What had the focus on each screen before the terminal became too small.
         self._focus_before: dict[Screen[Any], Widget | None] = {}
-        # Whether a key was pressed, and whether the screen that was shown last is shown again.
-        self._has_key = self._is_restored = False
+        # Whether the screen that was shown last is shown again.
+        self._is_restored = False
         self.animation_level = "none"
         self._choices = UserChoices()
         for theme in THEMES:
@@ -133,7 +133,7 @@ class KeyholeApp(Explorer):
     def _restore_screen(self) -> None:
         """Go to the screen that was shown last, unless a key was faster."""
         screen = self.state.last.screen
-        if not self._has_key and screen in MODES and screen != self.current_mode:
+        if not self.has_key and screen in MODES and screen != self.current_mode:
             self.switch_mode(screen)
         self._is_restored = True
 
@@ -147,7 +147,7 @@ class KeyholeApp(Explorer):
         """Handle keys in their order; ignore them while the terminal is too small to show what they do."""
         if isinstance(event, Key | Paste) and not event.is_forwarded and not self._is_to_handle(event):
             return
-        self._has_key |= isinstance(event, Key)
+        self.has_key |= isinstance(event, Key)
         if isinstance(event, Resize):
             self._keep_focus(event.size)
         await super().on_event(event)

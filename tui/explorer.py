@@ -124,6 +124,10 @@ class Explorer(App[None]):
         self.serving = Serving(self, server_side.start) if server_side else None
         self.tools = server_side.tools if server_side else None
         self._port = server_side.port if server_side else None
+        self._demo = server_side.demo if server_side else None
+        self._tour: asyncio.Task[None] | None = None
+        # Whether a key was pressed.
+        self.has_key = False
         self._journal_follower: JournalFollower | None = None
         self._git_follower: GitFollower | None = None
         self._is_measuring = False
@@ -196,9 +200,15 @@ class Explorer(App[None]):
         self._journal_follower.start()
         if self._port is not None:
             self._start_server(self._port)
+        if self._demo:
+            from keyhole.tui.demo_tour import DemoTour
+
+            self._tour = asyncio.create_task(DemoTour(self, message.service, self._demo).run(), name="demo")
 
     def on_unmount(self) -> None:
-        """Stop the background threads."""
+        """Stop the background threads and the demo."""
+        if self._tour:
+            self._tour.cancel()
         if self._journal_follower:
             self._journal_follower.stop()
         if self._git_follower:
@@ -304,6 +314,7 @@ class Explorer(App[None]):
     def on_files_found(self, message: "FilesFound") -> None:
         """Store the paths; the tree shows them until the inventory is there."""
         self.found_files = message.inventory
+        self.index_state = replace(self.index_state, samples=message.samples)
 
     def on_index_notice(self, notice: "IndexNotice") -> None:
         """Show a message of an index run; waiting for a lock is a phase instead."""
@@ -325,6 +336,7 @@ class Explorer(App[None]):
             is_first_run=False,
             files=message.report.files,
             is_watching=watching,
+            samples=message.samples or self.index_state.samples,
         )
         self.inventory = message.inventory
         if self._git_follower:

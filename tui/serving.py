@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 
     from keyhole.core.service import Service
+    from keyhole.tui.demo_tour import Demo
 
 log = logging.getLogger("keyhole.tui")
 
@@ -58,6 +59,8 @@ class ServerSide:
     tools: Tools
     # The port to serve on from the start; None: only when the user starts the server.
     port: int | None = None
+    # What `keyhole demo` shows.
+    demo: "Demo | None" = None
 
 
 class Serving:

@@ -64,6 +64,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("keyhole mcp --http --port 7777", "serve any number of clients over HTTP"),
     ),
     "web": (("keyhole web ~/src/acme", "open the explorer in a browser"),),
+    "demo": (
+        ("keyhole demo", "watch an agent work on a part of keyhole's own source"),
+        ("keyhole demo ~/src/acme", "watch it work on your code"),
+    ),
     "doctor": (
         ("keyhole doctor", "check this installation and this folder"),
         ("keyhole doctor --bundle report.md", "also write a file for a bug report"),

@@ -13,6 +13,7 @@ import click
 from keyhole.core.cli import (
     client_commands,
     completion_command,
+    demo_command,
     doctor_command,
     file_commands,
     index_commands,
@@ -52,6 +53,7 @@ for _module in (
     client_commands,
     server_command,
     web_command,
+    demo_command,
     doctor_command,
     completion_command,
 ):
