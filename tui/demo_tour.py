@@ -74,6 +74,7 @@ class DemoTour:
         before = self._newest
         await agent.call(step)
         await self._until(lambda: self._newest > before)
+        self._show_answer()
         await self._pause()
         if step.replay and (traffic := self._traffic):
             await self._replay(traffic, step)
@@ -91,7 +92,6 @@ class DemoTour:
         await self._until(lambda: traffic.is_settled)
         await self._pause()
         if not self._app.has_key:
-            traffic.action_show_tab(traffic.TABS[0])
             traffic.action_catch_up()
 
     async def _show_lens(self, traffic: "TrafficScreen", step: DemoStep) -> None:
@@ -109,6 +109,13 @@ class DemoTour:
             await self._pause()
             screen.lens = None
         self._show_traffic()
+
+    def _show_answer(self) -> None:
+        """Show the text of the newest call beside the list."""
+        from keyhole.tui.widgets.call_view import TEXT
+
+        if (traffic := self._traffic) and traffic.tab != TEXT:
+            traffic.action_show_tab(TEXT)
 
     def _show_traffic(self) -> None:
         if not self._app.has_key:
