@@ -11,7 +11,8 @@ from keyhole.core.cli.demo_command import demo_folder
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 from keyhole.mcp_server.demo_agent import DemoAgent, demo_steps
-from keyhole.tui.demo_tour import Demo, DemoTour
+from keyhole.tui.demo_tour import DemoTour
+from keyhole.tui.serving import Demo
 
 if TYPE_CHECKING:
     from keyhole.tui.explorer import Explorer

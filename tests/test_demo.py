@@ -12,9 +12,10 @@ from keyhole.core.service import Service
 from keyhole.core.types.completeness import CallStatus
 from keyhole.mcp_server.demo_agent import DemoAgent, demo_steps
 from keyhole.tui.app import KeyholeApp
-from keyhole.tui.demo_tour import Demo, DemoTour
+from keyhole.tui.demo_tour import DemoTour
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.traffic import TrafficScreen
+from keyhole.tui.serving import Demo
 from keyhole.tui.widgets.call_view import DIFF
 
 
@@ -111,7 +112,7 @@ def test_from_the_first_key_on_the_screen_is_left_alone(unasked_service: Service
 def test_quitting_stops_the_demo(unasked_service: Service) -> None:
     async def run() -> None:
         app = make_app(unasked_service)
-        app._demo = Demo(demo_steps, DemoAgent, 60.0)
+        app.demo = Demo(demo_steps, DemoAgent, 60.0)
         async with app.run_test(size=LARGE) as pilot:
             await wait_until(pilot, lambda pilot: explorer(pilot).current_mode == "traffic")
         assert app._tour is not None

@@ -31,7 +31,7 @@ from keyhole.tui.workspace_state import WorkspaceState
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
-    from keyhole.tui.messages import Failed
+    from keyhole.tui.messages import Failed, Opened
     from keyhole.tui.reference_trail import TrailStep
 
 log = logging.getLogger("keyhole.tui")
@@ -79,8 +79,10 @@ class KeyholeApp(Explorer):
         recognise_alt_keys(row.key for row in keys.EVERYWHERE if isinstance(row, Binding))
         # What had the focus on each screen before the terminal became too small.
         self._focus_before: dict[Screen[Any], Widget | None] = {}
-        # Whether the screen that was shown last is shown again.
-        self._is_restored = False
+        # Whether the first frame is drawn, and whether the screen that was shown last is shown again.
+        self._is_painted = self._is_restored = False
+        self._tour: asyncio.Task[None] | None = None
+        # Nothing moves by itself, whatever TEXTUAL_ANIMATIONS says.
         self.animation_level = "none"
         self._choices = UserChoices()
         for theme in THEMES:
@@ -113,7 +115,20 @@ class KeyholeApp(Explorer):
         close_without_terminal(self)
         self.call_after_refresh(self._start)
 
+    def on_opened(self, message: "Opened") -> None:
+        """Start the demo, if this is one; the explorer itself handles the message too."""
+        if self.demo:
+            from keyhole.tui.demo_tour import DemoTour
+
+            self._tour = asyncio.create_task(DemoTour(self, message.service, self.demo).run(), name="demo")
+
+    def on_unmount(self) -> None:
+        """Stop the demo."""
+        if self._tour:
+            self._tour.cancel()
+
     def _start(self) -> None:
+        self._is_painted = True
         # Everything loaded by now stays until the end, so the collector can skip it. This must not run later: garbage
         # that is frozen, such as what an index run leaves behind, is never freed.
         gc.freeze()
@@ -194,6 +209,13 @@ class KeyholeApp(Explorer):
         """Return the variables of the style sheets, also those that only our own themes have."""
         self.theme_variables = with_our_variables(super().get_css_variables(), self.current_theme)
         return self.theme_variables
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Parse the styles again and apply them; before the first frame only apply them, they are just parsed."""
+        if self._is_painted:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.update(self, animate)
 
     def action_show_screen(self, mode: str) -> None:
         """Go to a screen; dialogs that are open are closed first."""

@@ -4,47 +4,27 @@ The tour only does what keys do. From the first key on it leaves the screen to t
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from keyhole.core.search.sample_queries import SampleQueries
 from keyhole.core.types.completeness import CallStatus
-from keyhole.core.types.demo import DemoStep
 from keyhole.tui.index_state import Phase
 from keyhole.tui.key_names import key_of
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
+    from keyhole.core.types.demo import DemoStep
     from keyhole.tui.explorer import Explorer
     from keyhole.tui.screens.traffic import TrafficScreen
+    from keyhole.tui.serving import Demo, ScriptedAgent
 
 _LOOK_SECONDS = 0.05
-
-
-class Agent(Protocol):
-    """An agent that makes the calls of the script."""
-
-    async def call(self, step: DemoStep) -> str:
-        """Make a call and return its text."""
-
-    def close(self) -> None:
-        """Write what is left to write."""
-
-
-@dataclass(frozen=True, slots=True)
-class Demo:
-    """The script and its agent, which the explorer is given because it must not import them; `pause` is in seconds."""
-
-    steps: Callable[[SampleQueries], Sequence[DemoStep]]
-    start: "Callable[[Service], Agent]"
-    pause: float
 
 
 class DemoTour:
     """One run of the demo."""
 
-    def __init__(self, app: "Explorer", service: "Service", demo: Demo) -> None:
+    def __init__(self, app: "Explorer", service: "Service", demo: "Demo") -> None:
         self._app = app
         self._service = service
         self._demo = demo
@@ -68,7 +48,7 @@ class DemoTour:
         self._say("Demo", f"That was all. Look around; {key_of('quit')} quits, and the demo's index is deleted.")
         self.is_over = True
 
-    async def _show_step(self, agent: Agent, step: DemoStep, title: str) -> None:
+    async def _show_step(self, agent: "ScriptedAgent", step: "DemoStep", title: str) -> None:
         self._say(title, step.says)
         await self._pause()
         before = self._newest
@@ -81,7 +61,7 @@ class DemoTour:
         if step.lens and (traffic := self._traffic):
             await self._show_lens(traffic, step)
 
-    async def _replay(self, traffic: "TrafficScreen", step: DemoStep) -> None:
+    async def _replay(self, traffic: "TrafficScreen", step: "DemoStep") -> None:
         """Replay the newest call with other arguments, and show the difference."""
         traffic.action_replay()
         dialog = self._app.screen
@@ -94,7 +74,7 @@ class DemoTour:
         if not self._app.has_key:
             traffic.action_catch_up()
 
-    async def _show_lens(self, traffic: "TrafficScreen", step: DemoStep) -> None:
+    async def _show_lens(self, traffic: "TrafficScreen", step: "DemoStep") -> None:
         """Open the newest call in Explore, as a client delivers it."""
         from keyhole.tui.lens import lens
         from keyhole.tui.screens.explore import ExploreScreen

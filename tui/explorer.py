@@ -124,8 +124,7 @@ class Explorer(App[None]):
         self.serving = Serving(self, server_side.start) if server_side else None
         self.tools = server_side.tools if server_side else None
         self._port = server_side.port if server_side else None
-        self._demo = server_side.demo if server_side else None
-        self._tour: asyncio.Task[None] | None = None
+        self.demo = server_side.demo if server_side else None
         # Whether a key was pressed.
         self.has_key = False
         self._journal_follower: JournalFollower | None = None
@@ -200,15 +199,9 @@ class Explorer(App[None]):
         self._journal_follower.start()
         if self._port is not None:
             self._start_server(self._port)
-        if self._demo:
-            from keyhole.tui.demo_tour import DemoTour
-
-            self._tour = asyncio.create_task(DemoTour(self, message.service, self._demo).run(), name="demo")
 
     def on_unmount(self) -> None:
-        """Stop the background threads and the demo."""
-        if self._tour:
-            self._tour.cancel()
+        """Stop the background threads."""
         if self._journal_follower:
             self._journal_follower.stop()
         if self._git_follower:

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -54,19 +54,18 @@ def demo_folder(path: Path | None, scratch: Path) -> Iterator[Path]:
     yield root
 
 
-def _show(root: Path, flags: dict[str, object], pause: float) -> int:
+def _show(root: Path, flags: Mapping[str, object], pause: float) -> int:
     """Open the explorer with the agent in it, and return its exit code."""
     from keyhole.mcp_server.demo_agent import DemoAgent, demo_steps
     from keyhole.mcp_server.local import LocalTools
-    from keyhole.tui.demo_tour import Demo
     from keyhole.tui.run_explorer import run_explorer
-    from keyhole.tui.serving import ServerSide
+    from keyhole.tui.serving import Demo, ServerSide
 
     server_side = ServerSide(start_server, LocalTools(), demo=Demo(demo_steps, DemoAgent, pause))
     return run_explorer([root], server_side, flags=flags, is_fresh=True)
 
 
-def _tell(root: Path, flags: dict[str, object]) -> None:
+def _tell(root: Path, flags: Mapping[str, object]) -> None:
     """Print each call and the first line of its answer."""
     import asyncio
 
