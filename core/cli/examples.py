@@ -82,7 +82,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 
 def add_examples(command: click.Command) -> None:
     """Put the examples of a command at the end of its help."""
-    examples = EXAMPLES.get(command.name or "", ())
-    # \b keeps click from joining the lines.
-    lines = [f"  {line}\n      {meaning}" for line, meaning in examples]
-    command.epilog = "\n".join(["\b", "Examples:", *lines]) if lines else None
+    lines = [f"  {line}\n      {meaning}" for line, meaning in EXAMPLES.get(command.name or "", ())]
+    if lines:
+        # \b keeps click from joining the lines.
+        examples = "\n".join(["\b", "Examples:", *lines])
+        command.epilog = f"{command.epilog}\n\n{examples}" if command.epilog else examples
