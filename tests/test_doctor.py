@@ -207,6 +207,19 @@ def test_a_damaged_index(examined: Examined) -> None:
     assert (finding.level, "file is not a database" in finding.text) == (Level.PROBLEM, True)
 
 
+def test_one_damaged_page_deep_inside_an_index(examined: Examined) -> None:
+    """The file opens and answers most questions; only SQLite's own check finds it."""
+    path = folder_of(examined) / "index.db"
+    content = bytearray(path.read_bytes())
+    leaves = [start for start in range(4_096, len(content), 4_096) if content[start] == 0x0D and content[start + 4]]
+    # Where the first row of a leaf is, which is then outside of the page.
+    content[leaves[0] + 8 : leaves[0] + 10] = b"\xff\xff"
+    path.write_bytes(content)
+    (finding,) = workspace_checks.check_index(examined)
+    assert finding.level == Level.PROBLEM
+    assert f"{path} is damaged (*** in database main ***" in finding.text
+
+
 def test_the_state_of_an_index(examined: Examined, tmp_path: Path) -> None:
     put(examined.root, "src/new.py", "x = 1\n")
     (finding,) = workspace_checks.check_index(examined)
