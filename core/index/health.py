@@ -58,11 +58,11 @@ def damage_of(path: Path) -> str:
             reason = system_problem(path) or _reason_not_to_open(path)
             raise UnwritableStoreError(f"cannot open {path} ({reason})", ErrorKind.UNUSABLE_FOLDER)
         try:
-            # One row says that all is well, or there is a row for each problem.
-            found = [str(row[0]) for row in db.execute("PRAGMA quick_check")]
+            # One row says that all is well, or there is a row for each problem; the first is enough.
+            found = str(next(iter(db.execute("PRAGMA quick_check(1)")))[0])
         finally:
             db.close(True)
-    return "" if found == ["ok"] else " ".join(found[0].split())
+    return "" if found == "ok" else " ".join(found.split())
 
 
 def _reason_not_to_open(path: Path) -> str:
