@@ -54,8 +54,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "install": (
         ("keyhole install claude", "add keyhole to Claude Code, for this workspace"),
-        ("keyhole install cursor --scope user", "add it for all workspaces"),
-        ("keyhole install codex --print", "only show the configuration"),
+        ("keyhole install codex --scope user", "add it for all your workspaces"),
+        ("keyhole install --all --instructions", "add it to every client on this machine"),
+        ("keyhole install goose --print", "only show what to add, and where"),
     ),
     "uninstall": (("keyhole uninstall claude", "remove keyhole from Claude Code"),),
     "clients": (("keyhole clients", "show how each client truncates answers"),),
@@ -82,7 +83,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 
 def add_examples(command: click.Command) -> None:
     """Put the examples of a command at the end of its help."""
-    examples = EXAMPLES.get(command.name or "", ())
-    # \b keeps click from joining the lines.
-    lines = [f"  {line}\n      {meaning}" for line, meaning in examples]
-    command.epilog = "\n".join(["\b", "Examples:", *lines]) if lines else None
+    lines = [f"  {line}\n      {meaning}" for line, meaning in EXAMPLES.get(command.name or "", ())]
+    if lines:
+        # \b keeps click from joining the lines.
+        examples = "\n".join(["\b", "Examples:", *lines])
+        command.epilog = f"{command.epilog}\n\n{examples}" if command.epilog else examples
