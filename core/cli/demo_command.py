@@ -23,7 +23,7 @@ _SECONDS = 3.0
 
 
 @click.command()
-@click.argument("path", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--fast", is_flag=True, help="Don't pause between calls.")
 @click.option("--text", "as_text", is_flag=True, help="Print the calls and answers instead of opening the explorer.")
 def demo(path: Path | None, *, fast: bool, as_text: bool) -> None:
