@@ -23,7 +23,9 @@ from keyhole.core.doctor import installation_checks, setup_checks, workspace_che
 from keyhole.core.doctor.doctor_report import bundle_text, doctor_facts, part_text
 from keyhole.core.doctor.findings import Check, CheckedPart, CheckResult, Examined, Level
 from keyhole.core.doctor.run_checks import CHECKS, examined_at, run_checks
-from keyhole.core.install.commands import install, installable, target
+from keyhole.core.install.client_table import Scope, client_named, installable_clients
+from keyhole.core.install.commands import config_target, install
+from keyhole.core.install.machine import Machine
 from keyhole.core.listening import listen
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import LANGUAGES
@@ -267,11 +269,11 @@ def test_a_wrong_setting_leaves_the_other_checks_alone(examined: Examined) -> No
     assert workspace_checks.check_workspace(again)
 
 
-@pytest.mark.parametrize("client", installable())
+@pytest.mark.parametrize("client", installable_clients())
 def test_each_client_is_found_and_starts_this_installation(examined: Examined, client: str) -> None:
     (nothing,) = setup_checks.check_clients(examined)
     assert (nothing.level, nothing.remedy) == (Level.NOTE, "run keyhole install CLIENT")
-    added = target(client, examined.root, examined.home, is_project=False)
+    added = config_target(client_named(client), examined.root, Machine(examined.home, examined.environment), Scope.USER)
     install(added)
     (finding,) = setup_checks.check_clients(examined)
     assert finding == CheckResult(Level.OK, f"Client {client}", f"{added.path} (user) starts this installation")
@@ -298,7 +300,7 @@ def test_a_client_that_starts_nothing_or_cannot_be_read(examined: Examined) -> N
     assert (finding.level, "can't be found" in finding.text) == (Level.PROBLEM, True)
     put(examined.home, ".claude.json", "{")
     (finding,) = setup_checks.check_clients(examined)
-    assert (finding.level, "can't be read" in finding.text) == (Level.PROBLEM, True)
+    assert (finding.level, str(examined.home / ".claude.json") in finding.text) == (Level.PROBLEM, True)
 
 
 def test_a_port_in_use() -> None:

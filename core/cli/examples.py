@@ -54,8 +54,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "install": (
         ("keyhole install claude", "add keyhole to Claude Code, for this workspace"),
-        ("keyhole install cursor --scope user", "add it for all workspaces"),
-        ("keyhole install codex --print", "only show the configuration"),
+        ("keyhole install codex --scope user", "add it for all your workspaces"),
+        ("keyhole install --all --instructions", "add it to every client on this machine"),
+        ("keyhole install goose --print", "only show what to add, and where"),
     ),
     "uninstall": (("keyhole uninstall claude", "remove keyhole from Claude Code"),),
     "clients": (("keyhole clients", "show how each client truncates answers"),),

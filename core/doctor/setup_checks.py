@@ -35,7 +35,8 @@ def check_settings(examined: Examined) -> Iterator[CheckResult]:
 
 def check_clients(examined: Examined) -> Iterator[CheckResult]:
     """Check which MCP clients start Keyhole, and whether they start this installation."""
-    from keyhole.core.install.configured import ConfiguredClient, configured_clients
+    from keyhole.core.install.configured import ConfiguredClient, configured_clients, own_command
+    from keyhole.core.install.machine import Machine
 
     def finding(found: ConfiguredClient) -> CheckResult:
         subject, again = f"Client {found.client}", f"run keyhole install {found.client} --scope {found.scope}"
@@ -53,18 +54,10 @@ def check_clients(examined: Examined) -> Iterator[CheckResult]:
             return problem(subject, text, remedy)
         return ok(subject, f"{found.path} ({found.scope}) starts this installation")
 
-    own_script = own_program(examined)
-    findings = [finding(found) for found in configured_clients(examined.root, examined.home)]
+    machine = Machine(examined.home, examined.environment)
+    own_script = Path(own_command(examined.root, machine))
+    findings = [finding(found) for found in configured_clients(examined.root, machine)]
     yield from findings or [note("Clients", "keyhole is in no client's configuration", "run keyhole install CLIENT")]
-
-
-def own_program(examined: Examined) -> Path:
-    """Return the program of this installation: what `keyhole install` writes for the user."""
-    from keyhole.core.install.commands import installable, target
-    from keyhole.core.install.configured import command_in
-
-    entry = target(installable()[0], examined.root, examined.home, is_project=False).entry
-    return Path(command_in(entry))
 
 
 def _program(command: str, examined: Examined) -> Path | None:

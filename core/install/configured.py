@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keyhole.core.errors import ConfigError
-from keyhole.core.install.commands import NAME, ConfigTarget, installable, target
-from keyhole.core.install.config_file import ConfigFile
+from keyhole.core.install.client_table import Scope, installable_clients
+from keyhole.core.install.commands import config_target
+from keyhole.core.install.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,33 +25,29 @@ class ConfiguredClient:
     problem: str = ""
 
 
-def configured_clients(root: Path, home: Path) -> Iterator[ConfiguredClient]:
+def configured_clients(root: Path, machine: Machine) -> Iterator[ConfiguredClient]:
     """Yield every file of a known client, in the workspace or of the user, that has an entry for Keyhole."""
-    for client in installable():
-        for scope in ("project", "user"):
-            found = target(client, root, home, is_project=scope == "project")
+    for client in installable_clients().values():
+        for scope in (Scope.PROJECT, Scope.USER) if client.project else (Scope.USER,):
+            found = config_target(client, root, machine, scope)
             try:
-                entry = _entry_in(found)
+                entry = found.editor.current(found.file().text)
             except ConfigError as error:
-                yield ConfiguredClient(client, scope, found.path, problem=error.problem)
+                yield ConfiguredClient(client.id, scope, found.path, problem=error.problem)
                 continue
             if entry is not None:
-                yield ConfiguredClient(client, scope, found.path, command_in(entry), command_in(found.entry))
+                yield ConfiguredClient(client.id, scope, found.path, command_in(entry), command_in(found.entry))
 
 
-def _entry_in(found: ConfigTarget) -> Mapping[str, object] | None:
-    file = ConfigFile(found.path, found.inside)
-    try:
-        section = found.format.parse(file.text).get(found.place.section)
-    except ValueError as error:
-        raise ConfigError(f"{found.path} can't be read ({error})") from None
-    entry = section.get(NAME) if isinstance(section, Mapping) else None
-    return entry if isinstance(entry, Mapping) else None
+def own_command(root: Path, machine: Machine) -> str:
+    """Return the program of this installation: what `keyhole install` writes for the user."""
+    client = next(iter(installable_clients().values()))
+    return command_in(config_target(client, root, machine, Scope.USER).entry)
 
 
 def command_in(entry: Mapping[str, object]) -> str:
     """Return the program that an entry starts; some clients write it as a list with its arguments, or as a table."""
-    match entry.get("command"):
+    match entry.get("command", entry.get("cmd")):
         case str(command) | [str(command), *_] | {"path": str(command)}:
             return command
     return ""
