@@ -1,6 +1,6 @@
-"""Our tools without a transport: the explorer repeats calls with them, and measures their definitions.
+"""Our tools without a transport: the explorer repeats calls with them, checks make calls with them.
 
-Both methods import fastmcp: call them in a thread.
+All methods import fastmcp: call them in a thread.
 """
 
 import asyncio
@@ -16,6 +16,12 @@ class LocalTools:
 
     def call(self, service: Service, client: str, tool: str, arguments: Mapping[str, object]) -> str:
         """Return the text that a client with this name gets, also if it is an error; nothing is recorded."""
+        return self.call_result(service, client, tool, arguments)[0]
+
+    def call_result(
+        self, service: Service, client: str, tool: str, arguments: Mapping[str, object]
+    ) -> tuple[str, bool]:
+        """Return the same text, and whether it is an error."""
         import_fastmcp()
         return asyncio.run(_call(service, client, tool, arguments))
 
@@ -28,7 +34,7 @@ class LocalTools:
         return {profile.id: sum(definition_cost(listed, profile).values()) for profile in profiles().values()}
 
 
-async def _call(service: Service, client: str, tool: str, arguments: Mapping[str, object]) -> str:
+async def _call(service: Service, client: str, tool: str, arguments: Mapping[str, object]) -> tuple[str, bool]:
     from fastmcp import Client
     from mcp.types import Implementation
 
@@ -39,4 +45,4 @@ async def _call(service: Service, client: str, tool: str, arguments: Mapping[str
     # A recorded call may be of any tool, whichever the settings select now.
     async with Client(build_server(service, tools=ToolSet.ALL), client_info=client_info) as connection:
         result = await connection.call_tool_mcp(tool, dict(arguments))
-    return "".join(getattr(block, "text", "") for block in result.content)
+    return "".join(getattr(block, "text", "") for block in result.content), bool(result.is_error)

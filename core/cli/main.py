@@ -11,6 +11,7 @@ from io import StringIO
 import click
 
 from keyhole.core.cli import (
+    check_command,
     client_commands,
     file_commands,
     index_commands,
@@ -46,6 +47,7 @@ for _module in (
     file_commands,
     relation_commands,
     client_commands,
+    check_command,
     server_command,
     web_command,
 ):
