@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -53,12 +54,15 @@ def split_lines(text: str) -> tuple[str, int, int]:
     return parts[1], int(parts[2]), int(parts[3] or parts[2])
 
 
-def _as_mode(text: object) -> object:
-    return Mode(text) if isinstance(text, str) and text in [*Mode] else text
+def _choice_of(choices: type[StrEnum]) -> BeforeValidator:
+    """Return what turns a text into one of several choices, and names them if it is none."""
 
+    def convert(given: object) -> object:
+        if given not in [*map(str, choices)]:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return choices(given)
 
-def _as_tool_set(text: object) -> object:
-    return ToolSet(text) if isinstance(text, str) and text in [*ToolSet] else text
+    return BeforeValidator(convert)
 
 
 Line = Annotated[str, AfterValidator(_one_line)]
@@ -91,7 +95,7 @@ class QueryTable(CheckTable):
     symbols: list[Line] = []
     lines: list[LineRange] = []
     worst_rank: int = Field(default=10, ge=1, le=50)
-    mode: Annotated[Mode | None, BeforeValidator(_as_mode)] = None
+    mode: Annotated[Mode | None, _choice_of(Mode)] = None
     path: str = ""
     language: str = ""
     kind: str = ""
@@ -137,7 +141,7 @@ class MapTable(CheckTable):
 class ToolListTable(CheckTable):
     """Keyhole's own tool list: a ceiling for its tokens, and clients that must not truncate a description."""
 
-    tools: Annotated[ToolSet, BeforeValidator(_as_tool_set)] = ToolSet.ALL
+    tools: Annotated[ToolSet, _choice_of(ToolSet)] = ToolSet.ALL
     max_tokens: Tokens
     clients: list[ClientName] = []
 

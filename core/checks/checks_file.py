@@ -23,6 +23,7 @@ CHECKS_FOLDER = ".keyhole/checks"
 _MAX_BYTES = 1_000_000
 _MOST_FILES = 200
 _LONGEST_VALUE = 60
+_UNKNOWN_KEY = "extra_forbidden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,9 @@ def check_table(
     try:
         return TABLES[kind].model_validate(table)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
+        # A misspelled key is also a missing one; what is written there helps more.
+        problems = sorted(error.errors(include_url=False), key=lambda problem: problem["type"] != _UNKNOWN_KEY)
+        problem = problems[0]
         key = str(problem["loc"][0]) if problem["loc"] else ""
         place = (lines or _TableLines("")).place(path, kind, number, key)
         raise _invalid(problem, kind, place) from None
@@ -120,7 +123,7 @@ def _invalid(problem: ErrorDetails, kind: str, place: str) -> ConfigError:
     *around, last = [str(part) for part in problem["loc"]] or [""]
     owner: type[BaseModel] = CallTable if around[:1] == ["call"] else TABLES[kind]
     table = f"[[{kind}.call]]" if owner is CallTable else f"[[{kind}]]"
-    if problem["type"] == "extra_forbidden":
+    if problem["type"] == _UNKNOWN_KEY:
         return ConfigError(f"{place}: unknown key {last} in {table}", suggestion=suggest_name(last, owner.model_fields))
     if problem["type"] == "missing":
         return ConfigError(f"{place}: {table} has no {last}; add it")
@@ -140,7 +143,6 @@ _EXPECTED = {
     "dict_type": 'must be a table, such as { path = "src" }',
     "model_type": "must be a table",
     "bool_type": "must be true or false",
-    "enum": "must be one of {expected}",
     "greater_than_equal": "must be at least {ge:,}",
     "less_than_equal": "must be at most {le:,}",
     "too_short": "must not be empty",
