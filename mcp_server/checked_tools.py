@@ -6,6 +6,8 @@ decided before (`core/checks/trusted_files.py`).
 
 import asyncio
 import os
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
@@ -55,8 +57,12 @@ class CheckedTools:
         self, command: Sequence[str], calls: Sequence[tuple[str, Mapping[str, object]]], seconds: float
     ) -> ServerReport:
         """Start a server in the workspace, list its tools and call some; it is stopped afterwards."""
+        root = self._service.root
+        program = command[0]
+        if not (shutil.which(program) or (os.sep in program and shutil.which(str(root / program)))):
+            return ServerReport(problem=f"cannot start: no such program {program}")
         import_fastmcp()
-        return asyncio.run(_ask_server(command, calls, seconds, self._service.root))
+        return asyncio.run(_ask_server(command, calls, seconds, root))
 
     @cached_property
     def _local(self) -> LocalTools:
@@ -71,8 +77,6 @@ class CheckedTools:
 async def _ask_server(
     command: Sequence[str], calls: Sequence[tuple[str, Mapping[str, object]]], seconds: float, root: Path
 ) -> ServerReport:
-    import tempfile
-
     with tempfile.NamedTemporaryFile("w+", prefix="keyhole-server-", suffix=".log") as log:
         try:
             async with asyncio.timeout(seconds):
@@ -113,8 +117,6 @@ def _reason(error: BaseException) -> str:
     """Return what went wrong, of the first error in a group of them."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if isinstance(error, FileNotFoundError):
-        return f"cannot start: no such program {error.filename or ''}".rstrip()
     return shorten(one_line(f"{type(error).__name__}: {error}"), _LONGEST_PROBLEM)
 
 

@@ -18,7 +18,7 @@ from keyhole.core.types.view_requests import SearchRequest
         ('files = ["src/acme/client.py"]\nworst_rank = 1', [("failed", "rank 3")]),
         (
             'files = ["src/acme/none.py"]',
-            [("failed", "not found: not indexed: no such file. Did you mean src/acme/handlers/opened.py?")],
+            [("failed", "not indexed: no such file. Did you mean src/acme/handlers/opened.py?")],
         ),
         ('symbols = ["RetryPolicy.backoff"]', [("passed", "rank 1")]),
         ('symbols = ["backoff"]', [("passed", "rank 1")]),

@@ -63,7 +63,7 @@ def _why_missing(answers: AskedAnswers, request: SearchRequest, path: str) -> st
         return shorten(error.problem, _LONGEST_VERDICT)
     if explained.rank:
         return f"not shown, rank {explained.rank}"
-    return f"not found: {shorten(explained.verdict, _LONGEST_VERDICT)}"
+    return shorten(explained.verdict, _LONGEST_VERDICT)
 
 
 def _is_in_file(path: str, hit: Hit) -> bool:

@@ -19,9 +19,9 @@ def archive_revision(root: Path, revision: str, folder: Path) -> Path:
     """Unpack the files of a revision of the workspace's repository into a folder, and return the workspace in it."""
     process = GitProcess(find_git(root))
     try:
-        commit = _commit_of(process, root, revision)
         repository = ShadowRepository(root, process)
         try:
+            commit = _commit_of(process, root, revision)
             packed = folder / "revision.tar"
             # Attributes in the repository must not leave out files or change their text.
             repository.ignore_attributes()
