@@ -83,7 +83,7 @@ def test_json_and_junit(keyhole: Keyhole, workspace: Path, tmp_path: Path) -> No
     }
     suite = ET.parse(tmp_path / "report.xml").getroot()[0]
     assert suite.attrib == {"name": "keyhole check", "tests": "2", "failures": "1", "errors": "0", "skipped": "0"}
-    assert suite[0].attrib["file"], suite[0].attrib["line"] == ("keyhole.checks.toml", "1")
+    assert (suite[0].attrib["file"], suite[0].attrib["line"]) == ("keyhole.checks.toml", "1")
     assert suite[1].attrib["name"] == r"<small> & \x1b[31m → src/retry.py"
     assert suite[1][0].tag == "failure"
     assert suite[1][0].attrib["message"].startswith("expected at most 1 tokens; found ")

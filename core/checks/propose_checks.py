@@ -7,11 +7,16 @@ whose file is found now.
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice, zip_longest
 from pathlib import PurePosixPath
 
+from pydantic import ValidationError
+
 from keyhole.core.checks.check_snapshots import write_inside
+from keyhole.core.checks.check_tables import QueryTable
 from keyhole.core.checks.checks_file import CHECKS_FILE, parse_checks
+from keyhole.core.checks.query_checks import request_of
 from keyhole.core.checks.traffic_queries import AnsweredQuery, answered_queries
 from keyhole.core.checks.written_checks import HEADING, query_values, table_text
 from keyhole.core.errors import ConfigError, KeyholeError
@@ -24,8 +29,8 @@ from keyhole.core.types.view_requests import SearchRequest
 from keyhole.core.view.text import count_of
 
 _MOST_OF_TRAFFIC, _MOST_HEADINGS, _MOST_SYMBOLS = 20, 12, 15
-# Ranks that a proposal may ask for: the first that holds now, so that a small change does not fail at once.
-_RANKS = (3, 5, 10)
+# What is found only further down is not worth a check.
+_WORST_RANK = 10
 _SECTION = "section"
 _PUBLIC_KINDS = frozenset(["class", "function", "interface", "struct", "trait", "enum", "type"])
 # Shorter names are in too many places.
@@ -71,12 +76,12 @@ def _of_headings(service: Service, known: set[str]) -> Iterator[str]:
     # The first one is the title.
     for heading in sorted(headings, key=lambda place: (place.path, place.line))[1:]:
         if found := _best_file(service, heading.name):
-            yield from _proposed(service, AnsweredQuery(heading.name, (found,), {}), known)
+            yield from _proposed(service, AnsweredQuery(heading.name, (found,), {}, 0), known)
 
 
 def _of_symbols(service: Service, known: set[str]) -> Iterator[str]:
     for place in _public_symbols(service):
-        yield from _proposed(service, AnsweredQuery(place.name, (place.path,), {}), known)
+        yield from _proposed(service, AnsweredQuery(place.name, (place.path,), {}, 0), known)
 
 
 def _public_symbols(service: Service) -> list[SymbolPlace]:
@@ -116,16 +121,17 @@ def _proposed(service: Service, asked: AnsweredQuery, known: set[str]) -> Iterat
     """Yield a check if all its files are found now, and no other proposal asks the same."""
     if asked.query in known:
         return
+    values = query_values(asked)
     try:
-        hits = service.search_page(SearchRequest(asked.query))[0].hits
-    except KeyholeError:
+        request = request_of(QueryTable.model_validate(values))
+        paths = [hit.path for hit in service.search_page(request)[0].hits]
+    except (KeyholeError, ValidationError):
+        # Filters may name what is gone by now.
         return
-    ranks = {hit.path: rank for rank, hit in reversed(list(enumerate(hits, 1)))}
-    worst = max((ranks.get(path, len(hits) + _RANKS[-1]) for path in asked.files), default=0)
-    rank = next((rank for rank in _RANKS if worst <= rank), None)
-    if rank:
-        known.add(asked.query)
-        yield table_text("query", query_values(asked, rank))
+    if not all(path in paths[:_WORST_RANK] for path in asked.files):
+        return
+    known.add(asked.query)
+    yield table_text("query", query_values(replace(asked, rank=max(paths.index(path) + 1 for path in asked.files))))
 
 
 def _limits(service: Service) -> str:

@@ -14,11 +14,12 @@ _FILTERS = ("mode", "path", "language", "kind", "role", "include_tests")
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuery:
-    """A search, the filters that it used, and the files that were read after it."""
+    """A search, the filters that it used, the files that were read after it, and the worst rank of these."""
 
     query: str
     files: tuple[str, ...]
     filters: Mapping[str, object]
+    rank: int
 
 
 def answered_queries(calls: Iterable[Call]) -> list[AnsweredQuery]:
@@ -39,13 +40,14 @@ def query_of(told: Conversation, call_id: int) -> AnsweredQuery | None:
     if search is None:
         return None
     given = search.call.parameters
-    shown = {part.path for part in search.call.shown_lines}
+    shown = list(dict.fromkeys(part.path for part in search.call.shown_lines))
     reads = [step for step in told.steps if step.call.tool == _READ and _search_before(steps, step) is search]
     files = dict.fromkeys(part.path for step in reads for part in step.call.shown_lines if part.path in shown)
     query = given.get("query")
     if not isinstance(query, str) or "\n" in query or not files:
         return None
-    return AnsweredQuery(query, tuple(files), {name: given[name] for name in _FILTERS if given.get(name)})
+    filters = {name: given[name] for name in _FILTERS if name in given}
+    return AnsweredQuery(query, tuple(files), filters, max(shown.index(path) + 1 for path in files))
 
 
 def _search_before(steps: Mapping[int, Step], step: Step | None) -> Step | None:

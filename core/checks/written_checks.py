@@ -8,6 +8,7 @@ from keyhole.core.checks.check_snapshots import read_snapshot, write_inside
 from keyhole.core.checks.checks_file import CHECKS_FILE, parse_checks
 from keyhole.core.checks.traffic_queries import AnsweredQuery
 
+_RANKS = (3, 5, 10, 50)
 HEADING = (
     "# What agents must be able to see of this workspace: `keyhole check` tells whether they do.\n"
     "# docs: keyhole check --help, and docs/check.md of Keyhole.\n"
@@ -20,9 +21,10 @@ def table_text(kind: str, values: Mapping[str, object]) -> str:
     return f"[[{kind}]]\n{''.join(lines)}"
 
 
-def query_values(query: AnsweredQuery, worst_rank: int) -> dict[str, object]:
-    """Return the keys of the check for a search that ended in a read."""
-    return {"query": query.query, "files": list(query.files), "worst_rank": worst_rank, **query.filters}
+def query_values(asked: AnsweredQuery) -> dict[str, object]:
+    """Return the keys of the check for a search: a rank a little worse than now, so that small changes do not fail."""
+    worst_rank = next((rank for rank in _RANKS if asked.rank <= rank), _RANKS[-1])
+    return {"query": asked.query, "files": list(asked.files), "worst_rank": worst_rank, **asked.filters}
 
 
 def add_check(root: Path, kind: str, values: Mapping[str, object]) -> bool:
