@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import quoteattr
 
 from keyhole.core.checks.check_result import CheckResult, CheckStatus
-from keyhole.core.untrusted_text import visible
+from keyhole.core.untrusted_text import middle_cut, visible
 from keyhole.core.view.text import count_of, one_line, shorten
 
 _SIGNS = {CheckStatus.PASSED: "✓", CheckStatus.FAILED: "✗", CheckStatus.SKIPPED: "○"}
@@ -28,7 +28,7 @@ def report_text(results: Sequence[CheckResult]) -> str:
         (
             _SIGNS[result.status],
             result.kind,
-            _cell(result.name, _WHAT),
+            middle_cut(_line(result.name), _WHAT),
             _cell(result.finding.expected, _EXPECTED),
             _cell(result.finding.found, _FOUND),
             f"{result.finding.tokens:,}" if result.finding.tokens else "",

@@ -18,7 +18,7 @@ class CheckStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckFinding:
     """What a check expected and found; `tokens` is what the answers cost that it looked at.
 
     `figure` is what revisions are compared by, if the check measures something, such as a rank or tokens; lower is
@@ -32,9 +32,9 @@ class Finding:
     figure: int | None = None
 
 
-def finding(is_good: bool, expected: str, found: str, tokens: int = 0, figure: int | None = None) -> Finding:
+def finding(is_good: bool, expected: str, found: str, tokens: int = 0, figure: int | None = None) -> CheckFinding:
     """Return a finding that passed or failed."""
-    return Finding(CheckStatus.PASSED if is_good else CheckStatus.FAILED, expected, found, tokens, figure)
+    return CheckFinding(CheckStatus.PASSED if is_good else CheckStatus.FAILED, expected, found, tokens, figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class PlannedCheck:
     kind: str
     name: str
     place: str
-    run: Callable[[], Finding]
+    run: Callable[[], CheckFinding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class CheckResult:
     kind: str
     name: str
     place: str
-    finding: Finding
+    finding: CheckFinding
 
     @property
     def status(self) -> CheckStatus:

@@ -71,10 +71,7 @@ def parse_checks(content: bytes, path: str) -> ChecksFile:
     lines = _TableLines(text)
     checks: list[WrittenCheck] = []
     for kind, listed in tables.items():
-        if kind not in TABLES:
-            known = [f"[[{name}]]" for name in TABLES]
-            suggestion = suggest_name(f"[[{kind}]]", known)
-            raise ConfigError(f"{lines.place(path, kind, 0)}: unknown kind of check {kind}", suggestion=suggestion)
+        _check_kind(kind, lines.place(path, kind, 0))
         if not isinstance(listed, list) or not all(isinstance(table, dict) for table in listed):
             raise ConfigError(f"{lines.place(path, kind, 0)}: {kind} must be a table with double brackets, [[{kind}]]")
         checks += [
@@ -88,6 +85,7 @@ def check_table(
     kind: str, table: Mapping[str, object], path: str, lines: "_TableLines | None" = None, number: int = 0
 ) -> CheckTable:
     """Return one table of a kind, or raise ConfigError for what is wrong with it."""
+    _check_kind(kind, path)
     try:
         return TABLES[kind].model_validate(table)
     except ValidationError as error:
@@ -97,6 +95,12 @@ def check_table(
         key = str(problem["loc"][0]) if problem["loc"] else ""
         place = (lines or _TableLines("")).place(path, kind, number, key)
         raise _invalid(problem, kind, place) from None
+
+
+def _check_kind(kind: str, place: str) -> None:
+    if kind not in TABLES:
+        suggestion = suggest_name(f"[[{kind}]]", [f"[[{name}]]" for name in TABLES])
+        raise ConfigError(f"{place}: unknown kind of check {kind}", suggestion=suggestion)
 
 
 def _names_in(folder: Path) -> list[str]:

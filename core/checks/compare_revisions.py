@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from keyhole.core.checks.check_report import result_facts
 from keyhole.core.checks.check_result import CheckResult, CheckStatus
-from keyhole.core.untrusted_text import visible
+from keyhole.core.untrusted_text import middle_cut, visible
 from keyhole.core.view.text import count_of, one_line, shorten
 
 _WHAT, _FOUND = 56, 40
@@ -74,7 +74,7 @@ def comparison_text(compared: Sequence[ComparedCheck], revision: str) -> str:
         (
             f"{signs[pair.change]} {pair.change}",
             pair.any.kind,
-            shorten(visible(one_line(pair.any.name)), _WHAT),
+            middle_cut(visible(one_line(pair.any.name)), _WHAT),
             _found(pair.before),
             _found(pair.now),
         )

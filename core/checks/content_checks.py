@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from keyhole.core.checks.asked_answers import AskedAnswers, tokens_of
-from keyhole.core.checks.check_result import Finding, finding
+from keyhole.core.checks.check_result import CheckFinding, finding
 from keyhole.core.checks.check_tables import ForbiddenTable, LinksTable, MapTable
 from keyhole.core.files.globs import glob_test
 from keyhole.core.links.requests import BrokenLinksRequest
@@ -20,7 +20,7 @@ _SERVED_SKIPS = (SkipReason.TOO_LARGE, SkipReason.PICTURE)
 _MOST_NAMED = 3
 
 
-def map_rows(table: MapTable, answers: AskedAnswers) -> Iterator[tuple[str, Callable[[], Finding]]]:
+def map_rows(table: MapTable, answers: AskedAnswers) -> Iterator[tuple[str, Callable[[], CheckFinding]]]:
     """Yield a row for each file; a glob stands for the indexed files that it matches."""
     for given in table.files:
         paths = _matching(given, answers)
@@ -37,7 +37,7 @@ def _matching(given: str, answers: AskedAnswers) -> list[str]:
     return sorted(file.path for file in answers.service.inventory().files if matches(file.path))
 
 
-def _map_finding(table: MapTable, path: str, answers: AskedAnswers) -> Finding:
+def _map_finding(table: MapTable, path: str, answers: AskedAnswers) -> CheckFinding:
     text = answers.map(MapRequest(path))
     tokens = tokens_of(text)
     expected = [f"at most {table.max_tokens:,} tokens"] if table.max_tokens else []
@@ -53,7 +53,7 @@ def missing_text(expected: list[str], text: str) -> str:
     return f"does not show {', '.join(lacking)}" if lacking else ""
 
 
-def links_finding(table: LinksTable, answers: AskedAnswers) -> Finding:
+def links_finding(table: LinksTable, answers: AskedAnswers) -> CheckFinding:
     """Count broken links as find_broken_links does."""
     view = answers.service.relation_view(BrokenLinksRequest(path=table.path))
     answers.keep("broken links", view.text)
@@ -62,7 +62,7 @@ def links_finding(table: LinksTable, answers: AskedAnswers) -> Finding:
     return finding(broken <= table.max_broken, expected, f"{broken:,} broken", tokens_of(view.text), broken)
 
 
-def forbidden_finding(table: ForbiddenTable, answers: AskedAnswers) -> Finding:
+def forbidden_finding(table: ForbiddenTable, answers: AskedAnswers) -> CheckFinding:
     """Look for a text in all that agents can get: indexed files, other files that are served, paths, and all answers.
 
     It runs after all other checks, so that it sees their answers.

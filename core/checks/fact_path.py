@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keyhole.core.checks.asked_answers import AskedAnswers, shown_hits, tokens_of
-from keyhole.core.checks.check_result import Finding, finding
+from keyhole.core.checks.check_result import CheckFinding, finding
 from keyhole.core.checks.check_tables import FactTable
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
@@ -32,7 +32,7 @@ class FactPath:
         return f"{' → '.join(self.calls)}: {self.tokens:,} tokens"
 
 
-def fact_finding(table: FactTable, answers: AskedAnswers) -> Finding:
+def fact_finding(table: FactTable, answers: AskedAnswers) -> CheckFinding:
     """Check that a fact can be reached within its limits."""
     expected = f"{count_of(table.max_calls, 'call')}, {table.max_tokens:,} tokens"
     paths = list(fact_paths(table, answers))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from keyhole.core.checks.asked_answers import AskedAnswers, shown_hits, tokens_of
-from keyhole.core.checks.check_result import Finding, finding
+from keyhole.core.checks.check_result import CheckFinding, finding
 from keyhole.core.checks.check_tables import QueryTable, split_lines
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types.search_results import Hit
@@ -17,7 +17,7 @@ _LONGEST_VERDICT = 100
 Matches = Callable[[Hit], bool]
 
 
-def query_rows(table: QueryTable, answers: AskedAnswers) -> Iterator[tuple[str, Callable[[], Finding]]]:
+def query_rows(table: QueryTable, answers: AskedAnswers) -> Iterator[tuple[str, Callable[[], CheckFinding]]]:
     """Yield a row for each file, symbol or range of lines that a search must show."""
     for path in table.files:
         yield path, partial(_rank_finding, table, answers, partial(_is_in_file, path), path)
@@ -42,7 +42,7 @@ def request_of(table: QueryTable) -> SearchRequest:
     )
 
 
-def _rank_finding(table: QueryTable, answers: AskedAnswers, matches: Matches, path: str = "") -> Finding:
+def _rank_finding(table: QueryTable, answers: AskedAnswers, matches: Matches, path: str = "") -> CheckFinding:
     request = request_of(table)
     found, view = answers.search(request)
     expected = f"rank {table.worst_rank} or better"

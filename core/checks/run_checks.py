@@ -7,9 +7,9 @@ from functools import partial
 from keyhole.core.checks import check_tables as tables
 from keyhole.core.checks.asked_answers import AskedAnswers
 from keyhole.core.checks.check_result import (
+    CheckFinding,
     CheckResult,
     CheckStatus,
-    Finding,
     PlannedCheck,
     ToolSource,
     finding,
@@ -22,7 +22,7 @@ from keyhole.core.checks.tool_checks import ServerRun, answer_rows, tool_list_ro
 from keyhole.core.errors import KeyholeError
 from keyhole.core.service import Service
 
-Rows = Iterator[tuple[str, Callable[[], Finding]]]
+Rows = Iterator[tuple[str, Callable[[], CheckFinding]]]
 OnProgress = Callable[[int, int, str], None]
 
 
@@ -56,7 +56,7 @@ def run_checks(
     return [results[number] for number in range(len(planned))]
 
 
-def _found(row: PlannedCheck) -> Finding:
+def _found(row: PlannedCheck) -> CheckFinding:
     """Run a row; a problem of one check is its result, and the others continue."""
     try:
         return row.run()
@@ -97,4 +97,4 @@ def _server_rows(run: CheckRun, file: ChecksFile, table: tables.ServerTable, ans
     reason = run.skip_reason(file)
     server = ServerRun(table, run.source, answers, run.service.root, run.updates)
     for part, row in server.rows():
-        yield part, partial(Finding, CheckStatus.SKIPPED, "", reason) if reason else row
+        yield part, partial(CheckFinding, CheckStatus.SKIPPED, "", reason) if reason else row

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from keyhole.core.checks.asked_answers import AskedAnswers, tokens_of
 from keyhole.core.checks.check_result import (
+    CheckFinding,
     CheckStatus,
-    Finding,
     ListedTool,
     ServerAnswer,
     ServerReport,
@@ -22,7 +22,7 @@ from keyhole.core.clients import deliver, profile_named, truncate_description
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.text import shorten
 
-Rows = Iterator[tuple[str, Callable[[], Finding]]]
+Rows = Iterator[tuple[str, Callable[[], CheckFinding]]]
 _LONGEST_ANSWER = 120
 # A client that isn't told a larger limit by the tool uses its own.
 _NOTHING_DECLARED = 0
@@ -35,7 +35,7 @@ def tool_list_rows(table: ToolListTable, source: ToolSource) -> Rows:
         yield f"as {client}", partial(_own_list_finding, table, source, client)
 
 
-def _own_list_finding(table: ToolListTable, source: ToolSource, client: str) -> Finding:
+def _own_list_finding(table: ToolListTable, source: ToolSource, client: str) -> CheckFinding:
     profile = profile_named(client) if client else None
     tokens = source.own_cost(table.tools, profile)
     expected = f"at most {table.max_tokens:,} tokens"
@@ -57,7 +57,7 @@ def answer_rows(table: AnswerTable, answers: AskedAnswers, source: ToolSource) -
         yield f"as {client}", partial(_answer_finding, table, answers, source, client)
 
 
-def _answer_finding(table: AnswerTable, answers: AskedAnswers, source: ToolSource, client: str) -> Finding:
+def _answer_finding(table: AnswerTable, answers: AskedAnswers, source: ToolSource, client: str) -> CheckFinding:
     profile = profile_named(client)
     sent_name = profile.names[0] if profile.names else profile.id
     answer = source.own_answer(sent_name, table.tool, table.arguments)
@@ -95,7 +95,7 @@ class ServerRun:
         for number, call in enumerate(self.table.call):
             yield call.title, partial(self._call_finding, number, call)
 
-    def _list_finding(self) -> Finding:
+    def _list_finding(self) -> CheckFinding:
         limit = self.table.max_tokens
         expected = f"at most {limit:,} tokens" if limit else "answers"
         if self.report.problem:
@@ -103,7 +103,7 @@ class ServerRun:
         tokens = estimate_tokens(f"[{','.join(tool.sent for tool in self.report.tools)}]")
         return finding(limit is None or tokens <= limit, expected, f"{tokens:,} tokens", tokens, tokens)
 
-    def _description_finding(self) -> Finding:
+    def _description_finding(self) -> CheckFinding:
         limit = self.table.max_description or 0
         expected = f"at most {limit:,} characters each"
         if self.report.problem:
@@ -112,11 +112,11 @@ class ServerRun:
         length = len(longest.description)
         return finding(length <= limit, expected, f"{longest.name}: {length:,} characters", figure=length)
 
-    def _cut_finding(self, client: str) -> Finding:
+    def _cut_finding(self, client: str) -> CheckFinding:
         cut = self.report.problem or _cut_descriptions(self.report.tools, client)
         return finding(not cut, "not truncated", cut or "not truncated")
 
-    def _call_finding(self, number: int, call: CallTable) -> Finding:
+    def _call_finding(self, number: int, call: CallTable) -> CheckFinding:
         if self.report.problem:
             return finding(False, "an answer", self.report.problem)
         answer = self.report.answers[number]
@@ -142,7 +142,7 @@ class ServerRun:
 
 def _judged(
     answer: ServerAnswer, table: AnswerTable | CallTable, client: str, others: Sequence[tuple[str, str]]
-) -> Finding:
+) -> CheckFinding:
     """Compare an answer with the limits of a check, as a client would deliver it."""
     profile = profile_named(client) if client else None
     tokens = estimate_tokens(answer.text, profile.tokenizer) if profile else tokens_of(answer.text)

@@ -24,6 +24,15 @@ def is_trusted(root: Path, file: ChecksFile) -> bool:
     return _read().get(str(root / file.path)) == file.digest
 
 
+def why_not_run(root: Path, file: ChecksFile, *, is_allowed: bool) -> str:
+    """Return why the commands of a file are not run; empty if they may be."""
+    if is_allowed or is_trusted(root, file):
+        return ""
+    return (
+        f"its command is not run: {file.path} comes with the workspace; read it, then use --trust or --allow-commands"
+    )
+
+
 def trust(root: Path, files: list[ChecksFile]) -> None:
     """Remember the hashes of files."""
     known = _read() | {str(root / file.path): file.digest for file in files}

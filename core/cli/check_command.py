@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from keyhole.core.checks.run_checks import OnProgress
     from keyhole.core.service import Service
 
-_NOT_ALLOWED = "its command is not run: {file} comes with the workspace; read it, then use --trust or --allow-commands"
 _NOT_ALLOWED_THERE = "its command is not run in another revision; --allow-commands runs it there too"
 
 
@@ -65,17 +65,15 @@ def _run(  # one for each option
 ) -> None:
     from keyhole.core.checks.check_report import exit_code, junit_text, report_facts, report_text
     from keyhole.core.checks.checks_file import read_checks
-    from keyhole.core.checks.trusted_files import is_trusted, trust
+    from keyhole.core.checks.trusted_files import trust, why_not_run
 
     files = read_checks(service.root)
     if trusts:
         trust(service.root, [file for file in files if file.has_commands])
 
-    def skip_reason(file: "ChecksFile") -> str:
-        return "" if allow_commands or is_trusted(service.root, file) else _NOT_ALLOWED.format(file=file.path)
-
     refresh_index(service)
-    now = _results(service, files, skip_reason, only=only, updates=update)
+    here = partial(why_not_run, service.root, is_allowed=allow_commands)
+    now = _results(service, files, here, only=only, updates=update)
     if not now:
         raise click.UsageError(f"no check has a name with {only!r}" if only else "the checks files have no checks")
     if compare:
