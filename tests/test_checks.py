@@ -95,7 +95,7 @@ def test_facts_out_of_reach(acme: Service, fact: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("max_tokens = 500", [("passed", "199 tokens")]),
+        ("max_tokens = 500\ncomplete = true", [("passed", "199 tokens")]),
         ("max_tokens = 100", [("failed", "199 tokens")]),
         ('shows = ["Return the delay before", "allows"]', [("passed", "199 tokens")]),
         ('shows = ["Return the delay after"]', [("failed", "does not show 'Return the delay after'")]),
@@ -103,6 +103,16 @@ def test_facts_out_of_reach(acme: Service, fact: str, problem: str) -> None:
 )
 def test_maps(acme: Service, text: str, expected: list[tuple[str, str]]) -> None:
     assert found(checked(acme, f'[[map]]\nfiles = ["src/acme/retry.py"]\n{text}\n')) == expected
+
+
+def test_a_map_that_leaves_out_symbols(tmp_path: Path) -> None:
+    (tmp_path / "proj").mkdir()
+    (tmp_path / "proj/routes.py").write_text("".join(f"def route_{number}(): ...\n" for number in range(5_000)))
+    service = Service(tmp_path / "proj", load_settings(tmp_path, {"cache_dir": tmp_path / "cache"}))
+    service.index()
+    (result,) = checked(service, '[[map]]\nfiles = ["routes.py"]\ncomplete = true\n')
+    assert result.status == "failed"
+    assert "5,000 symbols" in result.finding.found
 
 
 def test_maps_of_a_glob(acme: Service) -> None:

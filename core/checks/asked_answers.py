@@ -6,6 +6,7 @@ from keyhole.core.types.search_results import Hit, SearchResult
 from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.lists.listing import ListView
+from keyhole.core.view.writing import View
 
 
 class AskedAnswers:
@@ -24,9 +25,11 @@ class AskedAnswers:
             self.keep(f"search {request.query}", self._searches[request][1].text)
         return self._searches[request]
 
-    def map(self, request: MapRequest) -> str:
+    def map(self, request: MapRequest) -> View:
         """Return the map of a file."""
-        return self.keep(f"map of {request.path}", self.service.map_view(request).text)
+        view = self.service.map_view(request)
+        self.keep(f"map of {request.path}", view.text)
+        return view
 
     def read(self, request: ReadRequest) -> str:
         """Return lines of a file."""

@@ -37,6 +37,13 @@ def finding(is_good: bool, expected: str, found: str, tokens: int = 0, figure: i
     return CheckFinding(CheckStatus.PASSED if is_good else CheckStatus.FAILED, expected, found, tokens, figure)
 
 
+def facts_finding(facts: Sequence[tuple[str, str]], tokens: int) -> CheckFinding:
+    """Return a finding about an answer: each fact says what is expected, and what is wrong about it, if anything."""
+    problems = "; ".join(problem for _, problem in facts if problem)
+    expected = ", ".join(fact for fact, _ in facts) or "an answer"
+    return finding(not problems, expected, problems or f"{tokens:,} tokens", tokens, tokens)
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedCheck:
     """One row of the report, before it is run: `name` says what is checked."""

@@ -125,16 +125,17 @@ class FactTable(CheckTable):
 
 
 class MapTable(CheckTable):
-    """Maps of files: a ceiling for their tokens, and texts that they must show."""
+    """Maps of files: a ceiling for their tokens, whether they must be complete, and texts that they must show."""
 
     files: list[Line] = Field(min_length=1)
     max_tokens: Tokens | None = None
+    complete: bool = False
     shows: list[Line] = []
 
     @model_validator(mode="after")
     def _expects_something(self) -> "MapTable":
-        if not (self.max_tokens or self.shows):
-            raise ValueError("must expect something: add max_tokens or shows")
+        if not (self.max_tokens or self.complete or self.shows):
+            raise ValueError("must expect something: add max_tokens, complete or shows")
         return self
 
 

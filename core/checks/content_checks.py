@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from keyhole.core.checks.asked_answers import AskedAnswers, tokens_of
-from keyhole.core.checks.check_result import CheckFinding, finding
+from keyhole.core.checks.check_result import CheckFinding, facts_finding, finding
 from keyhole.core.checks.check_tables import ForbiddenTable, LinksTable, MapTable
 from keyhole.core.files.globs import glob_test
 from keyhole.core.links.requests import BrokenLinksRequest
 from keyhole.core.types.choices import Mode, Output
+from keyhole.core.types.completeness import Completeness
 from keyhole.core.types.source_files import SkipReason
 from keyhole.core.types.view_requests import MapRequest, SearchRequest
 from keyhole.core.view.text import name_text
@@ -38,13 +39,17 @@ def _matching(given: str, answers: AskedAnswers) -> list[str]:
 
 
 def _map_finding(table: MapTable, path: str, answers: AskedAnswers) -> CheckFinding:
-    text = answers.map(MapRequest(path))
-    tokens = tokens_of(text)
-    expected = [f"at most {table.max_tokens:,} tokens"] if table.max_tokens else []
-    expected += [f"shows {shown!r}" for shown in table.shows]
-    missing = missing_text(table.shows, text)
-    is_small = table.max_tokens is None or tokens <= table.max_tokens
-    return finding(is_small and not missing, ", ".join(expected), missing or f"{tokens:,} tokens", tokens, tokens)
+    view = answers.map(MapRequest(path))
+    tokens = tokens_of(view.text)
+    facts = []
+    if table.max_tokens:
+        facts.append((f"at most {table.max_tokens:,} tokens", f"{tokens:,} tokens" * (tokens > table.max_tokens)))
+    if table.complete:
+        is_complete = view.completeness == Completeness.COMPLETE
+        facts.append(("complete", "" if is_complete else view.banner))
+    if table.shows:
+        facts.append((f"shows {', '.join(map(repr, table.shows))}", missing_text(table.shows, view.text)))
+    return facts_finding(facts, tokens)
 
 
 def missing_text(expected: list[str], text: str) -> str:

@@ -74,7 +74,7 @@ def _steps_in_file(path: str, line: int, starts: list[int], fact: str, answers: 
         if fact in text:
             yield FactPath((_read_text(request),), tokens_of(text))
     try:
-        mapped = answers.map(MapRequest(path))
+        mapped = answers.map(MapRequest(path)).text
     except KeyholeError:
         return
     cost = tokens_of(mapped)

@@ -13,6 +13,7 @@ from keyhole.core.checks.check_result import (
     ServerAnswer,
     ServerReport,
     ToolSource,
+    facts_finding,
     finding,
 )
 from keyhole.core.checks.check_snapshots import first_difference, read_snapshot, snapshot_path, write_inside
@@ -157,9 +158,7 @@ def _judged(
         facts.append((f"at most {table.max_tokens:,} tokens", over))
     if table.shows:
         facts.append((f"shows {', '.join(map(repr, table.shows))}", missing_text(table.shows, answer.text)))
-    problems = [problem for _, problem in facts if problem]
-    expected = ", ".join(fact for fact, _ in facts) or "an answer"
-    return finding(not problems, expected, "; ".join(problems) or f"{tokens:,} tokens", tokens, tokens)
+    return facts_finding(facts, tokens)
 
 
 def profile_limit(client: str) -> int:
