@@ -24,7 +24,7 @@ from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.local import LocalTools
 
 if TYPE_CHECKING:
-    from mcp.types import CallToolResult
+    from fastmcp import Client
 
 _LONGEST_PROBLEM = 200
 _LARGEST_LOG = 2_000
@@ -104,12 +104,16 @@ async def _talk(
             ListedTool(tool.name, tool.description or "", tool.model_dump_json(by_alias=True, exclude_none=True))
             for tool in tools[:_MOST_TOOLS]
         ]
-        answers = [_answer(await client.call_tool_mcp(tool, dict(given))) for tool, given in calls]
+        answers = [await _answer(client, tool, given) for tool, given in calls]
     return ServerReport(tuple(listed), tuple(answers))
 
 
-def _answer(result: "CallToolResult") -> ServerAnswer:
-    """Return the text of an answer; what is not text counts as what its client would show of it: nothing."""
+async def _answer(client: "Client[Any]", tool: str, arguments: Mapping[str, object]) -> ServerAnswer:
+    """Return the text of an answer, or the error; what is not text counts as nothing, as models don't read it."""
+    try:
+        result = await client.call_tool_mcp(tool, dict(arguments))
+    except Exception as error:  # noqa: BLE001  # a call that fails must not stop the others
+        return ServerAnswer(_reason(error), is_error=True)
     return ServerAnswer("".join(getattr(block, "text", "") for block in result.content), bool(result.is_error))
 
 

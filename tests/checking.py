@@ -26,6 +26,8 @@ for line in sys.stdin:
     elif method == "tools/call" and asked["params"]["name"] == "greet":
         text = ANSWER + asked["params"].get("arguments", {}).get("name", "")
         reply["result"] = {"content": [{"type": "text", "text": text}], "isError": False}
+    elif method == "tools/call" and asked["params"]["name"] == "broken":
+        reply["error"] = {"code": -32603, "message": "cannot do that"}
     elif method == "tools/call":
         reply["result"] = {"content": [{"type": "text", "text": "no such tool"}], "isError": True}
     else:

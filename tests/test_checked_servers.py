@@ -41,6 +41,9 @@ shows = ["Hello, Ada"]
 tool = "missing"
 
 [[mcp.call]]
+tool = "broken"
+
+[[mcp.call]]
 tool = "greet"
 max_tokens = 1
 shows = ["Goodbye"]
@@ -57,6 +60,7 @@ shows = ["Goodbye"]
         ("passed", "not truncated"),
         ("passed", "4 tokens"),
         ("failed", "error: no such tool"),
+        ("failed", "error: MCPError: cannot do that"),
         ("failed", "3 tokens; does not show 'Goodbye'"),
     ]
 

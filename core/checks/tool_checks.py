@@ -152,7 +152,8 @@ def _judged(
     facts = list(others)
     if profile:
         declared = {} if isinstance(table, AnswerTable) else {"declared_chars": profile_limit(client)}
-        facts.append(("delivered whole", deliver(answer.text, profile, **declared).note))
+        delivery = deliver(answer.text, profile, **declared)
+        facts.append(("delivered whole", delivery.note if delivery.overflow else ""))
     if table.max_tokens:
         over = "" if tokens <= table.max_tokens else f"{tokens:,} tokens"
         facts.append((f"at most {table.max_tokens:,} tokens", over))
