@@ -100,7 +100,7 @@ def test_json_and_junit(keyhole: Keyhole, workspace: Path, tmp_path: Path) -> No
         (None, [], "there is no keyhole.checks.toml"),
         ("[[query]\n", [], "keyhole.checks.toml is not valid TOML: "),
         ("", [], "the checks files have no checks"),
-        (PASSES, ["--only", "nothing"], "no check has a name with 'nothing'"),
+        (PASSES, ["--only", "nothing"], "no check has a kind or name with 'nothing'"),
         (PASSES, ["--compare", "HEAD"], "not a git repository"),
         (PASSES, ["--junit", "no/such/folder.xml"], "no/such/folder.xml"),
         (PASSES, ["--init"], "keyhole.checks.toml already exists; it was not changed"),

@@ -9,7 +9,7 @@ from keyhole.core.untrusted_text import middle_cut, visible
 from keyhole.core.view.text import count_of, one_line, shorten
 
 _SIGNS = {CheckStatus.PASSED: "✓", CheckStatus.FAILED: "✗", CheckStatus.SKIPPED: "○"}
-_WHAT, _EXPECTED, _FOUND = 56, 30, 60
+_WHAT, _EXPECTED, _FOUND = 50, 26, 44
 EXIT_PASSED, EXIT_FAILED, EXIT_SKIPPED = 0, 1, 2
 
 

@@ -37,7 +37,7 @@ class CheckRun:
     source: ToolSource
     skip_reason: Callable[[ChecksFile], str]
     updates: bool = False
-    # Only rows whose name contains this.
+    # Only rows whose kind and name contain this.
     only: str = ""
 
 
@@ -46,7 +46,7 @@ def run_checks(
 ) -> list[CheckResult]:
     """Run all checks and return a result for each row, in the order of the files."""
     answers = AskedAnswers(run.service)
-    planned = [row for file in files for row in _planned(run, file, answers) if run.only in row.name]
+    planned = [row for file in files for row in _planned(run, file, answers) if run.only in f"{row.kind} {row.name}"]
     results: dict[int, CheckResult] = {}
     # What is forbidden is looked for in the answers of all other checks, so those come first.
     for done, number in enumerate(sorted(range(len(planned)), key=lambda row: planned[row].kind == "forbidden")):

@@ -23,7 +23,7 @@ _NOT_ALLOWED_THERE = "its command is not run in another revision; --allow-comman
 
 @click.command()
 @path_argument
-@click.option("--only", default="", metavar="TEXT", help="Run only checks whose name contains TEXT.")
+@click.option("--only", default="", metavar="TEXT", help="Run only checks whose kind or name contains TEXT.")
 @click.option("--allow-commands", is_flag=True, help="Start the servers that the checks files name.")
 @click.option("--trust", is_flag=True, help="Remember these checks files as trusted: their servers may be started.")
 @click.option("--update", is_flag=True, help="Write the snapshots of answers.")
@@ -75,7 +75,9 @@ def _run(  # one for each option
     here = partial(why_not_run, service.root, is_allowed=allow_commands)
     now = _results(service, files, here, only=only, updates=update)
     if not now:
-        raise click.UsageError(f"no check has a name with {only!r}" if only else "the checks files have no checks")
+        raise click.UsageError(
+            f"no check has a kind or name with {only!r}" if only else "the checks files have no checks"
+        )
     if compare:
         there = (lambda _: "") if allow_commands else (lambda _: _NOT_ALLOWED_THERE)
         _print_comparison(service, files, now, compare, there, only=only, as_json=as_json)

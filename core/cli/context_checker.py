@@ -42,7 +42,7 @@ class ContextChecker:
         skip_reason = partial(why_not_run, service.root, is_allowed=allow_commands)
         results = run_checks(CheckRun(service, CheckedTools(service), skip_reason, only=only), files)
         if not results:
-            pytest.fail(f"no check has a name with {only!r}", pytrace=False)
+            pytest.fail(f"no check has a kind or name with {only!r}", pytrace=False)
         bad = [result for result in results if result.status != CheckStatus.PASSED]
         if any(result.status == CheckStatus.FAILED for result in bad):
             pytest.fail(report_text(bad), pytrace=False)
