@@ -111,6 +111,10 @@ ROUTES = "".join(f"def route_{number}(request, session, url):\n    return {numbe
 TABLE = (
     "\nconst table = {\n" + "".join(f"  reply_{number}: 'payload of {number}',\n" for number in range(40_000)) + "}\n"
 )
+LOG = "".join(
+    f"    12:00:{number % 60:02} info req-{number} incoming request GET /items/{number} 200 in {number} ms\n"
+    for number in range(450)
+)
 TOOL = """
 server.registerTool("extra_%d", { title: "Extra", description: "Does something else with files in a directory.",
     inputSchema: { path: z.string() } }, async (args) => ({ content: [{ type: "text", text: args.path }] }));
@@ -162,8 +166,8 @@ REGRESSIONS = [
     ),
     Regression(
         "fastify",
-        "a page four times as long",
-        append("docs/Reference/Hooks.md", "".join(f"- Another note on hook {n} of many\n" for n in range(900))),
+        "a log pasted into a page",
+        replace("docs/Reference/Hooks.md", "## Hooks", f"## Hooks\n\n{LOG}\n"),
         'read_file(path="docs/Reference/Hooks.md")',
     ),
     Regression("fastify", "a secret in an example", append("examples/simple.js", f"// {CANARY}\n"), "/canary-"),

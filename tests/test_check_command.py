@@ -119,7 +119,7 @@ def test_a_hostile_repository_runs_nothing_until_the_user_trusts_its_file(keyhol
     """The server would write a file as soon as it is started."""
     ran = workspace.parent / "ran.txt"
     evil = f"from pathlib import Path; Path({str(ran)!r}).write_text('ran')"
-    write_checks(workspace, f"{PASSES}\n[[mcp]]\nserver = {[sys.executable, '-c', evil]}\ntimeout = 5\n")
+    write_checks(workspace, f"{PASSES}\n[[mcp]]\nserver = {[sys.executable, '-c', evil]}\n")
     # A repository can't allow itself anything.
     (workspace / "keyhole.toml").write_text("")
     (workspace / "trusted-checks.json").write_text("{}")
@@ -150,7 +150,7 @@ def test_a_hostile_repository_runs_nothing_until_the_user_trusts_its_file(keyhol
 def test_the_same_file_in_another_workspace_is_not_trusted(keyhole: Keyhole, workspace: Path) -> None:
     ran = workspace.parent / "ran.txt"
     evil = f"from pathlib import Path; Path({str(ran)!r}).write_text('ran')"
-    text = f"[[mcp]]\nserver = {[sys.executable, '-c', evil]}\ntimeout = 5\n"
+    text = f"[[mcp]]\nserver = {[sys.executable, '-c', evil]}\n"
     write_checks(workspace, text)
     keyhole("--trust", cwd=workspace)
     ran.unlink()
