@@ -116,3 +116,13 @@ def test_servers_that_do_not_answer(workspace: Service, program: list[str], prob
     (result,) = checked(workspace, f"[[mcp]]\nserver = {program}\ntimeout = 1\n")
     assert result.status == "failed"
     assert problem in result.finding.found
+
+
+def test_secrets_in_the_answers_of_servers_are_masked_in_reports(workspace: Service, tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2" * 9
+    text = f'[[mcp]]\nserver = {write_server(tmp_path)}\n[[mcp.call]]\ntool = "greet"\nsnapshot = true\n'
+    checked(workspace, text, updates=True)
+    write_server(tmp_path, answer=f"token {token}")
+    found_text = checked(workspace, text)[1].finding.found
+    assert "[secret: github-token]" in found_text
+    assert token not in found_text

@@ -45,6 +45,10 @@ def test_tables_and_their_places() -> None:
         ('[[query]]\nquery = a\n', "(at line 2, column 9); correct it"),
         ('x = "\ud800"', "not valid TOML"),
         ("a = " + "[" * 5_000, "not valid TOML"),
+        ("[[links]]\nmax_broken = " + "9" * 5_000, "checks.toml is not valid TOML: "),
+        ("[[links]]\nmax_broken = 0x" + "f" * 5_000, "max_broken = a number that is too large: must be at most"),
+        ('[[answer]]\ntool = "a"\narguments = { day = 2026-01-02 }', "arguments = {"),
+        ('[[answer]]\ntool = "a"\narguments = { share = nan }', "must contain only texts, numbers"),
         ("[[queri]]\n", "checks.toml:1: unknown kind of check queri. Did you mean [[query]]?"),
         ('[query]\nquery = "a"', "checks.toml:1: query must be a table with double brackets, [[query]]"),
         (

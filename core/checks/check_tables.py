@@ -40,10 +40,17 @@ def _line_range(text: str) -> str:
 
 def called_text(tool: str, arguments: Mapping[str, object]) -> str:
     """Return a call in one line."""
-    given = ", ".join(
-        f"{name}={json.dumps(value, ensure_ascii=False, default=str)}" for name, value in arguments.items()
-    )
+    given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
     return f"{tool}({given})"
+
+
+def _plain(arguments: dict[str, object]) -> dict[str, object]:
+    """Reject what a call can't send: dates, and numbers that JSON has no form for."""
+    try:
+        json.dumps(arguments, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError("must contain only texts, numbers, true, false, lists and tables") from None
+    return arguments
 
 
 def split_lines(text: str) -> tuple[str, int, int]:
@@ -68,6 +75,7 @@ def _choice_of(choices: type[StrEnum]) -> BeforeValidator:
 Line = Annotated[str, AfterValidator(_one_line)]
 ClientName = Annotated[str, AfterValidator(_known_client)]
 LineRange = Annotated[str, AfterValidator(_line_range)]
+Arguments = Annotated[dict[str, object], AfterValidator(_plain)]
 Tokens = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
@@ -154,7 +162,7 @@ class AnswerTable(CheckTable):
     """A call of one of Keyhole's tools, whose answer each client must deliver as it is."""
 
     tool: Line
-    arguments: dict[str, object] = {}
+    arguments: Arguments = {}
     clients: list[ClientName] = DEFAULT_CLIENTS
     max_tokens: Tokens | None = None
     shows: list[Line] = []
@@ -193,7 +201,7 @@ class CallTable(CheckTable):
     """A call of another server's tool: ceilings for its answer, texts in it, and whether it matches its snapshot."""
 
     tool: Line
-    arguments: dict[str, object] = {}
+    arguments: Arguments = {}
     clients: list[ClientName] = []
     max_tokens: Tokens | None = None
     shows: list[Line] = []

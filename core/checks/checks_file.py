@@ -17,6 +17,7 @@ from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
 from keyhole.core.suggest import suggest_name
 from keyhole.core.types.source_files import Skip
+from keyhole.core.view.text import shorten
 
 CHECKS_FILE = "keyhole.checks.toml"
 CHECKS_FOLDER = ".keyhole/checks"
@@ -65,7 +66,8 @@ def parse_checks(content: bytes, path: str) -> ChecksFile:
     try:
         text = content.decode("utf-8-sig")
         tables = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
+        # Besides what the parser reports: bytes that are not UTF-8, and numbers with thousands of digits.
         problem = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ConfigError(f"{path} is not valid TOML: {problem}; correct it and run the checks again") from None
     lines = _TableLines(text)
@@ -134,10 +136,17 @@ def _invalid(problem: ErrorDetails, kind: str, place: str) -> ConfigError:
     expected = _expected(problem)
     if not problem["loc"]:
         return ConfigError(f"{place}: {table} {expected}")
-    shown = json.dumps(problem["input"], ensure_ascii=False, default=str)
-    shown = shown if len(shown) <= _LONGEST_VALUE else f"{shown[:_LONGEST_VALUE]}…"
+    shown = shorten(_written(problem["input"]), _LONGEST_VALUE)
     keys = [part for part in (*around, last) if not part.isdigit() and part != "call"]
     return ConfigError(f"{place}: {keys[-1] if keys else last} = {shown}: {expected}")
+
+
+def _written(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:
+        # Python does not write numbers with thousands of digits.
+        return "a number that is too large"
 
 
 _EXPECTED = {

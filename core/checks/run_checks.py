@@ -1,7 +1,7 @@
 """Plans the rows of a report from checks files, and runs them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from keyhole.core.checks import check_tables as tables
@@ -20,6 +20,7 @@ from keyhole.core.checks.fact_path import fact_finding
 from keyhole.core.checks.query_checks import query_rows
 from keyhole.core.checks.tool_checks import ServerRun, answer_rows, tool_list_rows
 from keyhole.core.errors import KeyholeError
+from keyhole.core.masking import mask_text
 from keyhole.core.service import Service
 
 Rows = Iterator[tuple[str, Callable[[], CheckFinding]]]
@@ -57,11 +58,15 @@ def run_checks(
 
 
 def _found(row: PlannedCheck) -> CheckFinding:
-    """Run a row; a problem of one check is its result, and the others continue."""
+    """Run a row; a problem of one check is its result, and the others continue.
+
+    What is found may quote an answer of another server, which masks nothing, and reports end up in logs.
+    """
     try:
-        return row.run()
+        found = row.run()
     except KeyholeError as error:
-        return finding(False, "an answer", str(error))
+        found = finding(False, "an answer", str(error))
+    return replace(found, found=mask_text(found.found))
 
 
 def _planned(run: CheckRun, file: ChecksFile, answers: AskedAnswers) -> Iterator[PlannedCheck]:
