@@ -13,6 +13,7 @@ from keyhole.core.checks.asked_answers import AskedAnswers, shown_hits, tokens_o
 from keyhole.core.checks.check_result import CheckFinding, finding
 from keyhole.core.checks.check_tables import FactTable
 from keyhole.core.errors import KeyholeError
+from keyhole.core.types.choices import Mode, Output
 from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.text import count_of
 
@@ -102,9 +103,9 @@ def _smallest_range(mapped: str, line: int) -> tuple[int, int] | None:
 
 def _why_unreachable(table: FactTable, answers: AskedAnswers) -> str:
     """Return which files contain the fact, if any do: the search shows none of them."""
-    pattern = SearchRequest(f"/{re.escape(table.fact)}/")
-    found, _ = answers.search(pattern)
-    paths = list(dict.fromkeys(hit.path for hit in found.hits))
+    # A list of files: the lines of a common text would take longer than all other checks.
+    pattern = SearchRequest(f"/{re.escape(table.fact)}/", mode=Mode.REGEX, output=Output.FILES)
+    paths = [count.path for count in answers.search(pattern)[0].counts]
     if not paths:
         return "no file contains it"
     return f"not reached: the search does not show {paths[0]}" + (f" or {len(paths) - 1:,} more" if paths[1:] else "")
