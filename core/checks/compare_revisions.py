@@ -12,7 +12,7 @@ from keyhole.core.view.text import count_of, one_line, shorten
 _WHAT, _FOUND = 56, 40
 
 
-class Change(StrEnum):
+class CheckChange(StrEnum):
     """How a check differs between two revisions."""
 
     BETTER = "better"
@@ -37,22 +37,22 @@ class ComparedCheck:
         return found
 
     @property
-    def change(self) -> Change:
+    def change(self) -> CheckChange:
         """What changed: passing counts first, then the figure."""
         if self.before is None or self.now is None:
-            return Change.UNKNOWN
+            return CheckChange.UNKNOWN
         if CheckStatus.SKIPPED in (self.before.status, self.now.status):
-            return Change.UNKNOWN
+            return CheckChange.UNKNOWN
         passed = (self.before.status == CheckStatus.PASSED, self.now.status == CheckStatus.PASSED)
         if passed[0] != passed[1]:
-            return Change.BETTER if passed[1] else Change.WORSE
+            return CheckChange.BETTER if passed[1] else CheckChange.WORSE
         before, now = self.before.finding.figure, self.now.finding.figure
         if before == now:
-            return Change.SAME
+            return CheckChange.SAME
         # Without a figure, nothing was found that could be measured.
         if before is None or now is None:
-            return Change.WORSE if now is None else Change.BETTER
-        return Change.BETTER if now < before else Change.WORSE
+            return CheckChange.WORSE if now is None else CheckChange.BETTER
+        return CheckChange.BETTER if now < before else CheckChange.WORSE
 
 
 def compare_results(before: Sequence[CheckResult], now: Sequence[CheckResult]) -> list[ComparedCheck]:
@@ -69,7 +69,7 @@ def _key(result: CheckResult) -> tuple[str, str, str]:
 def comparison_text(compared: Sequence[ComparedCheck], revision: str) -> str:
     """Return the table: each check in the other revision and now."""
     rows = [("", "kind", "what", shorten(visible(revision), _FOUND), "now")]
-    signs = {Change.BETTER: "▲", Change.WORSE: "▼", Change.SAME: " ", Change.UNKNOWN: "?"}
+    signs = {CheckChange.BETTER: "▲", CheckChange.WORSE: "▼", CheckChange.SAME: " ", CheckChange.UNKNOWN: "?"}
     rows += [
         (
             f"{signs[pair.change]} {pair.change}",
@@ -87,8 +87,8 @@ def comparison_text(compared: Sequence[ComparedCheck], revision: str) -> str:
 
 def comparison_summary(compared: Sequence[ComparedCheck], revision: str) -> str:
     """Return how many checks got better and worse."""
-    counts = {change: sum(pair.change == change for pair in compared) for change in Change}
-    parts = [f"{counts[change]:,} {change}" for change in Change if counts[change]]
+    counts = {change: sum(pair.change == change for pair in compared) for change in CheckChange}
+    parts = [f"{counts[change]:,} {change}" for change in CheckChange if counts[change]]
     return f"{count_of(len(compared), 'check')} compared with {visible(revision)}: {', '.join(parts) or 'none'}"
 
 
