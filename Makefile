@@ -72,6 +72,8 @@ bench: $(READY)
 	$(VENV)/bin/python bench/links.py --record
 	$(VENV)/bin/python bench/links_quality.py --record
 	$(VENV)/bin/python bench/tokens.py --record
+	$(VENV)/bin/python bench/checks.py --record
+	$(VENV)/bin/python bench/checks_proof.py --record
 	$(VENV)/bin/python bench/tui.py --record
 
 # Take the README's pictures from the current explorer.
