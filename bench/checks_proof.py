@@ -2,13 +2,14 @@
 
     .venv/bin/python bench/checks_proof.py [--record]
 
-The checks are in bench/checks_proof; all of them pass on the projects as published. They were written first, with one
-exception: the first run missed the huge generated file, because its map is short, so `complete` and a lower ceiling were
-added to the check of maps after that. It also missed a page that had become four times as long, because an answer shows
-only its first 500 lines; no check notices that, and another regression took its place. So 20 of 20 is what the checks
-catch now, not what they caught at first sight: that was 18. Each regression is applied to a copy, `keyhole check` runs there, and the copy is restored. It counts as
-caught if the check that was written for such a change fails; the exit code is 1 if one is not caught. At the end all
-checks pass again. pip and npm fetch the projects the first time.
+The checks are in bench/checks_proof; all of them pass on the projects as published. Each regression is applied to a
+copy, `keyhole check` runs there, and the copy is restored. It counts as caught if the check that is meant for such a
+change fails; the exit code is 1 if one is not caught. At the end all checks pass again. pip and npm fetch the projects
+the first time.
+
+The checks were written first, but the first run caught only 18 of 20. It missed a huge generated file, because the map
+of one is short: then maps got `complete`, and their check that and a lower ceiling. It missed a page four times as long,
+because an answer shows only 500 lines of it: no check notices that, and a pasted log took its place.
 """
 
 import argparse
