@@ -8,7 +8,7 @@ change fails; the exit code is 1 if one is not caught. At the end all checks pas
 the first time.
 
 The checks were written first, but the first run caught only 18 of 20. It missed a huge generated file, because the map
-of one is short: then maps got `complete`, and their check that and a lower ceiling. It missed a page four times as long,
+of one is short; then maps got `complete`, and the check a lower ceiling. It missed a page that was four times as long,
 because an answer shows only 500 lines of it: no check notices that, and a pasted log took its place.
 """
 
