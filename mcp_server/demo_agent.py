@@ -80,7 +80,8 @@ class DemoAgent:
 
     async def call(self, step: DemoStep) -> str:
         """Make a call and return its text."""
-        return await call_as(self._servers[step.client], (step.client, _VERSION), step.tool, step.arguments)
+        text, _ = await call_as(self._servers[step.client], (step.client, _VERSION), step.tool, step.arguments)
+        return text
 
     def close(self) -> None:
         """Write the rest of the journal and close the index."""

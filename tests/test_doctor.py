@@ -22,7 +22,7 @@ from keyhole.core.config import load_settings
 from keyhole.core.doctor import installation_checks, setup_checks, workspace_checks
 from keyhole.core.doctor.doctor_report import bundle_text, doctor_facts, part_text
 from keyhole.core.doctor.findings import Check, CheckedPart, CheckResult, Examined, Level
-from keyhole.core.doctor.run_checks import CHECKS, examined_at, run_checks
+from keyhole.core.doctor.diagnosis import CHECKS, examined_at, run_checks
 from keyhole.core.install.client_table import Scope, client_named, installable_clients
 from keyhole.core.install.commands import config_target, install
 from keyhole.core.install.machine import Machine
@@ -323,7 +323,7 @@ def in_terminal(examined: Examined, answer: bytes, variables: Mapping[str, str],
     code = (
         "import json, sys; from pathlib import Path\n"
         "from keyhole.core.cli.terminal_checks import check_terminal\n"
-        "from keyhole.core.doctor.run_checks import examined_at\n"
+        "from keyhole.core.doctor.diagnosis import examined_at\n"
         "found = check_terminal(examined_at(Path('.'), {}))\n"
         "print('FOUND' + json.dumps([[one.level, one.subject, one.text, one.remedy] for one in found]))"
     )

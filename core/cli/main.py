@@ -11,6 +11,7 @@ from io import StringIO
 import click
 
 from keyhole.core.cli import (
+    check_command,
     client_commands,
     completion_command,
     demo_command,
@@ -53,6 +54,7 @@ for _module in (
     relation_commands,
     install_commands,
     client_commands,
+    check_command,
     server_command,
     web_command,
     demo_command,

@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from keyhole.core.doctor.findings import CheckedPart, CheckResult
-from keyhole.core.doctor.run_checks import count_problems
+from keyhole.core.doctor.diagnosis import count_problems
 from keyhole.core.masking import mask_text
 from keyhole.core.types.choices import TOKEN_VARIABLE
 from keyhole.core.view.text import count_of, one_line
