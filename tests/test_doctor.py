@@ -20,9 +20,9 @@ from keyhole.core.cli.errors_for_shell import SHELL_STEPS
 from keyhole.core.cli.terminal_checks import TERMINAL_CHECKS, check_explorer_settings
 from keyhole.core.config import load_settings
 from keyhole.core.doctor import installation_checks, setup_checks, workspace_checks
-from keyhole.core.doctor.doctor_report import bundle_text, doctor_facts, part_text
-from keyhole.core.doctor.findings import Check, CheckedPart, CheckResult, Examined, Level
 from keyhole.core.doctor.diagnosis import CHECKS, examined_at, run_checks
+from keyhole.core.doctor.doctor_report import bundle_text, doctor_facts, part_text
+from keyhole.core.doctor.findings import Check, CheckedPart, DoctorFinding, Examined, Level
 from keyhole.core.install.client_table import Scope, client_named, installable_clients
 from keyhole.core.install.commands import config_target, install
 from keyhole.core.install.machine import Machine
@@ -53,7 +53,7 @@ def folder_of(examined: Examined) -> Path:
     return Service(examined.root, examined.settings).folder
 
 
-def only(findings: Iterator[CheckResult] | list[CheckResult], level: Level) -> CheckResult:
+def only(findings: Iterator[DoctorFinding] | list[DoctorFinding], level: Level) -> DoctorFinding:
     (one,) = [finding for finding in findings if finding.level == level]
     return one
 
@@ -71,8 +71,8 @@ def test_a_sound_installation_has_no_problems(examined: Examined) -> None:
 
 
 def test_a_check_that_fails_does_not_stop_the_others(examined: Examined) -> None:
-    def fail(_: Examined) -> Iterator[CheckResult]:
-        yield CheckResult(Level.OK, "First", "found before it failed")
+    def fail(_: Examined) -> Iterator[DoctorFinding]:
+        yield DoctorFinding(Level.OK, "First", "found before it failed")
         raise RuntimeError("broken")
 
     checks = (Check("failing", fail), Check("journal", workspace_checks.check_journal))
@@ -112,7 +112,7 @@ def test_a_grammar_that_crashes() -> None:
 
 
 def test_a_worker_that_cannot_start(examined: Examined) -> None:
-    def check(_: Examined) -> Iterator[CheckResult]:
+    def check(_: Examined) -> Iterator[DoctorFinding]:
         return installation_checks.grammar_findings(ParserProcess((sys.executable, "-c", "raise SystemExit(3)")))
 
     (part,) = run_checks(examined, [Check("grammars", check)])
@@ -276,7 +276,7 @@ def test_each_client_is_found_and_starts_this_installation(examined: Examined, c
     added = config_target(client_named(client), examined.root, Machine(examined.home, examined.environment), Scope.USER)
     install(added)
     (finding,) = setup_checks.check_clients(examined)
-    assert finding == CheckResult(Level.OK, f"Client {client}", f"{added.path} (user) starts this installation")
+    assert finding == DoctorFinding(Level.OK, f"Client {client}", f"{added.path} (user) starts this installation")
 
 
 def write_claude(home: Path, command: str) -> None:
@@ -318,7 +318,7 @@ def test_wrong_choices_for_the_explorer(examined: Examined) -> None:
     assert (finding.level, "no-such-theme" in finding.text) == (Level.PROBLEM, True)
 
 
-def in_terminal(examined: Examined, answer: bytes, variables: Mapping[str, str], size: str) -> dict[str, CheckResult]:
+def in_terminal(examined: Examined, answer: bytes, variables: Mapping[str, str], size: str) -> dict[str, DoctorFinding]:
     """Run the checks of the terminal in one that we play: it answers what it is asked."""
     code = (
         "import json, sys; from pathlib import Path\n"
@@ -348,7 +348,7 @@ def in_terminal(examined: Examined, answer: bytes, variables: Mapping[str, str],
         os.close(line)
     assert is_answered, shown
     rows = json.loads(shown.decode().rpartition("FOUND")[2].strip())
-    return {subject: CheckResult(Level(level), subject, text, remedy) for level, subject, text, remedy in rows}
+    return {subject: DoctorFinding(Level(level), subject, text, remedy) for level, subject, text, remedy in rows}
 
 
 def test_a_terminal_that_can_do_everything(examined: Examined) -> None:
@@ -374,7 +374,7 @@ def test_a_terminal_that_can_do_little(examined: Examined) -> None:
 
 def test_secrets_are_masked_everywhere(examined: Examined) -> None:
     secret = "gh" + "p_" + text_of(36)
-    leaky = [CheckedPart("x", (CheckResult(Level.PROBLEM, "X", f"set to {secret}", f"change {secret}"),))]
+    leaky = [CheckedPart("x", (DoctorFinding(Level.PROBLEM, "X", f"set to {secret}", f"change {secret}"),))]
     environment = {"KEYHOLE_TOKEN": "plain-words-as-a-token", "EDITOR": secret, "OTHER": "private"}
     texts = [part_text(leaky[0]), json.dumps(doctor_facts(leaky)), bundle_text(leaky, environment, examined.home)]
     for text in texts:

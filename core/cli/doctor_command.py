@@ -25,8 +25,8 @@ def doctor(path: Path, *, as_json: bool, bundle: Path | None) -> None:
     The exit code is 1 if there is a problem. Notes are no problems.
     """
     from keyhole.core.cli.terminal_checks import TERMINAL_CHECKS
-    from keyhole.core.doctor.doctor_report import bundle_text, doctor_facts, part_text, summary_text
     from keyhole.core.doctor.diagnosis import CHECKS, count_problems, examined_at, run_checks
+    from keyhole.core.doctor.doctor_report import bundle_text, doctor_facts, part_text, summary_text
 
     if bundle and bundle.exists():
         raise click.BadParameter(f"{bundle} exists already; give the path of a new file", param_hint="--bundle")

@@ -69,6 +69,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("keyhole demo", "watch an agent work on a part of keyhole's own source"),
         ("keyhole demo ~/src/acme", "watch it work on your code"),
     ),
+    "check": (
+        ("keyhole check --init", "write a first checks file"),
+        ("keyhole check", "run the checks of this folder"),
+        ("keyhole check --compare HEAD~1", "see what a change made better or worse"),
+    ),
     "doctor": (
         ("keyhole doctor", "check this installation and this folder"),
         ("keyhole doctor --bundle report.md", "also write a file for a bug report"),

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from keyhole.core.cli.terminal_answers import TerminalAnswers, ask_terminal, has_terminal
-from keyhole.core.doctor.findings import Check, CheckResult, Examined, note, ok, problem
+from keyhole.core.doctor.findings import Check, DoctorFinding, Examined, note, ok, problem
 
 _SMALLEST = (60, 16)
 
 
-def check_terminal(examined: Examined) -> Iterator[CheckResult]:
+def check_terminal(examined: Examined) -> Iterator[DoctorFinding]:
     """Check what the terminal can show and do."""
     if not has_terminal():
         yield note("Terminal", "keyhole doctor was not started in a terminal", "run it in the terminal that you use")
@@ -24,7 +24,7 @@ def check_terminal(examined: Examined) -> Iterator[CheckResult]:
     yield _clipboard_finding(examined, answers)
 
 
-def _size_finding() -> CheckResult:
+def _size_finding() -> DoctorFinding:
     width, height = shutil.get_terminal_size()
     if width < _SMALLEST[0] or height < _SMALLEST[1]:
         text = f"{width}x{height}, but the explorer needs {_SMALLEST[0]}x{_SMALLEST[1]}"
@@ -32,7 +32,7 @@ def _size_finding() -> CheckResult:
     return ok("Size", f"{width}x{height}")
 
 
-def _colour_finding(examined: Examined) -> CheckResult:
+def _colour_finding(examined: Examined) -> DoctorFinding:
     variables = examined.environment
     terminal = variables.get("TERM", "")
     if sys.platform != "win32" and terminal in ("", "dumb"):
@@ -47,7 +47,7 @@ def _colour_finding(examined: Examined) -> CheckResult:
     return note("Colours", f"{depth} (TERM={terminal}); themes are less exact", remedy)
 
 
-def _unicode_finding() -> CheckResult:
+def _unicode_finding() -> DoctorFinding:
     from keyhole.core.terminal_encoding import is_utf8, terminal_encoding
 
     encoding = terminal_encoding()
@@ -57,14 +57,14 @@ def _unicode_finding() -> CheckResult:
     return note("Unicode", f"the terminal's encoding is {encoding}; the explorer draws with ASCII signs", remedy)
 
 
-def _mouse_finding(answers: TerminalAnswers) -> CheckResult:
+def _mouse_finding(answers: TerminalAnswers) -> DoctorFinding:
     if answers.has_mouse:
         return ok("Mouse", "the terminal reports clicks and the wheel")
     reason = "the terminal does not say" if answers.has_mouse is None else "the terminal does not report it"
     return note("Mouse", f"{reason}; every command also has a key", "press ? in the explorer for the keys")
 
 
-def _clipboard_finding(examined: Examined, answers: TerminalAnswers) -> CheckResult:
+def _clipboard_finding(examined: Examined, answers: TerminalAnswers) -> DoctorFinding:
     from keyhole.tui.clipboard import NativeClipboard
 
     native = NativeClipboard(examined.root, examined.environment)
@@ -76,7 +76,7 @@ def _clipboard_finding(examined: Examined, answers: TerminalAnswers) -> CheckRes
     return note("Clipboard", "only the terminal can copy here, and it does not say whether it does", native.next_step())
 
 
-def check_explorer_settings(_: Examined) -> Iterator[CheckResult]:
+def check_explorer_settings(_: Examined) -> Iterator[DoctorFinding]:
     """Check the theme and the keys in the user's settings file."""
     from keyhole.tui.user_choices import read_user_choices
 

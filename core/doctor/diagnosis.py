@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from keyhole.core.config import Settings, load_settings
-from keyhole.core.doctor.findings import Check, CheckedPart, CheckResult, Examined, Level, problem
+from keyhole.core.doctor.findings import Check, CheckedPart, DoctorFinding, Examined, Level, problem
 from keyhole.core.doctor.installation_checks import (
     check_grammars,
     check_model,
@@ -59,7 +59,7 @@ def run_checks(examined: Examined, checks: Sequence[Check] = CHECKS) -> Iterator
         yield CheckedPart(check.name, tuple(_findings(check, examined)))
 
 
-def _findings(check: Check, examined: Examined) -> Iterator[CheckResult]:
+def _findings(check: Check, examined: Examined) -> Iterator[DoctorFinding]:
     try:
         yield from check.run(examined)
     except Exception as error:  # noqa: BLE001  # whatever is broken, the other checks are wanted all the more

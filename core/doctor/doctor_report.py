@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-from keyhole.core.doctor.findings import CheckedPart, CheckResult
 from keyhole.core.doctor.diagnosis import count_problems
+from keyhole.core.doctor.findings import CheckedPart, DoctorFinding
 from keyhole.core.masking import mask_text
 from keyhole.core.types.choices import TOKEN_VARIABLE
 from keyhole.core.view.text import count_of, one_line
@@ -38,7 +38,7 @@ def part_text(part: CheckedPart) -> str:
     return "".join(f"{line}\n" for finding in part.findings for line in _lines(finding))
 
 
-def _lines(finding: CheckResult) -> Iterator[str]:
+def _lines(finding: DoctorFinding) -> Iterator[str]:
     yield one_line(mask_text(f"{finding.level:<9}{finding.subject}: {finding.text}"))
     if finding.remedy:
         yield one_line(mask_text(f"{_INDENT}→ {finding.remedy}"))

@@ -18,7 +18,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class DoctorFinding:
     """One line of the report: what was looked at, what was found, and what to do about it."""
 
     level: Level
@@ -44,7 +44,7 @@ class Check:
     """A check by its name; it yields at least one finding."""
 
     name: str
-    run: Callable[[Examined], Iterator[CheckResult]]
+    run: Callable[[Examined], Iterator[DoctorFinding]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +52,19 @@ class CheckedPart:
     """The findings of one check."""
 
     check: str
-    findings: tuple[CheckResult, ...]
+    findings: tuple[DoctorFinding, ...]
 
 
-def ok(subject: str, text: str) -> CheckResult:
+def ok(subject: str, text: str) -> DoctorFinding:
     """Return a finding that all is well."""
-    return CheckResult(Level.OK, subject, text)
+    return DoctorFinding(Level.OK, subject, text)
 
 
-def note(subject: str, text: str, remedy: str = "") -> CheckResult:
+def note(subject: str, text: str, remedy: str = "") -> DoctorFinding:
     """Return a finding that needs no repair."""
-    return CheckResult(Level.NOTE, subject, text, remedy)
+    return DoctorFinding(Level.NOTE, subject, text, remedy)
 
 
-def problem(subject: str, text: str, remedy: str) -> CheckResult:
+def problem(subject: str, text: str, remedy: str) -> DoctorFinding:
     """Return a finding that needs repair."""
-    return CheckResult(Level.PROBLEM, subject, text, remedy)
+    return DoctorFinding(Level.PROBLEM, subject, text, remedy)

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.resources import files
 
 from keyhole.core.deadline import Deadline, within
-from keyhole.core.doctor.findings import CheckResult, Examined, note, ok, problem
+from keyhole.core.doctor.findings import DoctorFinding, Examined, note, ok, problem
 from keyhole.core.syntax.languages import LANGUAGES, Language
 from keyhole.core.syntax.parser_process import ParserProcess
 from keyhole.core.types.source_files import SourceFile
@@ -21,7 +21,7 @@ _GRAMMAR_SECONDS = 60.0
 _SAMPLE_TEXT = "retry a request with backoff"
 
 
-def check_python(_: Examined) -> Iterator[CheckResult]:
+def check_python(_: Examined) -> Iterator[DoctorFinding]:
     """Check the interpreter."""
     bits = struct.calcsize("P") * 8
     text = f"{platform.python_version()} ({platform.python_implementation()}, {bits} bit), {sys.executable}"
@@ -33,14 +33,14 @@ def check_python(_: Examined) -> Iterator[CheckResult]:
     yield ok("Keyhole", f"{version('keyhole')}, {files('keyhole')}")
 
 
-def check_packages(_: Examined) -> Iterator[CheckResult]:
+def check_packages(_: Examined) -> Iterator[DoctorFinding]:
     """Check that every package that Keyhole needs is installed, in a version that it was made for."""
     needed = requires("keyhole") or []
     findings = list(package_problems(needed))
     yield from findings or [ok("Packages", f"all {len(list(_relevant(needed)))} packages have a supported version")]
 
 
-def package_problems(requirements: Sequence[str]) -> Iterator[CheckResult]:
+def package_problems(requirements: Sequence[str]) -> Iterator[DoctorFinding]:
     """Yield a problem for each requirement that the installed packages don't meet."""
     from packaging.requirements import Requirement
 
@@ -60,7 +60,7 @@ def _relevant(requirements: Sequence[str]) -> Iterator[str]:
     return (requirement for requirement in requirements if "extra ==" not in requirement)
 
 
-def check_sqlite(_: Examined) -> Iterator[CheckResult]:
+def check_sqlite(_: Examined) -> Iterator[DoctorFinding]:
     """Check the SQLite that comes with Keyhole, and its extensions."""
     from keyhole.core.index.health import sqlite_abilities, sqlite_version
 
@@ -69,7 +69,7 @@ def check_sqlite(_: Examined) -> Iterator[CheckResult]:
     yield from failed or [ok("SQLite", f"{sqlite_version()} with {', '.join(name for name, _ in abilities)}")]
 
 
-def check_grammars(_: Examined) -> Iterator[CheckResult]:
+def check_grammars(_: Examined) -> Iterator[DoctorFinding]:
     """Parse a sample of every language that has a grammar, in a worker process as always."""
     parser = ParserProcess()
     try:
@@ -79,7 +79,7 @@ def check_grammars(_: Examined) -> Iterator[CheckResult]:
         parser.close()
 
 
-def grammar_findings(parser: ParserProcess) -> Iterator[CheckResult]:
+def grammar_findings(parser: ParserProcess) -> Iterator[DoctorFinding]:
     """Yield a problem for each language whose sample a parser can't parse."""
     samples: dict[str, str] = tomllib.loads(files("keyhole.assets").joinpath("samples.toml").read_text("utf-8"))
     languages = [language for language in LANGUAGES if language.grammar]
@@ -101,7 +101,7 @@ def _grammar_fault(parser: ParserProcess, language: Language, sample: str) -> st
     return "a definition is not found" if language.has_symbols and not outline.symbols else ""
 
 
-def check_model(examined: Examined) -> Iterator[CheckResult]:
+def check_model(examined: Examined) -> Iterator[DoctorFinding]:
     """Load the model and embed a text."""
     from keyhole.core.errors import ModelError
     from keyhole.core.index.model import NONE, open_embedder

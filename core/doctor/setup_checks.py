@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from keyhole.core.config import ENVIRONMENT, WORKSPACE_FILE, load_settings, setting_sources, variable_of
-from keyhole.core.doctor.findings import CheckResult, Examined, note, ok, problem
+from keyhole.core.doctor.findings import DoctorFinding, Examined, note, ok, problem
 from keyhole.core.errors import ConfigError, PortError
 from keyhole.core.listening import listen
 from keyhole.core.types.choices import DEFAULT_PORT, DEFAULT_WEB_PORT
@@ -17,7 +17,7 @@ _HOST = "127.0.0.1"
 _PORTS = {"keyhole mcp --http": DEFAULT_PORT, "keyhole web": DEFAULT_WEB_PORT}
 
 
-def check_settings(examined: Examined) -> Iterator[CheckResult]:
+def check_settings(examined: Examined) -> Iterator[DoctorFinding]:
     """List the settings that are not left to their defaults, each with what set it."""
     try:
         load_settings(examined.root)
@@ -33,12 +33,12 @@ def check_settings(examined: Examined) -> Iterator[CheckResult]:
         yield ok("Settings", f"all have their default; {user_file()} can change them")
 
 
-def check_clients(examined: Examined) -> Iterator[CheckResult]:
+def check_clients(examined: Examined) -> Iterator[DoctorFinding]:
     """Check which MCP clients start Keyhole, and whether they start this installation."""
     from keyhole.core.install.configured import ConfiguredClient, configured_clients, own_command
     from keyhole.core.install.machine import Machine
 
-    def finding(found: ConfiguredClient) -> CheckResult:
+    def finding(found: ConfiguredClient) -> DoctorFinding:
         subject, again = f"Client {found.client}", f"run keyhole install {found.client} --scope {found.scope}"
         if found.problem:
             return problem(subject, found.problem, f"repair that file, then {again}")
@@ -73,7 +73,7 @@ def _is_same(first: Path, second: Path) -> bool:
         return False
 
 
-def check_ports(_: Examined) -> Iterator[CheckResult]:
+def check_ports(_: Examined) -> Iterator[DoctorFinding]:
     """Check whether the default ports are free."""
     for command, port in _PORTS.items():
         try:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from keyhole.core.doctor.findings import CheckResult, Examined, note, ok, problem
+from keyhole.core.doctor.findings import DoctorFinding, Examined, note, ok, problem
 from keyhole.core.errors import ErrorKind, KeyholeError, StoreError
 from keyhole.core.files.ignore import RuleFile, load_default_rules, load_secret_rules
 from keyhole.core.files.read import read_bytes
@@ -24,7 +24,7 @@ _LITTLE_SPACE = 200_000_000
 _MOST_FILES = 10
 
 
-def check_workspace(examined: Examined) -> Iterator[CheckResult]:
+def check_workspace(examined: Examined) -> Iterator[DoctorFinding]:
     """Check that the folder can be indexed."""
     try:
         open_workspace(examined.root)
@@ -34,7 +34,7 @@ def check_workspace(examined: Examined) -> Iterator[CheckResult]:
         yield ok("Workspace", str(examined.root))
 
 
-def check_cache(examined: Examined) -> Iterator[CheckResult]:
+def check_cache(examined: Examined) -> Iterator[DoctorFinding]:
     """Check that the index can be written, and that only its owner can read it."""
     cache = examined.settings.cache_dir
     folder = index_folder(cache, examined.root)
@@ -55,7 +55,7 @@ def check_cache(examined: Examined) -> Iterator[CheckResult]:
     yield from _permission_findings(folder)
 
 
-def _permission_findings(folder: Path) -> Iterator[CheckResult]:
+def _permission_findings(folder: Path) -> Iterator[DoctorFinding]:
     """Check who can read the files of a workspace, which hold source text; Windows has no such modes."""
     if os.name == "nt" or not folder.exists():
         return
@@ -72,7 +72,7 @@ def _permission_findings(folder: Path) -> Iterator[CheckResult]:
         yield ok("Permissions", f"only you can read {folder}")
 
 
-def check_index(examined: Examined) -> Iterator[CheckResult]:
+def check_index(examined: Examined) -> Iterator[DoctorFinding]:
     """Check the file of the index, and compare it with the workspace."""
     from keyhole.core.index.health import damage_of
 
@@ -89,7 +89,7 @@ def check_index(examined: Examined) -> Iterator[CheckResult]:
         yield problem("Index", error.problem, examined.steps[error.kind])
 
 
-def _index_state(examined: Examined) -> CheckResult:
+def _index_state(examined: Examined) -> DoctorFinding:
     from keyhole.core.index.lock import has_writer
     from keyhole.core.service import Service
 
@@ -105,7 +105,7 @@ def _index_state(examined: Examined) -> CheckResult:
     return ok("Index", f"sound and up to date; {size}")
 
 
-def check_journal(examined: Examined) -> Iterator[CheckResult]:
+def check_journal(examined: Examined) -> Iterator[DoctorFinding]:
     """Check the file with the calls of agents."""
     from keyhole.core.index.health import damage_of
 
@@ -125,7 +125,7 @@ def check_journal(examined: Examined) -> Iterator[CheckResult]:
         yield problem("Journal", str(error), remedy)
 
 
-def check_ignore_rules(examined: Examined) -> Iterator[CheckResult]:
+def check_ignore_rules(examined: Examined) -> Iterator[DoctorFinding]:
     """List the rules in effect and what they skip."""
     workspace = OpenWorkspace(examined.root, examined.settings)
     found = scan(examined.root, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
