@@ -88,7 +88,9 @@ def qwen_file(answer: str, rule: AnswerRule) -> ClientCut:
         shown = shown.replace(f"<{tag}>", f"&lt;{tag}&gt;").replace(f"</{tag}>", f"&lt;/{tag}&gt;")
     kilobytes = int(len(_bytes(answer)) / _KB + 0.5)
     digest = hashlib.sha256(_bytes(answer)).hexdigest()
-    return ClientCut(_filled(rule.message, size=f"{kilobytes} KB", file=FILE, sha256=digest, preview=shown), len(preview))
+    return ClientCut(
+        _filled(rule.message, size=f"{kilobytes} KB", file=FILE, sha256=digest, preview=shown), len(preview)
+    )
 
 
 def both_ends(answer: str, rule: AnswerRule) -> ClientCut:

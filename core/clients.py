@@ -190,13 +190,27 @@ def profile_for(client: str) -> Profile:
 
 
 def budget_for(client: str, settings: Settings) -> int:
-    """Return the tokens of an answer to a client that asks for none; `client` is the name that it sends.
+    """Return the tokens of an answer to a client that asks for none; `client` is the name that it sends."""
+    return _budget(profile_for(client), client, settings)
 
-    The setting of the client goes first, then the setting for all. What the client delivers whole limits the answer too.
-    """
-    tokens = _own_budget(client, settings) or settings.view.max_tokens or DEFAULT_TOKENS
-    room = room_for(profile_for(client))
+
+def profile_budget(profile: Profile, settings: Settings) -> int:
+    """Return the tokens of an answer to a known client that asks for none."""
+    return _budget(profile, profile.names[0] if profile.names else profile.id, settings)
+
+
+def _budget(profile: Profile, client: str, settings: Settings) -> int:
+    """Return what is set for the client, or for all, or the default; but not more than the client delivers whole."""
+    tokens = _own_budget(profile, client, settings) or settings.view.max_tokens or DEFAULT_TOKENS
+    room = room_for(profile)
     return room.lower(tokens) if room else tokens
+
+
+def _own_budget(profile: Profile, client: str, settings: Settings) -> int | None:
+    """Return what is set for a client, by the longest name that fits; our short name and title of it fit too."""
+    names = (client.casefold(), profile.id, profile.title.casefold())
+    matching = [own for own in settings.clients if any(name.startswith(own.casefold()) for name in names)]
+    return settings.clients[max(matching, key=len)].max_tokens if matching else None
 
 
 def room_for(profile: Profile) -> Room | None:
@@ -206,20 +220,9 @@ def room_for(profile: Profile) -> Room | None:
         return None
     limit = rule.limit_for(CHARACTER_LIMIT) - (len(rule.frame) - len(ANSWER))
     is_bytes = rule.unit == Unit.BYTES
-    return Room(profile.title, bytes=limit if is_bytes else None, chars=None if is_bytes else limit, lines=rule.lines or None)
-
-
-def profile_budget(profile: Profile, settings: Settings) -> int:
-    """Return the budget of an answer to a known client that asks for none."""
-    return budget_for(profile.names[0] if profile.names else profile.id, settings)
-
-
-def _own_budget(client: str, settings: Settings) -> int | None:
-    """Return what is set for a client, by the longest name that fits; our short name and title of it fit too."""
-    profile = profile_for(client)
-    names = (client.casefold(), profile.id, profile.title.casefold())
-    matching = [own for own in settings.clients if any(name.startswith(own.casefold()) for name in names)]
-    return settings.clients[max(matching, key=len)].max_tokens if matching else None
+    return Room(
+        profile.title, bytes=limit if is_bytes else None, chars=None if is_bytes else limit, lines=rule.lines or None
+    )
 
 
 def truncate_description(text: str, profile: Profile) -> str:
@@ -252,7 +255,21 @@ def _profile(name: str, facts: _ProfileFacts) -> Profile:
 def _rule(facts: _RuleFacts) -> AnswerRule:
     # Templates start on a line of their own in the table.
     message = facts.get("message", "").removeprefix("\n")
-    return AnswerRule(**{**facts, "overflow": Overflow(facts["overflow"]), "unit": Unit(facts["unit"]), "message": message})
+    return AnswerRule(
+        overflow=Overflow(facts["overflow"]),
+        cut=facts["cut"],
+        limit=facts["limit"],
+        unit=Unit(facts["unit"]),
+        message=message,
+        kept=facts.get("kept", 0),
+        kept_first=facts.get("kept_first", 0),
+        lines=facts.get("lines", 0),
+        declared=facts.get("declared", 0),
+        frame=facts.get("frame", ANSWER),
+        header=facts.get("header", ""),
+        strips=facts.get("strips", False),
+        compacts_json=facts.get("compacts_json", False),
+    )
 
 
 def _place(facts: _PlaceFacts) -> ConfigPlace:

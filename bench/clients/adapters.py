@@ -53,9 +53,9 @@ def claude(place: Place) -> Launch:
     """Claude Code."""
     config = place.home / "mcp.json"
     tools = [f"mcp__keyhole__{name}" for name in PROBE_TOOLS]
+    servers = ["--mcp-config", str(config), "--strict-mcp-config"]
     return Launch(
-        [place.bin("claude"), "-p", _PROMPT, "--mcp-config", str(config), "--strict-mcp-config"]
-        + ["--allowedTools", ",".join(tools)],
+        [place.bin("claude"), "-p", _PROMPT, *servers, "--allowedTools", ",".join(tools)],
         {
             "ANTHROPIC_BASE_URL": place.model,
             "ANTHROPIC_API_KEY": "dummy",
@@ -117,7 +117,10 @@ def copilot(place: Place) -> Launch:
 
 def gemini(place: Place) -> Launch:
     """Gemini CLI."""
-    settings = {"mcpServers": {"keyhole": place.server(trust=True)}, "security": {"auth": {"selectedType": "gemini-api-key"}}}
+    settings = {
+        "mcpServers": {"keyhole": place.server(trust=True)},
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+    }
     return Launch(
         [place.bin("gemini"), "--yolo", "--model", "gemini-2.5-pro", "-p", _PROMPT],
         {
@@ -131,7 +134,7 @@ def gemini(place: Place) -> Launch:
 
 
 def opencode(place: Place) -> Launch:
-    """opencode."""
+    """Opencode."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "lab",
@@ -204,4 +207,4 @@ ADAPTERS: Mapping[str, Callable[[Place], Launch]] = {
 }
 
 # Calls in one run. Gemini CLI asks a model whether it is in a loop after 30 turns, and waits long for a useful answer.
-CALLS_PER_RUN = {"gemini": 20}
+CALLS_PER_RUN = {"gemini": 20, "opencode": 25}

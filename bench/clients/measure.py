@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from case_texts import Case, is_whole, text_of
-from client_run import Run, ask, run_client
+from client_run import ask, run_client
 
 # Longer answers than this are not looked at.
 MOST = 130_000
@@ -90,7 +90,7 @@ def _sizes(_tool: str, shape: str, bracket: Bracket) -> dict[str, int | None]:
     }
 
 
-def first_facts(client: str) -> tuple[dict[str, Any], Run]:
+def first_facts(client: str) -> dict[str, Any]:
     """Return how a client introduces itself, and what it does with tools, descriptions and instructions."""
     from probe import LONG_TEXT
 
@@ -109,13 +109,24 @@ def first_facts(client: str) -> tuple[dict[str, Any], Run]:
         "tool_name": next((name for name in names if name.endswith("always")), ""),
         "description": _kept(LONG_TEXT, str(described.get("description", ""))) if described else None,
         "description_end": str(described.get("description", ""))[-40:] if described else None,
-        "instructions": _longest_in(LONG_TEXT, request.replace(json.dumps(LONG_TEXT), "", 1) if described else request),
-    }, run
+        "instructions": _longest_in(LONG_TEXT, _without(request, described)),
+        "long_text": len(LONG_TEXT),
+    }
+
+
+def _without(request: str, described: dict[str, Any]) -> str:
+    """Return a request without the long description, which starts as the instructions do."""
+    return (
+        request.replace(json.dumps(described.get("description", ""), ensure_ascii=False), "") if described else request
+    )
 
 
 def _kept(text: str, shown: str) -> int:
     """Return how many characters of a text are shown at the beginning."""
-    return next((number for number, (one, two) in enumerate(zip(text, shown)) if one != two), min(len(text), len(shown)))
+    return next(
+        (number for number, (one, two) in enumerate(zip(text, shown, strict=False)) if one != two),
+        min(len(text), len(shown)),
+    )
 
 
 def _longest_in(text: str, shown: str) -> int:

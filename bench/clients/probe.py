@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from case_texts import result_of
 
@@ -38,7 +39,7 @@ def _tools() -> list[dict[str, object]]:
     ]
 
 
-def _answer(method: str, given: dict[str, object]) -> dict[str, object] | None:
+def _answer(method: str, given: dict[str, Any]) -> dict[str, Any] | None:
     if method == "initialize":
         return {
             "protocolVersion": given["protocolVersion"],

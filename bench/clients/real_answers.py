@@ -29,7 +29,9 @@ def make_answers() -> None:
                 environment = {"KEYHOLE_CACHE_DIR": cache, "PATH": "/usr/bin:/bin", "HOME": cache}
                 done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
                 # A fixed date keeps the file the same if the answers are.
-                packed.writestr(zipfile.ZipInfo(f"{name}.{form}", (2026, 1, 1, 0, 0, 0)), done.stdout, zipfile.ZIP_DEFLATED)
+                packed.writestr(
+                    zipfile.ZipInfo(f"{name}.{form}", (2026, 1, 1, 0, 0, 0)), done.stdout, zipfile.ZIP_DEFLATED
+                )
                 print(f"{name}.{form}: {len(done.stdout):,} characters")
 
 

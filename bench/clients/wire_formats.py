@@ -131,7 +131,10 @@ class ChatCompletions:
         """Return an answer for a client that does not stream."""
         chunk = next(iter(self.stream(call)))[1]
         message = chunk["choices"][0].pop("delta")
-        chunk["choices"][0] |= {"message": {"content": None, **message}, "finish_reason": "tool_calls" if call else "stop"}
+        chunk["choices"][0] |= {
+            "message": {"content": None, **message},
+            "finish_reason": "tool_calls" if call else "stop",
+        }
         return {**chunk, "object": "chat.completion"}
 
     def _chunk(self, delta: Facts, reason: str | None) -> Facts:
