@@ -9,8 +9,11 @@ import json
 from dataclasses import dataclass
 
 from keyhole.core.client_cuts import CUTS, characters
-from keyhole.core.clients import ANSWER, AnswerRule, Overflow, Profile, Unit
-from keyhole.core.view.budget.limits import CHARACTER_LIMIT
+from keyhole.core.clients import ANSWER, AnswerRule, Overflow, Profile, Unit, profile_for
+from keyhole.core.journal.reader import JournalReader
+from keyhole.core.types.calls import Call
+from keyhole.core.types.completeness import CallStatus
+from keyhole.core.view.budget.limits import CHARACTER_LIMIT, LARGEST
 from keyhole.core.view.budget.tokens import estimate_tokens
 
 _JSON = "{json}"
@@ -46,6 +49,19 @@ def deliver(
         tokens=estimate_tokens(text, profile.tokenizer),
         note=f"{profile.title} {rule.effect(limit)}: its model sees {seen:,} of {len(answer):,} characters",
     )
+
+
+def cut_by_client(call: Call, reader: JournalReader) -> bool:
+    """Return whether the client of a call did not deliver its answer whole; the answer is read only if it may be so."""
+    profile, is_error = profile_for(call.client), call.status == CallStatus.ERROR
+    rule = profile.error if is_error and profile.error else profile.answer
+    # A character takes at least a byte, and so does a line.
+    if rule is None or call.response_bytes <= min(rule.limit_for(CHARACTER_LIMIT), rule.lines or LARGEST) - len(
+        rule.frame
+    ):
+        return False
+    whole = reader.whole(call.id)
+    return whole is not None and deliver(whole.response, profile, is_error=is_error).overflow is not None
 
 
 def is_over(framed: str, rule: AnswerRule, limit: int) -> bool:

@@ -11,6 +11,9 @@ from keyhole.mcp_server.tool_texts import TOOLS, ToolText
 
 # Claude Code saves longer answers to a file, unless a tool declares that they may be longer.
 _META = {"anthropic/maxResultSizeChars": CHARACTER_LIMIT}
+# Claude Code shows its model a tool only after a search for it, unless the tool declares this (docs/clients.md). One is
+# enough: the instructions name the others.
+_ALWAYS_LOADED = {"search_code": {"anthropic/alwaysLoad": True}}
 
 
 class LeanTool(FunctionTool):
@@ -31,7 +34,7 @@ def described(function: Callable[..., Awaitable[str]]) -> FunctionTool:
         annotations=ToolAnnotations(read_only_hint=True),
         # With structured output there would be two copies, and clients differ in which one the model sees.
         output_schema=None,
-        meta=_META if "max_tokens" in text.parameters else None,
+        meta=_META | _ALWAYS_LOADED.get(function.__name__, {}) if "max_tokens" in text.parameters else None,
     )
     tool.parameters = _lean_schema(tool.parameters, text)
     return tool

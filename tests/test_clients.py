@@ -292,7 +292,20 @@ async def test_tools_declare_how_much_they_may_return(acme: Service) -> None:
         for tool in await client.list_tools():
             # The status is always short.
             declared = None if tool.name == "index_status" else {"anthropic/maxResultSizeChars": CHARACTER_LIMIT}
-            assert tool.meta == declared
+            # Claude Code loads other tools only when its model searches for them.
+            always = {"anthropic/alwaysLoad": True} if tool.name == "search_code" else {}
+            assert tool.meta == (declared | always if declared else None)
+
+
+async def test_clients_may_keep_the_lists_but_not_what_resources_hold(acme: Service) -> None:
+    path = next(path.relative_to(acme.root).as_posix() for path in sorted(acme.root.rglob("*.py")))
+    async with Client(build_server(acme), mode="auto") as client:
+        listed = await client.list_tools_mcp()
+        again = await client.list_tools_mcp()
+        read = await client.read_resource_mcp(f"keyhole://file/{path}")
+    assert (listed.ttl_ms, listed.cache_scope) == (600_000, "private")
+    assert [tool.name for tool in again.tools] == [tool.name for tool in listed.tools]
+    assert not read.ttl_ms
 
 
 def test_what_our_tools_cost() -> None:
@@ -301,7 +314,7 @@ def test_what_our_tools_cost() -> None:
         costs = definition_cost(tools, profile)
         assert len(costs) == len(tools)
         assert all(name.startswith(profile.prefix) and tokens > 50 for name, tokens in costs.items())
-    long = [ToolDefinition("t", "word " * 5_000, "{}")]
+    long = [ToolDefinition("t", "word " * 50_000, "{}")]
     cut, whole = (definition_cost(long, profiles()[name]) for name in ("claude", "raw"))
     assert sum(cut.values()) < sum(whole.values()) / 5
 
