@@ -11,7 +11,7 @@ from case_texts import SHAPES, Case, real_answers, text_of
 from client_run import ask
 from measure import delivered_text
 
-from keyhole.core.clients import profiles
+from keyhole.core.clients import ANSWER, profiles
 from keyhole.core.delivery import Delivery, deliver
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT
 
@@ -45,6 +45,11 @@ def lens_cases(client: str) -> list[Case]:
         cases |= dict.fromkeys(
             Case(tool, "lines", size) for size in (10, 100, limit // 5, limit // 2, limit * 3 // 2, 2 * limit)
         )
+    rule = profiles()[client].answer
+    if rule and rule.lines:
+        # A short line has two characters.
+        sizes = range(2 * rule.lines - 3, 2 * rule.lines + 4)
+        cases |= dict.fromkeys(Case(tool, "short lines", size) for tool in ("plain", "declared") for size in sizes)
     for name in real_answers():
         near = limits["declared"]
         sizes = (0, near - 1, near, near + 1, near + 500)
@@ -62,7 +67,12 @@ def _limits(client: str) -> dict[str, int]:
     # The size of an error in a frame of JSON depends on the call, which the lens does not know: only short ones count.
     is_framed = error is not None and "ARGUMENTS" in error.frame
     error_limit = _SHORT_ERROR if is_framed else (error.limit if error else 0) or answer.limit
-    return {"plain": answer.limit, "declared": answer.limit_for(CHARACTER_LIMIT), "error": error_limit}
+    frame = len(answer.frame) - len(ANSWER)
+    return {
+        "plain": answer.limit - frame,
+        "declared": answer.limit_for(CHARACTER_LIMIT) - frame,
+        "error": error_limit,
+    }
 
 
 def lens_delivery(client: str, case: Mapping[str, Any]) -> Delivery:
