@@ -1,6 +1,6 @@
 """The client lab: run real clients against a fake model, measure what they deliver, and hold the lens against it.
 
-    .venv/bin/python bench/clients/lab.py [CLIENT ...] [--lens] [--record]        # make client-lab
+    .venv/bin/python bench/clients/lab.py [CLIENT ...] [--again] [--lens] [--record]        # make client-lab
 
 Linux only, with npm, unshare and ip; as root, because each client runs in a network namespace of its own. npm installs
 the versions in package.json the first time. The figures go to assets/clients.toml, and what changed is printed. With
@@ -9,6 +9,7 @@ the versions in package.json the first time. The figures go to assets/clients.to
 
 import argparse
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from keyhole.core.clients import ANSWER, AnswerRule, Unit, profiles
 
 _HERE = Path(__file__).parent
 sys.path.append(str(_HERE.parent))
-from record import save_record  # type: ignore[import-not-found]  # noqa: E402
+from record import save_record  # noqa: E402
 
 _TABLE = _HERE.parents[1] / "assets" / "clients.toml"
 CLIENTS = ("claude", "codex", "codex-unknown", "copilot", "gemini", "opencode", "qwen")
@@ -45,13 +46,20 @@ def install_clients() -> None:
     stamp.write_text(digest)
 
 
-def measured(client: str) -> dict[str, Any]:
-    """Measure everything about a client."""
-    facts = first_facts(client)
-    return {"version": version_of(client), **facts, "limits": find_limits(client), "seconds": time_limits(client)}
+def measured(client: str, *, again: bool) -> dict[str, Any]:
+    """Measure everything about a client, unless an earlier run did with the same version."""
+    stored = PACKAGES / f"measured-{client}.json"
+    if stored.exists() and not again:
+        found: dict[str, Any] = json.loads(stored.read_text())
+        if found["version"] == version_of(client):
+            return found
+    found = {"version": version_of(client), "date": f"{datetime.now(UTC):%Y-%m-%d}", **first_facts(client)}
+    found |= {"limits": find_limits(client), "seconds": time_limits(client)}
+    stored.write_text(json.dumps(found))
+    return found
 
 
-def write_figures(client: str, found: dict[str, Any], today: str) -> list[str]:
+def write_figures(client: str, found: dict[str, Any]) -> list[str]:
     """Write what was measured into the table of clients; return what changed."""
     table = tomlkit.parse(_TABLE.read_text())
     profile: Any = table[client]
@@ -78,7 +86,7 @@ def write_figures(client: str, found: dict[str, Any], today: str) -> list[str]:
     # An error in a frame of JSON, or with the call in it, has no limit of its own that could be read off.
     if error and (error.frame == ANSWER or ANSWER in error.frame):
         put(profile["error"], "limit", _limit(found["limits"], "error", error), "limit of errors")
-    profile["date"] = today
+    profile["date"] = found["date"]
     _TABLE.write_text(tomlkit.dumps(table))
     return changes
 
@@ -92,16 +100,17 @@ def _limit(limits: Limits, tool: str, rule: AnswerRule) -> int:
 def main() -> None:
     """Measure clients, and store what was found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("clients", nargs="*", choices=[*CLIENTS, []], help="default: all")
+    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=f"one of {', '.join(CLIENTS)}; default: all")
     parser.add_argument("--lens", action="store_true", help="make the fixtures of the lens again")
+    parser.add_argument("--again", action="store_true", help="measure again what an earlier run has measured")
     parser.add_argument("--record", action="store_true", help="store a dated record")
     options = parser.parse_args()
     install_clients()
     figures, changes = {}, []
     for client in options.clients or CLIENTS:
         print(f"{client} {version_of(client)} …", flush=True)
-        figures[client] = measured(client)
-        changes += write_figures(client, figures[client], f"{datetime.now(UTC):%Y-%m-%d}")
+        figures[client] = measured(client, again=options.again)
+        changes += write_figures(client, figures[client])
         if options.lens:
             cases = run_cases(client, lens_cases(client))
             write_fixtures(client, version_of(client), cases)

@@ -48,8 +48,8 @@ def lens_cases(client: str) -> list[Case]:
     rule = profiles()[client].answer
     if rule and rule.lines:
         # A short line has two characters.
-        sizes = range(2 * rule.lines - 3, 2 * rule.lines + 4)
-        cases |= dict.fromkeys(Case(tool, "short lines", size) for tool in ("plain", "declared") for size in sizes)
+        short = range(2 * rule.lines - 3, 2 * rule.lines + 4)
+        cases |= dict.fromkeys(Case(tool, "short lines", size) for tool in ("plain", "declared") for size in short)
     for name in real_answers():
         near = limits["declared"]
         sizes = (0, near - 1, near, near + 1, near + 500)
