@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from keyhole.core.clients import AnswerRule
 
-# Placeholders for what only the client knows: the path of a file that it writes, and how long a call took.
-FILE, SECONDS = "FILE", "SECONDS"
+# A placeholder for what only the client knows: the path of a file that it writes.
+FILE = "FILE"
 _KB = 1_024
 _BYTES_PER_TOKEN = 4
 

@@ -1,7 +1,7 @@
 """What a client's model sees of an answer: `--as`, the explorer's lens and `keyhole missed` show it.
 
 `deliver` is a pure function, and equals what the client delivered in the client lab, byte for byte, except for
-placeholders: FILE for the path of a file that the client writes, SECONDS for how long a call took, and TOOL and
+placeholders: FILE for the path of a file that the client writes, TIME for how long a call took, and TOOL and
 ARGUMENTS for the call that failed. Blocks of one result are shown below each other.
 """
 

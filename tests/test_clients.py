@@ -135,7 +135,7 @@ def test_our_tools_declare_enough_for_claude_code() -> None:
 def test_the_middle_is_removed_at_whole_characters() -> None:
     answer = "start\n" + "🙂" * 20_000 + "\nend"
     delivery = deliver(answer, profiles()["codex"])
-    assert delivery.text.startswith("Wall time: SECONDS seconds\nOutput:\nstart\n🙂")
+    assert delivery.text.startswith("Wall time: TIME seconds\nOutput:\nstart\n🙂")
     assert delivery.text.endswith("🙂\nend")
     assert re.search(r"🙂…\d tokens truncated…🙂", delivery.text)
     assert "�" not in delivery.text

@@ -169,32 +169,6 @@ def qwen(place: Place) -> Launch:
     )
 
 
-def continue_cli(place: Place) -> Launch:
-    """Continue's command line."""
-    config = f"""
-name: lab
-version: 0.0.1
-schema: v1
-models:
-  - name: lab
-    provider: openai
-    model: {_MODEL}
-    apiBase: {place.model}/v1
-    apiKey: dummy
-    roles: [chat]
-    capabilities: [tool_use]
-mcpServers:
-  - name: keyhole
-    command: {json.dumps(place.probe[0])}
-    args: {json.dumps(place.probe[1:])}
-"""
-    return Launch(
-        [place.bin("cn"), "--config", str(place.home / "config.yaml"), "--auto", "-p", _PROMPT],
-        {"CONTINUE_GLOBAL_DIR": str(place.home / ".continue"), "CONTINUE_TELEMETRY_ENABLED": "0"},
-        {"config.yaml": config},
-    )
-
-
 ADAPTERS: Mapping[str, Callable[[Place], Launch]] = {
     "claude": claude,
     "codex": codex,
@@ -203,7 +177,6 @@ ADAPTERS: Mapping[str, Callable[[Place], Launch]] = {
     "gemini": gemini,
     "opencode": opencode,
     "qwen": qwen,
-    "continue": continue_cli,
 }
 
 # Calls in one run. Gemini CLI asks a model whether it is in a loop after 30 turns, and waits long for a useful answer.

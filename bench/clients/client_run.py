@@ -86,7 +86,6 @@ PACKAGE_OF = {
     "gemini": "@google/gemini-cli",
     "opencode": "opencode-ai",
     "qwen": "@qwen-code/qwen-code",
-    "continue": "@continuedev/cli",
 }
 
 

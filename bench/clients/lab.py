@@ -73,7 +73,8 @@ def write_figures(client: str, found: dict[str, Any]) -> list[str]:
     for name in ("version", "protocol"):
         put(profile, name, found[name], name)
     for name in ("description", "instructions"):
-        if found[name] is not None and found[name] < found["long_text"]:
+        # Nothing is said about a client that keeps all of a long text, or none of it.
+        if found[name] and found[name] < found["long_text"]:
             put(profile, name, found[name], name)
     put(profile, "loads_tools_on_demand", not found["lists_tools"], "loads_tools_on_demand")
     answer, error = profiles()[client].answer, profiles()[client].error
@@ -93,7 +94,7 @@ def write_figures(client: str, found: dict[str, Any]) -> list[str]:
 
 def _limit(limits: Limits, tool: str, rule: AnswerRule) -> int:
     """Return the limit of one kind of answer, in the client's unit, with the frame around it; 0 if there is none."""
-    size = limits[f"{tool}, lines"]["bytes" if rule.unit == Unit.BYTES else "characters"]
+    size = limits[f"{tool}, lines"].get("bytes" if rule.unit == Unit.BYTES else "characters")
     return size + len(rule.frame) - len(ANSWER) if size else 0
 
 

@@ -25,7 +25,7 @@ _CALL = (
 )
 _PLACEHOLDERS = (
     (re.compile(r"((?:saved to|Saved to|full output see): )\S+"), r"\1FILE"),
-    (re.compile(r"\AWall time: [\d.]+ seconds"), "Wall time: SECONDS seconds"),
+    (re.compile(r"\AWall time: [\d.]+ seconds"), "Wall time: TIME seconds"),
     (re.compile(_CALL, re.DOTALL), r"MCP tool 'TOOL' \1ARGUMENTS\2" + '"TOOL"'),
 )
 
