@@ -4,7 +4,7 @@ READY := $(VENV)/.ready
 PATH_ARG ?= .
 TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or 2) * 3 // 2))")
 
-.PHONY: run test test-long fuzz kill-test web-test references-quality client-lab lint conformance format bench screenshots clean
+.PHONY: run test test-long fuzz kill-test web-test install-test references-quality client-lab lint conformance format bench screenshots clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -31,6 +31,10 @@ kill-test: $(READY)
 # The explorer in Chromium, which must be installed, with the network off; less than a minute.
 web-test: $(READY)
 	$(VENV)/bin/python bench/web_browser.py --record
+
+# keyhole install with real clients, which npm fetches the first time, with the network off; about five minutes.
+install-test: $(READY)
+	$(VENV)/bin/python bench/install_clients.py --record
 
 # References compared with language servers, which are downloaded the first time; about ten minutes.
 references-quality: $(READY)

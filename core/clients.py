@@ -1,4 +1,4 @@
-"""What is known of each MCP client, from assets/clients.toml: its limits, its budget and its configuration file.
+"""What is known of each MCP client, from assets/clients.toml: its limits and its budget.
 
 `delivery.py` shows what a client makes of an answer.
 """
@@ -78,21 +78,6 @@ class AnswerRule:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigPlace:
-    """Where a client's servers are configured: a file in the workspace, or one of the user, by platform.
-
-    The environment variable, if set, names another folder for the user's file.
-    """
-
-    project: str
-    user: Mapping[str, str]
-    variable: str
-    section: str
-    arguments: tuple[str, ...]
-    extra: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
 class Profile:
     """A client: the names it sends, and its limits; None or 0 if a limit is not known.
 
@@ -113,7 +98,6 @@ class Profile:
     loads_tools_on_demand: bool = False
     answer: AnswerRule | None = None
     error: AnswerRule | None = None
-    config: ConfigPlace | None = None
 
 
 class _RuleFacts(TypedDict):
@@ -134,17 +118,6 @@ class _RuleFacts(TypedDict):
     compacts_json: NotRequired[bool]
 
 
-class _PlaceFacts(TypedDict):
-    """Where servers are configured, in the table."""
-
-    project: str
-    user: dict[str, str]
-    variable: NotRequired[str]
-    section: str
-    arguments: list[str]
-    extra: NotRequired[dict[str, object]]
-
-
 class _ProfileFacts(TypedDict):
     """A client in the table."""
 
@@ -161,7 +134,6 @@ class _ProfileFacts(TypedDict):
     loads_tools_on_demand: NotRequired[bool]
     answer: NotRequired[_RuleFacts]
     error: NotRequired[_RuleFacts]
-    config: NotRequired[_PlaceFacts]
 
 
 @cache
@@ -248,7 +220,6 @@ def _profile(name: str, facts: _ProfileFacts) -> Profile:
         loads_tools_on_demand=facts.get("loads_tools_on_demand", False),
         answer=_rule(facts["answer"]) if "answer" in facts else None,
         error=_rule(facts["error"]) if "error" in facts else None,
-        config=_place(facts["config"]) if "config" in facts else None,
     )
 
 
@@ -269,17 +240,6 @@ def _rule(facts: _RuleFacts) -> AnswerRule:
         header=facts.get("header", ""),
         strips=facts.get("strips", False),
         compacts_json=facts.get("compacts_json", False),
-    )
-
-
-def _place(facts: _PlaceFacts) -> ConfigPlace:
-    return ConfigPlace(
-        project=facts["project"],
-        user=facts["user"],
-        variable=facts.get("variable", ""),
-        section=facts["section"],
-        arguments=tuple(facts["arguments"]),
-        extra=facts.get("extra", {}),
     )
 
 

@@ -85,9 +85,11 @@ class IndexSettings(_Section):
 
     # A file is held in memory as a whole, several times over, by every worker.
     max_file_bytes: int = Field(default=1_000_000, ge=1, le=50_000_000, description="larger files are not indexed")
-    workers: int = Field(default_factory=_default_workers, ge=1, le=64, description="number of parser processes")
+    workers: int = Field(default_factory=_default_workers, ge=1, le=64, description="processes that parse")
     model: ModelName = Field(
-        default="builtin", description="builtin, a folder of a model2vec model, hub:OWNER/NAME, or none (no vectors)"
+        default="builtin",
+        description="Keyhole's own model, the folder of another model2vec model, hub:OWNER/NAME to download one (the "
+        "only download Keyhole makes), or none for no vectors",
     )
 
 
@@ -95,7 +97,7 @@ class SearchSettings(_Section):
     """Defaults of a search."""
 
     top_k: int = Field(default=10, ge=1, le=50, description="results per page")
-    mode: Mode = Field(default=Mode.AUTO, description="how to interpret a query")
+    mode: Mode = Field(default=Mode.AUTO, description="how to interpret a query, if a call does not say")
 
 
 class JournalSettings(_Section):
@@ -130,21 +132,24 @@ class ClientSettings(_Section):
 class ServerSettings(_Section):
     """Settings of the MCP server."""
 
-    tools: ToolSet = Field(default=ToolSet.ALL, description="tools to offer to agents: all or core")
+    tools: ToolSet = Field(default=ToolSet.ALL, description="tools to offer to agents: all, or core for fewer tokens")
 
 
 class SecretSettings(_Section):
     """Settings of secrets."""
 
-    mask: bool = Field(default=True, description="replace tokens in files with [secret: kind]")
-    readmit: PathList = Field(default=(), description="paths to serve although their names or contents are secret")
+    mask: bool = Field(default=True, description="replace tokens in answers with [secret: kind]")
+    readmit: PathList = Field(
+        default=(),
+        description="secret paths to serve: patterns as in .gitignore, or absolute paths; a variable has commas",
+    )
 
 
 class Settings(_Section):
     """Every setting, with its default."""
 
     cache_dir: ExpandedPath = Field(
-        default_factory=lambda: user_cache_path("keyhole"), description="folder for the indexes"
+        default_factory=lambda: user_cache_path("keyhole"), description="where indexes are stored"
     )
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()
@@ -219,6 +224,18 @@ def _limits(field: FieldInfo) -> tuple[int, int] | None:
 def setting_keys() -> dict[str, str]:
     """Return every dotted key with its description."""
     return {key: field.description or "" for key, field in _fields(Settings, "")}
+
+
+def is_user_only(key: str) -> bool:
+    """Return whether a workspace can't set a key."""
+    return key in _USER_ONLY
+
+
+def setting_defaults() -> dict[str, object]:
+    """Return the default of every setting."""
+    return {
+        key: field.get_default(call_default_factory=True, validated_data={}) for key, field in _fields(Settings, "")
+    }
 
 
 def _fields(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, FieldInfo]]:

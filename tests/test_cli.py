@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyhole.core.cli.main import cli
+from keyhole.core.cli.reference_pages import commands_page, settings_page
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -171,10 +172,9 @@ def test_every_command_and_option_has_help() -> None:
             assert parameter.param_type_name == "argument" or getattr(parameter, "help", None), parameter.name
 
 
-def test_every_command_is_in_the_readme() -> None:
-    readme = (REPOSITORY / "README.md").read_text()
-    for name, command in cli.commands.items():
-        assert command.hidden or f"keyhole {name}" in readme
+@pytest.mark.parametrize(("page", "text"), [("cli.md", commands_page), ("settings.md", settings_page)])
+def test_the_reference_pages_are_up_to_date(page: str, text: Callable[[], str]) -> None:
+    assert (REPOSITORY / "docs" / page).read_text() == text(), "run python -m keyhole.core.cli.reference_pages"
 
 
 def test_control_characters_in_an_error_or_in_json_are_escaped(workspace: Path) -> None:

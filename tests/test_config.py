@@ -179,12 +179,6 @@ def test_every_key_is_described() -> None:
     assert all(setting_keys().values())
 
 
-def test_every_key_and_range_is_in_the_readme() -> None:
-    readme = (Path(__file__).parent.parent / "README.md").read_text()
-    rows = {key: next(line for line in readme.splitlines() if f"| `{key}` |" in line) for key in setting_keys()}
-    assert all(f"({lowest:,} to {highest:,})" in rows[key] for key, (lowest, highest) in setting_ranges().items())
-
-
 def test_a_home_folder_is_expanded_and_an_empty_variable_is_unset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,15 @@ def test_the_users_own_number_of_threads_is_kept() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads in /proc")
+@pytest.mark.parametrize("module", ["core.references.names_in_file", "core.search.name_matcher"])
+def test_modules_that_compute_with_numpy_start_no_threads(module: str) -> None:
+    code = f"import os, keyhole.{module}; print(len(os.listdir('/proc/self/task')))"
+    plain = {name: value for name, value in os.environ.items() if name not in THREADING}
+    run = subprocess.run([sys.executable, "-c", code], env=plain, capture_output=True, text=True, check=True)
+    assert run.stdout == "1\n"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="counts threads in /proc")
 def test_sqlite_vec_brings_no_threads_along(tmp_path: Path) -> None:
     """It imports numpy, whose threads would receive Ctrl-C while worker processes start."""
     code = """

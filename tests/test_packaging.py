@@ -68,10 +68,12 @@ def test_the_wheel_holds_every_file_of_the_shipped_folders(wheel: Path) -> None:
         f"keyhole/{path.relative_to(REPOSITORY).as_posix()}"
         for folder in SHIPPED
         for path in (REPOSITORY / folder).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "screenshots"} & {*path.parts}
     }
     assert wanted | {"keyhole/__init__.py", "keyhole/py.typed"} <= names
     assert all(name.startswith(("keyhole/", "keyhole-")) for name in names)
+    assert not [name for name in names if "/screenshots/" in name]
+    assert wheel.stat().st_size <= 14_000_000
 
 
 def test_the_installed_wheel_runs_in_a_folder_with_its_own_core(installed: Path, tmp_path: Path) -> None:

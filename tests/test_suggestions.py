@@ -209,7 +209,7 @@ def test_other_words_with_a_colon_are_searched_for(line: str) -> None:
         (["search", "a", "--detail", "minimla"], "Did you mean minimal?"),
         (["search", "a", "--as", "cluade"], "unknown client 'cluade'. Did you mean claude?"),
         (["install", "cluade"], "unknown client 'cluade'. Did you mean claude?"),
-        (["install", "zzz"], "unknown client 'zzz'. Choose from: claude, codex, cursor, vscode"),
+        (["install", "zzz"], "unknown client 'zzz'. Choose from: claude, codex, cursor, vscode, copilot"),
         (["map", "retry.py"], "run `keyhole tree` to list the files. Did you mean src/retry.py?"),
     ],
 )

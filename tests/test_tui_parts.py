@@ -176,6 +176,13 @@ def test_a_block_inside_a_docstring_is_coloured_from_outside_of_it() -> None:
     assert "$text-muted italic" not in {span.style for span in painted[13].spans}
 
 
+def test_a_long_docstring_is_coloured_from_the_definition_that_it_belongs_to() -> None:
+    lines = ["class A:", "    def f():", '        """Doc', *["    words"] * 150, '    """', "    return 1", ""]
+    painted = coloured(lines, 140, len(lines), "python", [0, 1])
+    assert painted[0].spans[0].style == "$text-muted italic"
+    assert "$secondary" in {span.style for span in painted[14].spans}
+
+
 def test_control_characters_are_shown_and_not_sent() -> None:
     (line,) = coloured(["x = '\x1b[31m'"], 0, 1, "python")
     assert line.plain == "x = '\\x1b[31m'"

@@ -56,12 +56,12 @@ def test_results_of_an_older_search_are_marked_until_the_answer_is_there(acme: S
         assert subtitle(pilot).startswith("Page 1")
         held.gate.clear()
         await type_line(pilot, "backoff")
-        await wait_for(pilot, lambda pilot: explore(pilot).has_class("-old"))
+        await wait_for(pilot, lambda pilot: explore(pilot)._progress.is_marked)
         assert subtitle(pilot) == "◌ searching for the new query"
         assert results_of(pilot).rows
         held.gate.set()
         await settle(pilot)
-        assert not explore(pilot).has_class("-old")
+        assert not explore(pilot)._progress.is_marked
         assert subtitle(pilot).startswith("Page 1")
 
     drive(make_app(acme), steps)

@@ -96,7 +96,7 @@ def test_results_of_an_older_search(
         await ask(pilot, "handle event limit:50")
         monkeypatch.setattr(Service, "search_page", lambda *given: gate.wait(60) and search_page(*given))
         explore(pilot).query_one(QueryLine).value = "backoff"
-        await wait_for(pilot, lambda pilot: explore(pilot).has_class("-old"))
+        await wait_for(pilot, lambda pilot: explore(pilot)._progress.is_marked)
         await pilot.pause()
 
     app = make_app(acme)

@@ -79,8 +79,8 @@ class KeyholeApp(Explorer):
         recognise_alt_keys(row.key for row in keys.EVERYWHERE if isinstance(row, Binding))
         # What had the focus on each screen before the terminal became too small.
         self._focus_before: dict[Screen[Any], Widget | None] = {}
-        # Whether a key was pressed, and whether the screen that was shown last is shown again.
-        self._has_key = self._is_restored = False
+        # Whether the first frame is drawn, a key was pressed, and the screen that was shown last is shown again.
+        self._is_painted = self._has_key = self._is_restored = False
         self.animation_level = "none"
         self._choices = UserChoices()
         for theme in THEMES:
@@ -114,6 +114,7 @@ class KeyholeApp(Explorer):
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
+        self._is_painted = True
         # Everything loaded by now stays until the end, so the collector can skip it. This must not run later: garbage
         # that is frozen, such as what an index run leaves behind, is never freed.
         gc.freeze()
@@ -194,6 +195,13 @@ class KeyholeApp(Explorer):
         """Return the variables of the style sheets, also those that only our own themes have."""
         self.theme_variables = with_our_variables(super().get_css_variables(), self.current_theme)
         return self.theme_variables
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Parse the styles again and apply them; before the first frame only apply them, they are just parsed."""
+        if self._is_painted:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.update(self, animate)
 
     def action_show_screen(self, mode: str) -> None:
         """Go to a screen; dialogs that are open are closed first."""

@@ -48,6 +48,11 @@ class Document:
         return range(lines.start + 1, lines.stop + 1)
 
     @cached_property
+    def definition_lines(self) -> list[int]:
+        """The lines where definitions start, from 0, in order."""
+        return definition_lines(self.symbols)
+
+    @cached_property
     def lines(self) -> list[str]:
         """The lines, without their ends."""
         lines = self.text.split("\n")
@@ -59,6 +64,11 @@ class Document:
         longest = max(self.lines, key=len, default="")
         # Every other line has fewer characters, but may have wider ones.
         return min(WIDEST, ShownLine(longest[:WIDEST]).cells)
+
+
+def definition_lines(symbols: "tuple[SymbolEntry, ...]") -> list[int]:
+    """Return the lines where definitions start, from 0, in order."""
+    return sorted(symbol.start_line - 1 for symbol in symbols)
 
 
 class ViewPlace(NamedTuple):

@@ -7,8 +7,10 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.widget import Widget
 
-# A mark that appears for a moment after each letter would only flicker.
-MARK_SECONDS = 0.15
+# A mark that appears for a moment after each letter would only flicker, and painting it costs more than the search.
+MARK_SECONDS = 0.3
+# Marking only these is cheaper than a class of the screen, for which Textual computes the style of every widget again.
+_OLD = "#results, #banner, #view, #gauge"
 
 
 class SearchProgress:
@@ -18,13 +20,10 @@ class SearchProgress:
         self._screen = screen
         self._on_mark = on_mark
         self._timer: Timer | None = None
+        # Whether the results on the screen are marked as old.
+        self.is_marked = False
         # How many pages to go on, or back, in the answer that is awaited.
         self.pages = 0
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether the results on the screen are marked as old."""
-        return self._screen.has_class("-old")
 
     def begin(self) -> None:
         """Mark the results soon, unless the answer comes first."""
@@ -36,7 +35,8 @@ class SearchProgress:
         if self._timer:
             self._timer.stop()
             self._timer = None
-        self._screen.remove_class("-old")
+        if self.is_marked:
+            self._set_mark(False)
 
     def next_step(self) -> int:
         """Return one of the pages to go on or back, and count it as gone; 0 if none is left."""
@@ -46,5 +46,9 @@ class SearchProgress:
 
     def _mark(self) -> None:
         self._timer = None
-        self._screen.add_class("-old")
+        self._set_mark(True)
         self._on_mark()
+
+    def _set_mark(self, is_old: bool) -> None:
+        self.is_marked = is_old
+        self._screen.query(_OLD).set_class(is_old, "-old")

@@ -1,7 +1,8 @@
 """Syntax highlighting: a few colours for what readers look for, and plain text for the rest."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pygments.lexer import Lexer
@@ -14,8 +15,9 @@ from keyhole.core.untrusted_text import visible
 
 # Longer lines are mostly data: colouring the rest takes time and helps nobody.
 _LONGEST_COLOURED = 2_000
-# How many lines back to look for a line where the lexer can start.
+# How many lines back to look for a line where the lexer can start, and how far back a definition may be.
 _LOOK_BACK = 100
+_DEFINITION_BACK = 300
 # Text at the left margin is rarely inside a string or a comment.
 _OUTSIDE = re.compile(r"[A-Za-z@#_<]")
 
@@ -47,9 +49,12 @@ def lexer_of(path: str) -> str:
         return ""
 
 
-def coloured(lines: list[str], start: int, end: int, lexer: str) -> list[Content]:
-    """Return some lines of a text in colour, with control characters made visible."""
-    first = _where_to_start(lines, start)
+def coloured(lines: list[str], start: int, end: int, lexer: str, definitions: Sequence[int] = ()) -> list[Content]:
+    """Return some lines of a text in colour, with control characters made visible.
+
+    `definitions` are the lines where definitions start, in order: the lexer can start there.
+    """
+    first = _where_to_start(lines, start, definitions)
     shown = [visible(line.removesuffix("\r")) for line in lines[first:end]]
     spans: list[list[Span]] = [[] for _ in shown]
     for number, left, right, style in _tokens([line[:_LONGEST_COLOURED] for line in shown], lexer):
@@ -88,7 +93,10 @@ def _style_of(kind: _TokenType) -> str:
     return ""
 
 
-def _where_to_start(lines: list[str], start: int) -> int:
-    """Return a line at or before `start` that is probably outside of any string or comment."""
+def _where_to_start(lines: list[str], start: int, definitions: Sequence[int]) -> int:
+    """Return a line at or before `start` that is outside of any string or comment, or probably so."""
+    before = bisect_right(definitions, start)
+    if before and definitions[before - 1] >= start - _DEFINITION_BACK:
+        return definitions[before - 1]
     earliest = max(0, start - _LOOK_BACK)
     return next((number for number in range(start, earliest, -1) if _OUTSIDE.match(lines[number])), earliest)

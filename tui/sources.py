@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from keyhole.tui.document import Document
+from keyhole.tui.document import Document, definition_lines
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # A view opens with some lines before the one it is about, and few terminals show more lines than this.
 _LINES_BEFORE = 20
-_SCREEN_LINES = 80
+_SCREEN_LINES = 60
 # Languages whose lines are paragraphs.
 _PROSE = frozenset(("markdown", "rst", "text", "latex"))
 
@@ -39,17 +39,19 @@ def read_source(service: "Service", path: str, line: int = 1) -> FileText:
     Colouring a screen takes longer than a key may wait, so it is done here, in the worker that reads the file.
     """
     source = service.read(path)
-    return FileText(source.text, tuple(service.symbols_of(source)), _coloured_around(path, source.text, line))
+    symbols = tuple(service.symbols_of(source))
+    return FileText(source.text, symbols, _coloured_around(path, source.text, line, symbols))
 
 
-def _coloured_around(path: str, text: str, line: int) -> "dict[int, Content]":
+def _coloured_around(path: str, text: str, line: int, symbols: "tuple[SymbolEntry, ...]") -> "dict[int, Content]":
     from keyhole.tui.source_colours import coloured, lexer_of
 
     lines, lexer = text.split("\n"), lexer_of(path)
     if not lexer:
         return {}
     start = max(0, min(line, len(lines)) - 1 - _LINES_BEFORE)
-    return dict(enumerate(coloured(lines, start, min(start + _SCREEN_LINES, len(lines)), lexer), start))
+    end = min(start + _SCREEN_LINES, len(lines))
+    return dict(enumerate(coloured(lines, start, end, lexer, definition_lines(symbols)), start))
 
 
 def source_document(path: str, source: FileText, marked: range, marks: "Marks | None" = None) -> Document:

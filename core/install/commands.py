@@ -1,163 +1,213 @@
-"""The commands `keyhole install` and `keyhole uninstall`."""
+"""What `keyhole install` and `keyhole uninstall` do for one client, and what came of it."""
 
-import os
 import shutil
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
 
-from keyhole.core.clients import ConfigPlace, Profile, profiles
-from keyhole.core.errors import ConfigError
-from keyhole.core.install import json_text
+from keyhole.core.errors import ConfigError, WorkspaceError
+from keyhole.core.files.workspace import open_workspace
+from keyhole.core.install.client_table import InstallableClient, Scope, installable_clients
 from keyhole.core.install.config_file import ConfigFile
-from keyhole.core.suggest import suggest_name
-from keyhole.core.types.choices import ToolSet
+from keyhole.core.install.edit_entry import NAME, EntryEditor
+from keyhole.core.install.instructions import add_instructions, has_instructions, remove_instructions
+from keyhole.core.install.machine import Machine
 
-NAME = "keyhole"
+_ROOT = "{root}"
 
 
-class ConfigFormat(Protocol):
-    """The functions of a module that edits files of one format; each raises ValueError for a file it cannot read."""
+class Change(StrEnum):
+    """What happened to a file."""
 
-    def parse(self, text: str) -> dict[str, object]:
-        """Parse a text."""
-
-    def set_entry(self, text: str, section: str, name: str, entry: dict[str, object]) -> str:
-        """Return the text with an entry added to a section."""
-
-    def remove_entry(self, text: str, section: str, name: str) -> str:
-        """Return the text without an entry."""
+    ADDED = "added"
+    UPDATED = "updated"
+    REMOVED = "removed"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigTarget:
     """A client's configuration file, and the entry for Keyhole in it."""
 
-    profile: Profile
-    place: ConfigPlace
+    client: InstallableClient
+    scope: Scope
+    root: Path
     path: Path
     entry: dict[str, object]
-    inside: Path | None
 
     @property
-    def format(self) -> ConfigFormat:
-        """The module that edits files of this format."""
-        if self.path.suffix == ".toml":
-            # Imported only here because tomlkit is slow to import.
-            from keyhole.core.install import toml_text
+    def editor(self) -> EntryEditor:
+        """What edits the file."""
+        advice = f"keyhole install {self.client.id} --print shows what to add"
+        return EntryEditor(self.path, self.client.places[self.scope].section, advice)
 
-            return toml_text
-        return json_text
+    @property
+    def serves_one_workspace(self) -> bool:
+        """Whether the entry names one workspace, because the client cannot tell which one is open."""
+        return self.client.folder == _ROOT
+
+    def file(self) -> ConfigFile:
+        """Read the file; one in the workspace must not lead out of it."""
+        return ConfigFile(self.path, self.root if self.scope is Scope.PROJECT else None)
+
+    def instructions(self) -> Path:
+        """Return the file in the workspace that the client's model reads."""
+        return self.root / self.client.instructions
 
 
-def installable() -> list[str]:
-    """Return the clients that Keyhole can configure."""
-    return [name for name, profile in profiles().items() if profile.config]
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What happened to a client's configuration, in words and as facts."""
+
+    client: InstallableClient
+    scope: Scope
+    path: Path | None
+    change: Change
+    message: str
+    backup: Path | None = None
+    instructions: Path | None = None
+
+    def facts(self) -> dict[str, object]:
+        """Return the facts for JSON."""
+        return {
+            "client": self.client.id,
+            "title": self.client.title,
+            "scope": self.scope,
+            "path": str(self.path) if self.path else None,
+            "change": self.change,
+            "backup": str(self.backup) if self.backup else None,
+            "instructions": str(self.instructions) if self.instructions else None,
+            "message": self.message,
+        }
 
 
-def target(client: str, root: Path, home: Path, *, is_project: bool, tools: str | None = None) -> ConfigTarget:
-    """Return the file and the entry of a client, for one workspace or for all workspaces of the user.
-
-    `tools` is the set of tools that the server is started with, if not the one of the settings.
-    """
-    profile = profiles().get(client)
-    if profile is None or profile.config is None:
-        raise ConfigError(f"unknown client {client!r}", suggestion=suggest_name(client, installable()))
-    place = profile.config
+def config_target(
+    client: InstallableClient, root: Path, machine: Machine, scope: Scope | None = None, tools: str | None = None
+) -> ConfigTarget:
+    """Return the file and the entry of a client; `tools` is the set of tools, if not the one of the settings."""
+    scope = scope or client.usual_scope()
+    path = machine.config_path(client, root, scope)
     # A configuration shared by a team must not contain a path of one machine; the user's own must not depend on PATH.
-    command = NAME if is_project else _own_script()
-    entry: dict[str, object] = {**place.extra, "command": command, "args": _arguments(place, tools)}
-    path = root / place.project if is_project else _user_file(place, home)
-    return ConfigTarget(profile, place, path, entry, root if is_project else None)
+    command = NAME if scope is Scope.PROJECT else _own_script()
+    folder = [client.folder.replace(_ROOT, str(root))] if client.folder else []
+    arguments = ["mcp", *folder, *(["--tools", tools] if tools else [])]
+    pattern = client.places[scope].pattern
+    entry = {key: _filled(value, command, arguments) for key, value in pattern.items()}
+    return ConfigTarget(client, scope, root, path, entry)
 
 
-def _arguments(place: ConfigPlace, tools: str | None) -> list[str]:
-    return [*place.arguments, *(["--tools", tools] if tools else [])]
-
-
-def _user_file(place: ConfigPlace, home: Path) -> Path:
-    relative = Path(place.user.get(sys.platform, place.user["linux"]))
-    folder = os.environ.get(place.variable)
-    return Path(folder) / relative.name if folder else home / relative
+def _filled(value: object, command: str, arguments: list[str]) -> object:
+    """Return a value of a pattern with our command and arguments."""
+    if isinstance(value, list):
+        return [part for item in value for part in (arguments if item == "{args}" else [_filled(item, command, [])])]
+    return command if value == "{command}" else value
 
 
 def _own_script() -> str:
     """Return the path of this installation's `keyhole` command."""
-    beside = Path(sys.executable).with_name(NAME)
-    return str(beside) if beside.exists() else shutil.which(NAME) or NAME
+    return shutil.which(NAME, path=str(Path(sys.executable).parent)) or shutil.which(NAME) or NAME
 
 
-def snippet(found: ConfigTarget) -> str:
+def _check_workspace(target: ConfigTarget) -> None:
+    """Raise ConfigError if the entry would name a folder that keyhole does not serve."""
+    if not target.serves_one_workspace:
+        return
+    try:
+        open_workspace(target.root)
+    except WorkspaceError as error:
+        raise ConfigError(
+            f"the entry for {target.client.title} names one workspace, and this folder cannot be one "
+            f"({error.problem}); run keyhole install in a workspace, or give --root"
+        ) from None
+
+
+def snippet(target: ConfigTarget) -> str:
     """Return the text to add to the file."""
-    text = found.format.set_entry("", found.place.section, NAME, found.entry)
+    _check_workspace(target)
+    text = target.editor.added("", target.entry)
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def install(found: ConfigTarget) -> str:
-    """Add Keyhole to the configuration, and return a message about what changed."""
-    file = ConfigFile(found.path, found.inside)
-    new = _edited(found, file.text, is_removal=False)
-    if new == file.text and file.exists:
-        return f"{found.profile.title} already has keyhole ({found.path})\n"
-    has_backup = file.replace(new)
-    backup = f"; backup: {file.backup}" if has_backup else ""
-    return f"Added keyhole to {found.profile.title} ({found.path}{backup})\n"
+def install(target: ConfigTarget, *, with_instructions: bool = False) -> Outcome:
+    """Add Keyhole to the configuration, and to the instructions if wanted."""
+    _check_workspace(target)
+    file, editor, title = target.file(), target.editor, target.client.title
+    new = editor.added(file.text, target.entry)
+    had_entry = editor.current(file.text) is not None
+    change, backup = Change.UNCHANGED, None
+    message = f"{title} already has keyhole ({target.path})"
+    if new != file.text or not file.exists:
+        backup = file.backup if file.replace(new) else None
+        change = Change.UPDATED if had_entry else Change.ADDED
+        verb = "Updated keyhole in" if had_entry else "Added keyhole to"
+        message = f"{verb} {title} ({_places(target.path, backup)})"
+    if target.serves_one_workspace:
+        message += f"; it serves only {target.root}"
+    section = target.instructions() if with_instructions else None
+    if section:
+        is_new = add_instructions(section, target.root)
+        message += f"; {'added instructions to' if is_new else 'instructions are already in'} {section.name}"
+    return Outcome(target.client, target.scope, target.path, change, message, backup, section)
 
 
-def uninstall(found: ConfigTarget) -> str:
-    """Remove Keyhole from the configuration, and return a message about what changed.
+def uninstall(target: ConfigTarget, machine: Machine) -> Outcome:
+    """Remove Keyhole from the configuration, and its instructions if no other client needs them.
 
     If nothing but `install` changed the file, it is restored from the backup.
     """
-    file = ConfigFile(found.path, found.inside)
-    new = _edited(found, file.text, is_removal=True) if file.exists else file.text
+    change, message, backup = _remove_entry(target)
+    section: Path | None = target.instructions()
+    if section and not any(_other_installs(target, machine)) and remove_instructions(section, target.root):
+        change, message = Change.REMOVED, f"{message}; removed instructions from {section.name}"
+    else:
+        section = None
+    return Outcome(target.client, target.scope, target.path, change, message, backup, section)
+
+
+def _remove_entry(target: ConfigTarget) -> tuple[Change, str, Path | None]:
+    file, editor, title = target.file(), target.editor, target.client.title
+    new = editor.removed(file.text) if file.exists else file.text
     if new == file.text:
-        return f"{found.profile.title} does not have keyhole ({found.path})\n"
-    before = file.before()
-    if file.text in _texts_after_install(found, before or "") and _has_none(found, before or ""):
+        return Change.UNCHANGED, f"{title} does not have keyhole ({target.path})", None
+    if _only_install_changed(file, editor):
         file.restore()
-        return f"Removed keyhole from {found.profile.title} (restored {found.path})\n"
+        return Change.REMOVED, f"Removed keyhole from {title} (restored {target.path})", None
     file.replace(new)
-    return f"Removed keyhole from {found.profile.title} ({found.path}; backup: {file.backup})\n"
+    return Change.REMOVED, f"Removed keyhole from {title} ({_places(target.path, file.backup)})", file.backup
 
 
-def _texts_after_install(found: ConfigTarget, text: str) -> list[str]:
-    """Return what `install` makes of a text, with any of its options."""
-    entries = [{**found.entry, "args": _arguments(found.place, tools)} for tools in (None, *ToolSet)]
-    return [_edited(replace(found, entry=entry), text, is_removal=False) for entry in entries]
-
-
-def _has_none(found: ConfigTarget, text: str) -> bool:
-    return _edited(found, text, is_removal=True) == text
-
-
-def _edited(found: ConfigTarget, text: str, *, is_removal: bool) -> str:
-    """Return the text with our entry added or removed, after checking that nothing else changes."""
-    section, form = found.place.section, found.format
-    advice = f"the file was not changed; keyhole install {found.profile.id} --print shows what to add"
+def _only_install_changed(file: ConfigFile, editor: EntryEditor) -> bool:
+    """Return whether the file is its backup with our entry, or only our entry if there is no backup."""
+    before, entry = file.before() or "", editor.current(file.text)
     try:
-        before = form.parse(text)
-        new = form.remove_entry(text, section, NAME) if is_removal else form.set_entry(text, section, NAME, found.entry)
-        after = form.parse(new)
-    except ValueError as error:
-        raise ConfigError(f"cannot edit {found.path} safely ({error}); {advice}") from None
-    if _without_empty(found, after) != _without_empty(found, _expected(found, before, is_removal=is_removal)):
-        raise ConfigError(f"cannot edit {found.path} safely because of its layout; {advice}")
-    return new
+        return entry is not None and editor.current(before) is None and editor.added(before, entry) == file.text
+    except ConfigError:
+        return False
 
 
-def _expected(found: ConfigTarget, before: dict[str, object], *, is_removal: bool) -> dict[str, object]:
-    """Return the facts that a file must contain after the change."""
-    wanted = dict(before)
-    section = wanted.get(found.place.section, {})
-    inside = dict(section) if isinstance(section, dict) else {}
-    old = inside.pop(NAME, {})
-    if not is_removal:
-        inside[NAME] = (old if isinstance(old, dict) else {}) | found.entry
-    return {**wanted, found.place.section: inside}
+def _other_installs(target: ConfigTarget, machine: Machine) -> Iterator[str]:
+    """Yield the other clients that have keyhole and read the same instructions."""
+    if not has_instructions(target.instructions(), target.root):
+        return
+    for client in installable_clients().values():
+        if client.instructions != target.client.instructions:
+            continue
+        for scope in Scope:
+            if (client.project or scope is Scope.USER) and _has_entry(client, target.root, machine, scope):
+                yield client.id
 
 
-def _without_empty(found: ConfigTarget, facts: dict[str, object]) -> dict[str, object]:
-    """Return the facts without the section if it is empty, so that a comparison ignores it."""
-    return {name: value for name, value in facts.items() if name != found.place.section or value != {}}
+def _has_entry(client: InstallableClient, root: Path, machine: Machine, scope: Scope) -> bool:
+    try:
+        other = config_target(client, root, machine, scope)
+        return other.editor.current(other.file().text) is not None
+    except ConfigError:
+        # A file that cannot be read does not start a server.
+        return False
+
+
+def _places(path: Path, backup: Path | None) -> str:
+    return f"{path}; backup: {backup}" if backup else str(path)

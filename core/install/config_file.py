@@ -10,6 +10,7 @@ from keyhole.core.errors import ConfigError
 
 BACKUP = ".keyhole-backup"
 _MAX_BYTES = 50_000_000
+_OWN_FOLDER = "keyhole"
 _BOM = "\ufeff"
 
 
@@ -44,29 +45,40 @@ class ConfigFile:
         """The path of the backup."""
         return self._target.with_name(self._target.name + BACKUP)
 
-    def replace(self, text: str) -> bool:
+    def replace(self, text: str, *, keeps_backup: bool = True) -> bool:
         """Write a new text after backing up the old one; return whether there is a backup."""
         has_bom = (self._content or b"").startswith(_BOM.encode())
         self._check_writable()
         try:
             self._target.parent.mkdir(parents=True, exist_ok=True)
-            if self._content is not None:
+            if self._content is not None and keeps_backup:
                 self._write(self.backup, self._content)
             self._write(self._target, ((_BOM if has_bom else "") + text).encode())
         except OSError as error:
             raise ConfigError(f"cannot write {self.path} ({error.strerror}); it was not changed") from error
-        return self.exists
+        return self.exists and keeps_backup
 
     def restore(self) -> None:
         """Restore the backup, or delete the file if there is none."""
+        if not self.backup.exists():
+            self.delete()
+            return
         self._check_writable()
         try:
-            if self.backup.exists():
-                self.backup.replace(self._target)
-            else:
-                self._target.unlink()
+            self.backup.replace(self._target)
         except OSError as error:
             raise ConfigError(f"cannot write {self.path} ({error.strerror}); it was not changed") from error
+
+    def delete(self) -> None:
+        """Delete the file, and its folder if only our file was in it and it has our name."""
+        self._check_writable()
+        try:
+            self._target.unlink()
+        except OSError as error:
+            raise ConfigError(f"cannot delete {self.path} ({error.strerror})") from error
+        if self._target.parent.name == _OWN_FOLDER:
+            with suppress(OSError):
+                self._target.parent.rmdir()
 
     def before(self) -> str | None:
         """Return the text of the backup, if there is one."""

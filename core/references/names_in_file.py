@@ -5,9 +5,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from keyhole.core.index.single_threaded import single_threaded
 from keyhole.core.syntax.occurrences import (
     FUNCTION,
     HAS_RECEIVER,
@@ -24,6 +22,10 @@ from keyhole.core.syntax.occurrences import (
     UNNAMED_FUNCTION,
     OccurrenceRole,
 )
+
+with single_threaded():
+    import numpy as np
+    from numpy.typing import NDArray
 
 # The receiver of `make().name`.
 NOT_A_NAME = "…"

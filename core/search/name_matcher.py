@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-import numpy as np
-import numpy.typing as npt
-
+from keyhole.core.index.single_threaded import single_threaded
 from keyhole.core.search.fuzzy_scores import (
     AT_WORD,
     FIRST_LETTER,
@@ -29,6 +27,10 @@ from keyhole.core.search.fuzzy_scores import (
     letter_bonus,
     words_of,
 )
+
+with single_threaded():
+    import numpy as np
+    import numpy.typing as npt
 
 Places = npt.NDArray[np.int32]
 _KINDS = tuple(Kind)

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from keyhole.tui.messages import Answered, SearchFailed
 
 DEBOUNCE_SECONDS = 0.12
-# Results grow while the index is being built; searching more often than this would only make the list flicker.
-_SEARCH_AGAIN_SECONDS = 1.0
+# Results grow while the index is being built. Searching more often would make the list flicker and keys wait for it.
+_SEARCH_AGAIN_SECONDS = 3.0
 
 
 class ExploreScreen(RememberedQueriesScreen):
@@ -135,7 +135,6 @@ class ExploreScreen(RememberedQueriesScreen):
             return
         self.search_state = self.search_state.with_line(event.value)
         self._progress.pages = 0
-        self._progress.begin()
         if self._typing:
             self._typing.stop()
         self._typing = self.set_timer(DEBOUNCE_SECONDS, self._typed)

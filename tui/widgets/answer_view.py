@@ -83,6 +83,11 @@ class AnswerView(LineView):
             self._show_source(key.row, answer, answer.source)
         else:
             self._wanted = key
+            # First the cursor moves on the screen. While its key is held down, files in between are not read.
+            self.call_after_refresh(self._start_loading, service, key, answer)
+
+    def _start_loading(self, service: "Service", key: ViewKey, answer: "Answer") -> None:
+        if key == self._wanted:
             run_in_thread(self, partial(self._load, service, key, answer), "view")
 
     def _load(self, service: "Service", key: ViewKey, answer: "Answer") -> None:

@@ -152,11 +152,12 @@ class LineView(FindingView):
         offset = Style.from_meta({"offset": (self.starts_in(number)[part], number)}).rich_style
         is_current = number + 1 == self._current
         style = self.get_visual_style("line-view--current-number" if is_current else "line-view--number").rich_style
-        cells = [Segment(cell, style + offset) for cell in f"{self._beside(number, part):>{self.gutter_width - 1}}"]
+        style += offset
+        cells = [Segment(cell, style) for cell in f"{self._beside(number, part):>{self.gutter_width - 1}}"]
         if number + 1 in self.document.marked:
             return [*cells, Segment(_BAR, self.get_visual_style("line-view--bar").rich_style + offset)]
         if part and not cells:
-            return [Segment(_CONTINUED, style + offset)]
+            return [Segment(_CONTINUED, style)]
         return [*cells, Segment(" ", self._style(number).rich_style + offset)]
 
     def _beside(self, number: int, part: int) -> str:
@@ -182,7 +183,8 @@ class LineView(FindingView):
         height = max(1, self.scrollable_content_region.height)
         start = max(0, number - height + 1) if number + 1 in self._contents else number
         end = min(start + height, len(self.document.lines))
-        self._contents |= enumerate(coloured(self.document.lines, start, end, self.document.lexer), start)
+        found = coloured(self.document.lines, start, end, self.document.lexer, self.document.definition_lines)
+        self._contents |= enumerate(found, start)
 
     # The header
 

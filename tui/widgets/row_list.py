@@ -28,7 +28,7 @@ class RowList(FixedLayoutView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = keys.LIST
     lines_each: ClassVar[int] = 1
 
-    highlighted: reactive[int | None] = reactive(None)
+    highlighted: reactive[int | None] = reactive(None, repaint=False)
 
     class Highlighted(Message):
         """The cursor moved to another row."""
