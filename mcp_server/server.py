@@ -69,7 +69,9 @@ def build_server(
     served = tool_texts.tool_names(tools)
     for function in _tools(service, Freshness(service)):
         if function.__name__ in served:
-            server.add_tool(described(function))
+            # The core tools are for the fewest tokens, and this costs a few.
+            is_always_loaded = function.__name__ == "search_code" and tools == ToolSet.ALL
+            server.add_tool(described(function, is_always_loaded=is_always_loaded))
     _add_resources(server, service, errors)
     _add_prompt(server, tools)
     return server
