@@ -4,7 +4,7 @@ READY := $(VENV)/.ready
 PATH_ARG ?= .
 TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or 2) * 3 // 2))")
 
-.PHONY: run test check test-long fuzz kill-test web-test install-test references-quality lint conformance format bench screenshots man clean
+.PHONY: run test check test-long fuzz kill-test web-test install-test references-quality client-lab lint conformance format bench screenshots man clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -43,6 +43,10 @@ install-test: $(READY)
 # References compared with language servers, which are downloaded the first time; about ten minutes.
 references-quality: $(READY)
 	$(VENV)/bin/python bench/references_quality.py --record
+
+# Real clients against a fake model, without a network: their limits, and the lens; about an hour. Needs npm and root.
+client-lab: $(READY)
+	$(VENV)/bin/python bench/clients/lab.py --again --lens
 
 lint: $(READY)
 	$(VENV)/bin/ruff format --check

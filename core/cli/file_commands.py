@@ -65,6 +65,7 @@ class _BundleOptions(TypedDict):
 def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
     """Show the imports and symbols of PATH, with line ranges."""
     from keyhole.core.service import Service
+    from keyhole.core.view.budget.room import within
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
@@ -77,7 +78,9 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
         shape.max_tokens,
         shape.format,
     )
-    print_answer(service.map_view(request).text, shape.profile)
+    with within(shape.room):
+        view = service.map_view(request)
+    print_answer(view.text, shape.profile)
 
 
 @click.command()
@@ -95,6 +98,7 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
 def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) -> None:
     """Show lines of one or more files. Several files share the budget."""
     from keyhole.core.service import Service
+    from keyhole.core.view.budget.room import within
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
@@ -107,7 +111,9 @@ def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) ->
         shape.format,
         options["line_numbers"],
     )
-    print_answer(service.read_view(request).text, shape.profile)
+    with within(shape.room):
+        view = service.read_view(request)
+    print_answer(view.text, shape.profile)
 
 
 @click.command()

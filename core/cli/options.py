@@ -14,6 +14,7 @@ from keyhole.core.types.choices import Detail, Format, Mode, Output, ToolSet
 if TYPE_CHECKING:
     from keyhole.core.clients import Profile
     from keyhole.core.config import Settings
+    from keyhole.core.view.budget.room import Room
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
@@ -186,11 +187,12 @@ class PageOptions(AnswerOptions):
 
 @dataclass(frozen=True, slots=True)
 class AnswerShape:
-    """The parsed options of an answer; `profile` is the client of `--as`."""
+    """The parsed options of an answer; `profile` is the client of `--as`, and `room` what it delivers whole."""
 
     max_tokens: int | None
     format: Format
     profile: "Profile | None"
+    room: "Room | None"
 
 
 def with_options(*options: Option) -> Option:
@@ -206,10 +208,11 @@ def with_options(*options: Option) -> Option:
 
 def answer_shape(options: AnswerOptions, settings: "Settings") -> AnswerShape:
     """Parse the options of an answer; without `--budget`, the client of `--as` sets the budget."""
-    from keyhole.core.clients import profile_budget, profile_named
+    from keyhole.core.clients import profile_budget, profile_named, room_for
 
     profile = profile_named(options["client"]) if options["client"] else None
     max_tokens = options["max_tokens"]
     if profile and max_tokens is None:
         max_tokens = profile_budget(profile, settings)
-    return AnswerShape(max_tokens, Format.JSON if options["as_json"] else Format(options["format"]), profile)
+    written = Format.JSON if options["as_json"] else Format(options["format"])
+    return AnswerShape(max_tokens, written, profile, room_for(profile) if profile else None)

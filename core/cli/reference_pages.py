@@ -17,7 +17,7 @@ _COMPUTED = {
     "cache_dir": "the user's cache folder",
     "clients.NAME.max_tokens": "`view.max_tokens`",
     "index.workers": "one per core, at most 8",
-    "view.max_tokens": "what the client accepts, or 20,000",
+    "view.max_tokens": "20,000, less if the client delivers less",
 }
 _COMMANDS = """\
 # Commands

@@ -203,6 +203,7 @@ def _answer(root: Path, request: "RelationRequest", options: PageOptions, *, has
     from keyhole.core.links.requests import TreeRequest
     from keyhole.core.service import Service
     from keyhole.core.types.costs import with_folders
+    from keyhole.core.view.budget.room import within
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
@@ -217,7 +218,9 @@ def _answer(root: Path, request: "RelationRequest", options: PageOptions, *, has
         max_tokens=shape.max_tokens,
         format=shape.format,
     )
-    print_list(service.relation_view(paged), shape.profile)
+    with within(shape.room):
+        view = service.relation_view(paged)
+    print_list(view, shape.profile)
 
 
 COMMANDS = (links, backlinks, broken_links, search_links, tree, related, references)

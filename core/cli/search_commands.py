@@ -51,6 +51,7 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
     from dataclasses import replace
 
     from keyhole.core.service import Service
+    from keyhole.core.view.budget.room import within
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
@@ -65,7 +66,9 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
         output=Output(options["output"]),
         line_numbers=options["line_numbers"],
     )
-    print_list(service.search_view(request), shape.profile)
+    with within(shape.room):
+        view = service.search_view(request)
+    print_list(view, shape.profile)
 
 
 @click.command()
