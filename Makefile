@@ -4,7 +4,7 @@ READY := $(VENV)/.ready
 PATH_ARG ?= .
 TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or 2) * 3 // 2))")
 
-.PHONY: run test test-long fuzz kill-test web-test install-test references-quality lint conformance format bench screenshots clean
+.PHONY: run test check test-long fuzz kill-test web-test install-test references-quality client-lab lint conformance format bench screenshots man clean
 
 run: $(READY)
 	@$(VENV)/bin/keyhole $(PATH_ARG)
@@ -12,8 +12,12 @@ run: $(READY)
 # Three processes for two cores, at most eight: tests of the explorer and of servers wait half of their time. All tests of
 # a file run in one process, so that slow setup (a wheel, the official clients, an indexed workspace) happens once. Files
 # run in the order of their names: pytest-xdist would run files with few tests last, and some of those take longest.
-test: $(READY) lint
+test: $(READY) lint check
 	$(VENV)/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
+# What agents can see of this repository (keyhole.checks.toml); the first time it is indexed, which takes some seconds.
+check: $(READY)
+	$(VENV)/bin/keyhole check --allow-commands
 
 # Too slow for every change, about half an hour: more examples of every property, and the server under load.
 test-long: $(READY)
@@ -39,6 +43,10 @@ install-test: $(READY)
 # References compared with language servers, which are downloaded the first time; about ten minutes.
 references-quality: $(READY)
 	$(VENV)/bin/python bench/references_quality.py --record
+
+# Real clients against a fake model, without a network: their limits, and the lens; about an hour. Needs npm and root.
+client-lab: $(READY)
+	$(VENV)/bin/python bench/clients/lab.py --again --lens
 
 lint: $(READY)
 	$(VENV)/bin/ruff format --check
@@ -68,11 +76,18 @@ bench: $(READY)
 	$(VENV)/bin/python bench/links.py --record
 	$(VENV)/bin/python bench/links_quality.py --record
 	$(VENV)/bin/python bench/tokens.py --record
+	$(VENV)/bin/python bench/checks.py --record
+	$(VENV)/bin/python bench/checks_proof.py --record
 	$(VENV)/bin/python bench/tui.py --record
 
 # Take the README's pictures from the current explorer.
 screenshots: $(READY)
 	$(VENV)/bin/python tests/screenshots.py
+
+# The manual page, made from the help: `man dist/keyhole.1`.
+man: $(READY)
+	@mkdir -p dist
+	$(VENV)/bin/python -m keyhole.core.cli.man_page > dist/keyhole.1
 
 clean:
 	rm -rf $(VENV) .conformance dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

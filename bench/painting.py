@@ -1,14 +1,32 @@
-"""Waiting for the explorer to paint, and what that costs."""
+"""The explorer in a benchmark: opening it, waiting for it to paint, and what that costs."""
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from textual.app import App
+from textual.pilot import Pilot
 from textual.widget import Widget
+
+from keyhole.core.service import Service
+from keyhole.tui.app import KeyholeApp
+
+SIZE = (120, 36)
 
 # A key without an effect would be waited for forever.
 _LONGEST_WAIT = 60.0
+
+
+@asynccontextmanager
+async def opened(service: Service) -> AsyncIterator[tuple[KeyholeApp, Pilot[None]]]:
+    """Open the explorer on an indexed workspace, and wait until it is idle."""
+    app = KeyholeApp(service.root, lambda: service, watches=False)
+    async with app.run_test(size=SIZE) as pilot:
+        while app.is_busy:
+            await asyncio.sleep(0.01)
+        await pilot.pause()
+        yield app, pilot
 
 
 async def until_painted(widget: Widget) -> None:

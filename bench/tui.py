@@ -19,7 +19,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from painting import key_ms, until_painted
+from painting import key_ms, opened, until_painted
 from record import fetch_sdist, save_record
 from search import QUERIES, python_files
 from tui_limits import keys_while_indexing, long_files, long_lists, memory
@@ -36,7 +36,6 @@ from keyhole.tui.widgets.query_line import QueryLine
 
 ROUNDS = 9
 CHUNKS = 10_000
-SIZE = (120, 36)
 # Figures with their upper limits.
 TARGETS = {
     "first picture against a bare Textual app": 1.5,
@@ -159,11 +158,7 @@ def printed_seconds(program: str, *arguments: str) -> float:
 
 async def in_the_app(service: Service) -> dict[str, float]:
     """Type queries letter by letter, then open files."""
-    app = KeyholeApp(service.root, lambda: service, watches=False)
-    async with app.run_test(size=SIZE) as pilot:
-        while app.is_busy:
-            await asyncio.sleep(0.01)
-        await pilot.pause()
+    async with opened(service) as (app, pilot):
         status = app.status
         figures: dict[str, float] = {"chunks": float(status.chunks if status else 0)}
         figures |= await keystrokes(app)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from painting import key_ms, until_painted
+from painting import SIZE, key_ms, opened, until_painted
 from search import QUERIES
 from textual.app import App, ComposeResult
 from textual.content import Content
@@ -24,7 +24,6 @@ from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.results import ResultList
 from keyhole.tui.widgets.row_list import RowList
 
-SIZE = (120, 36)
 SHORT, LONG = 100, 100_000
 KEYS_EACH = 40
 WARM_UP, SEARCHES = 150, 500
@@ -97,10 +96,7 @@ async def long_lists() -> dict[str, float]:
 
 async def long_files(service: Service) -> dict[str, float]:
     """Scroll in a file of 100 lines and in one of 100,000, alternately."""
-    app = KeyholeApp(service.root, lambda: service, watches=False)
-    async with app.run_test(size=SIZE) as pilot:
-        while app.is_busy:
-            await asyncio.sleep(0.01)
+    async with opened(service) as (app, pilot):
         app.switch_mode("files")
         await pilot.pause()
         screen = app.screen
@@ -129,11 +125,7 @@ def _compared(what: str, spent: dict[int, list[float]]) -> dict[str, float]:
 
 async def memory(service: Service) -> dict[str, float]:
     """Search 500 times, each time for something else, and show each answer; the first searches fill the caches."""
-    app = KeyholeApp(service.root, lambda: service, watches=False)
-    async with app.run_test(size=SIZE) as pilot:
-        while app.is_busy:
-            await asyncio.sleep(0.01)
-        await pilot.pause()
+    async with opened(service) as (app, _):
         screen = app.screen
         assert isinstance(screen, ExploreScreen)
         search = partial(_search, screen)

@@ -1,6 +1,6 @@
-"""What each MCP client does to an answer before its model sees it, from the profiles in assets/clients.toml.
+"""What is known of each MCP client, from assets/clients.toml: its limits and its budget.
 
-`deliver(answer, profile)` is a pure function. The option `--as` and the explorer's lens show its result.
+`delivery.py` shows what a client makes of an answer.
 """
 
 import tomllib
@@ -15,13 +15,11 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import AssetError, QueryError
 from keyhole.core.suggest import suggest_name
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS
-from keyhole.core.view.budget.tokens import TOKENIZERS, estimate_tokens
-from keyhole.core.view.text import human_size
+from keyhole.core.view.budget.room import Room
+from keyhole.core.view.budget.tokens import TOKENIZERS
 
 RAW = "raw"
-# A placeholder for a path that only the client knows.
-_FILE = "FILE"
-_BYTES_PER_TOKEN = 4
+ANSWER = "{answer}"
 
 
 class Overflow(StrEnum):
@@ -35,103 +33,89 @@ class Overflow(StrEnum):
 _EFFECTS = {
     Overflow.SPILL: "saves answers over {limit} to a file",
     Overflow.MIDDLE: "removes the middle of answers over {limit}",
-    Overflow.HEAD: "silently truncates answers at {limit}",
+    Overflow.HEAD: "shows only the beginning of answers over {limit}",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SourcedFigure:
-    """A number with its source and the date of the lookup."""
+class Unit(StrEnum):
+    """What a client counts; characters are UTF-16 units, as in JavaScript."""
 
-    value: int
-    source: str
-    date: str
+    CHARACTERS = "characters"
+    BYTES = "bytes"
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRule:
-    """What happens to an answer over a limit in characters or bytes; a tool may declare its own limit."""
+    """What happens to an answer over a limit: how it is cut (`client_cuts.py`) and how much of it is kept.
+
+    The client puts the answer into `frame` before it measures it, and `header` before it afterwards. A limit of 0 means
+    that nothing is cut. If the client honours what a tool declares, that is the limit instead, up to `declared`.
+    """
 
     overflow: Overflow
-    limit: SourcedFigure
-    unit: str
-    message: str
-    preview: SourcedFigure | None = None
-    declared: SourcedFigure | None = None
+    cut: str
+    limit: int
+    unit: Unit
+    message: str = ""
+    kept: int = 0
+    kept_first: int = 0
+    lines: int = 0
+    declared: int = 0
+    frame: str = ANSWER
+    header: str = ""
+    # Whether blanks around the answer are removed first, and whether an answer in JSON is written again without blanks.
+    strips: bool = False
+    compacts_json: bool = False
 
     def limit_for(self, declared_chars: int) -> int:
         """Return the limit for a tool that declares `declared_chars`."""
-        return min(declared_chars, self.declared.value) if self.declared else self.limit.value
+        return min(declared_chars, self.declared) if self.declared else self.limit
 
-
-@dataclass(frozen=True, slots=True)
-class ConfigPlace:
-    """Where a client's servers are configured: a file in the workspace, or one of the user, by platform.
-
-    The environment variable, if set, names another folder for the user's file.
-    """
-
-    project: str
-    user: Mapping[str, str]
-    variable: str
-    section: str
-    arguments: tuple[str, ...]
-    extra: Mapping[str, object]
+    def effect(self, limit: int) -> str:
+        """Return what the client does to answers over a limit."""
+        limits = [f"{limit:,} {self.unit}", *([f"{self.lines:,} lines"] if self.lines else [])]
+        return _EFFECTS[self.overflow].format(limit=" or ".join(limits))
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A client: the names it sends, and its published limits; None if a limit is not published."""
+    """A client: the names it sends, and its limits; None or 0 if a limit is not known.
+
+    `source` says where the figures come from: the client lab with a version of the client, or an address.
+    """
 
     id: str
     title: str
     names: tuple[str, ...]
     tokenizer: str
     prefix: str
-    max_tokens: SourcedFigure | None = None
-    description: SourcedFigure | None = None
+    source: str = ""
+    version: str = ""
+    date: str = ""
+    protocol: str = ""
+    description: int = 0
+    instructions: int = 0
+    loads_tools_on_demand: bool = False
     answer: AnswerRule | None = None
-    config: ConfigPlace | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """What a client's model sees of an answer."""
-
-    text: str
-    overflow: Overflow | None = None
-    tokens: int = 0
-    note: str = ""
-
-
-class _FigureFacts(TypedDict):
-    """A figure in the table."""
-
-    value: int
-    source: str
-    date: str
+    error: AnswerRule | None = None
 
 
 class _RuleFacts(TypedDict):
     """What happens to an answer, in the table."""
 
     overflow: str
-    limit: _FigureFacts
+    cut: str
+    limit: int
     unit: str
-    message: str
-    preview: NotRequired[_FigureFacts]
-    declared: NotRequired[_FigureFacts]
-
-
-class _PlaceFacts(TypedDict):
-    """Where servers are configured, in the table."""
-
-    project: str
-    user: dict[str, str]
-    variable: NotRequired[str]
-    section: str
-    arguments: list[str]
-    extra: NotRequired[dict[str, object]]
+    message: NotRequired[str]
+    kept: NotRequired[int]
+    kept_first: NotRequired[int]
+    lines: NotRequired[int]
+    declared: NotRequired[int]
+    frame: NotRequired[str]
+    header: NotRequired[str]
+    strips: NotRequired[bool]
+    compacts_json: NotRequired[bool]
 
 
 class _ProfileFacts(TypedDict):
@@ -141,10 +125,15 @@ class _ProfileFacts(TypedDict):
     names: list[str]
     tokenizer: str
     prefix: str
-    max_tokens: NotRequired[_FigureFacts]
-    description: NotRequired[_FigureFacts]
+    source: NotRequired[str]
+    version: NotRequired[str]
+    date: NotRequired[str]
+    protocol: NotRequired[str]
+    description: NotRequired[int]
+    instructions: NotRequired[int]
+    loads_tools_on_demand: NotRequired[bool]
     answer: NotRequired[_RuleFacts]
-    config: NotRequired[_PlaceFacts]
+    error: NotRequired[_RuleFacts]
 
 
 @cache
@@ -173,81 +162,44 @@ def profile_for(client: str) -> Profile:
 
 
 def budget_for(client: str, settings: Settings) -> int:
-    """Return the budget of an answer to a client that asks for none; `client` is the name that it sends.
-
-    The setting of the client goes first, then the setting for all, then what is known of the client.
-    """
-    known = profile_for(client).max_tokens
-    return _own_budget(client, settings) or settings.view.max_tokens or (known.value if known else DEFAULT_TOKENS)
+    """Return the tokens of an answer to a client that asks for none; `client` is the name that it sends."""
+    return _budget(profile_for(client), client, settings)
 
 
 def profile_budget(profile: Profile, settings: Settings) -> int:
-    """Return the budget of an answer to a known client that asks for none."""
-    return budget_for(profile.names[0] if profile.names else profile.id, settings)
+    """Return the tokens of an answer to a known client that asks for none."""
+    return _budget(profile, profile.names[0] if profile.names else profile.id, settings)
 
 
-def _own_budget(client: str, settings: Settings) -> int | None:
+def _budget(profile: Profile, client: str, settings: Settings) -> int:
+    """Return what is set for the client, or for all, or the default; but not more than the client delivers whole."""
+    tokens = _own_budget(profile, client, settings) or settings.view.max_tokens or DEFAULT_TOKENS
+    room = room_for(profile)
+    return room.lower(tokens) if room else tokens
+
+
+def _own_budget(profile: Profile, client: str, settings: Settings) -> int | None:
     """Return what is set for a client, by the longest name that fits; our short name and title of it fit too."""
-    profile = profile_for(client)
     names = (client.casefold(), profile.id, profile.title.casefold())
     matching = [own for own in settings.clients if any(name.startswith(own.casefold()) for name in names)]
     return settings.clients[max(matching, key=len)].max_tokens if matching else None
 
 
-def deliver(answer: str, profile: Profile, *, declared_chars: int = CHARACTER_LIMIT) -> Delivery:
-    """Return what a client delivers of an answer; `declared_chars` is the limit that our tools declare."""
+def room_for(profile: Profile) -> Room | None:
+    """Return how much of an answer of our tools a client delivers whole; None if that is not known."""
     rule = profile.answer
-    limit = rule.limit_for(declared_chars) if rule else 0
-    if rule is None or _size(answer, rule.unit) <= limit:
-        return Delivery(answer, tokens=estimate_tokens(answer, profile.tokenizer))
-    before, after = _kept(answer, rule, limit)
-    text = _assembled(answer, before, after, rule)
-    seen = len(before) + len(after)
-    effect = _EFFECTS[rule.overflow].format(limit=f"{limit:,} {rule.unit}")
-    return Delivery(
-        text=text,
-        overflow=rule.overflow,
-        tokens=estimate_tokens(text, profile.tokenizer),
-        note=f"{profile.title} {effect}: its model sees {seen:,} of {len(answer):,} characters",
+    if rule is None:
+        return None
+    limit = rule.limit_for(CHARACTER_LIMIT) - (len(rule.frame) - len(ANSWER))
+    is_bytes = rule.unit == Unit.BYTES
+    return Room(
+        profile.title, bytes=limit if is_bytes else None, chars=None if is_bytes else limit, lines=rule.lines or None
     )
 
 
 def truncate_description(text: str, profile: Profile) -> str:
     """Truncate a tool's description as a client does."""
-    return text[: profile.description.value] if profile.description else text
-
-
-def _size(text: str, unit: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass")) if unit == "bytes" else len(text)
-
-
-def _kept(answer: str, rule: AnswerRule, limit: int) -> tuple[str, str]:
-    """Return what a client keeps of an answer: its beginning and its end."""
-    if rule.overflow == Overflow.SPILL:
-        return answer[: rule.preview.value if rule.preview else 0], ""
-    if rule.overflow == Overflow.HEAD:
-        return answer[:limit], ""
-    encoded = answer.encode("utf-8", "surrogatepass")
-    half = limit // 2
-    # A character that is split at the limit is lost.
-    return encoded[:half].decode("utf-8", "ignore"), encoded[len(encoded) - (limit - half) :].decode("utf-8", "ignore")
-
-
-def _assembled(answer: str, before: str, after: str, rule: AnswerRule) -> str:
-    size = _size(answer, "bytes")
-    lost = size - _size(before + after, "bytes")
-    # The preview is filled in last, because its text may contain what looks like a field.
-    values = {
-        "{size}": human_size(size),
-        "{kilobytes}": str(round(len(answer) / 1_024)),
-        "{file}": _FILE,
-        "{tokens}": str(-(-lost // _BYTES_PER_TOKEN)),
-        "{preview}": before,
-    }
-    message = rule.message.removeprefix("\n")
-    for name, value in values.items():
-        message = message.replace(name, value)
-    return message if rule.overflow == Overflow.SPILL else before + message + after
+    return text[: profile.description] if profile.description else text
 
 
 def _profile(name: str, facts: _ProfileFacts) -> Profile:
@@ -259,52 +211,51 @@ def _profile(name: str, facts: _ProfileFacts) -> Profile:
         names=tuple(facts["names"]),
         tokenizer=facts["tokenizer"],
         prefix=facts["prefix"],
-        max_tokens=_figure(facts.get("max_tokens")),
-        description=_figure(facts.get("description")),
+        source=facts.get("source", ""),
+        version=facts.get("version", ""),
+        date=facts.get("date", ""),
+        protocol=facts.get("protocol", ""),
+        description=facts.get("description", 0),
+        instructions=facts.get("instructions", 0),
+        loads_tools_on_demand=facts.get("loads_tools_on_demand", False),
         answer=_rule(facts["answer"]) if "answer" in facts else None,
-        config=_place(facts["config"]) if "config" in facts else None,
+        error=_rule(facts["error"]) if "error" in facts else None,
     )
 
 
 def _rule(facts: _RuleFacts) -> AnswerRule:
+    # Templates start on a line of their own in the table.
+    message = facts.get("message", "").removeprefix("\n")
     return AnswerRule(
         overflow=Overflow(facts["overflow"]),
-        limit=SourcedFigure(**facts["limit"]),
-        unit=facts["unit"],
-        message=facts["message"],
-        preview=_figure(facts.get("preview")),
-        declared=_figure(facts.get("declared")),
+        cut=facts["cut"],
+        limit=facts["limit"],
+        unit=Unit(facts["unit"]),
+        message=message,
+        kept=facts.get("kept", 0),
+        kept_first=facts.get("kept_first", 0),
+        lines=facts.get("lines", 0),
+        declared=facts.get("declared", 0),
+        frame=facts.get("frame", ANSWER),
+        header=facts.get("header", ""),
+        strips=facts.get("strips", False),
+        compacts_json=facts.get("compacts_json", False),
     )
-
-
-def _place(facts: _PlaceFacts) -> ConfigPlace:
-    return ConfigPlace(
-        project=facts["project"],
-        user=facts["user"],
-        variable=facts.get("variable", ""),
-        section=facts["section"],
-        arguments=tuple(facts["arguments"]),
-        extra=facts.get("extra", {}),
-    )
-
-
-def _figure(facts: _FigureFacts | None) -> SourcedFigure | None:
-    return SourcedFigure(**facts) if facts else None
 
 
 def clients_text(costs: Mapping[str, int], settings: Settings) -> str:
     """Return a table of the clients: budget, tokens of our tool definitions, and how they truncate answers."""
-    lines = [f"{'client':<9}{'title':<13}{'budget':>8}{'tools':>7}  answers"]
+    lines = [f"{'client':<15}{'title':<24}{'budget':>8}{'tools':>7}  answers"]
     for profile in profiles().values():
         budget, cost = profile_budget(profile, settings), costs[profile.id]
-        lines.append(f"{profile.id:<9}{profile.title:<13}{budget:>8,}{cost:>7,}  {_rule_text(profile)}")
+        lines.append(f"{profile.id:<15}{profile.title:<24}{budget:>8,}{cost:>7,}  {_rule_text(profile)}")
     return "\n".join(lines) + "\n"
 
 
 def _rule_text(profile: Profile) -> str:
     rule = profile.answer
     if rule is None:
-        return "unchanged" if profile.id == RAW else "no published limit"
-    text = _EFFECTS[rule.overflow].format(limit=f"{rule.limit.value:,} {rule.unit}")
+        return "unchanged" if profile.id == RAW else "no known limit"
     ours = f"; from keyhole's tools, over {rule.limit_for(CHARACTER_LIMIT):,}" if rule.declared else ""
-    return f"{text}{ours} ({rule.limit.date})"
+    version = f"{profile.version}, " if profile.version else ""
+    return f"{rule.effect(rule.limit)}{ours} ({version}{profile.date})"

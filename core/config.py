@@ -162,12 +162,7 @@ class Settings(_Section):
 
 def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Settings:
     """Merge all sources; flags are dotted keys such as `index.max_file_bytes`, and None means not set."""
-    merged: dict[str, tuple[str, object]] = {}
-    for source, values in _layers(root, flags or {}):
-        for key, value in values.items():
-            _check_key(key, source, is_variable=source == ENVIRONMENT)
-            if value != {}:
-                merged[key] = (source, value)
+    merged = setting_sources(root, flags)
     tree: dict[str, object] = {}
     for key, (_, value) in merged.items():
         *sections, name = _parts(key)
@@ -185,12 +180,23 @@ def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Sett
         raise _invalid(error, merged) from None
 
 
+def setting_sources(root: Path, flags: Mapping[str, object] | None = None) -> dict[str, tuple[str, object]]:
+    """Return every setting that is not left to its default: the source with the highest priority, and its value."""
+    merged: dict[str, tuple[str, object]] = {}
+    for source, values in _layers(root, flags or {}):
+        for key, value in values.items():
+            _check_key(key, source, is_variable=source == ENVIRONMENT)
+            if value != {}:
+                merged[key] = (source, value)
+    return merged
+
+
 def _invalid(error: ValidationError, merged: Mapping[str, tuple[str, object]]) -> ConfigError:
     """Return an error for the first invalid value: where it was set, and what it must be."""
     problem = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in problem["loc"])
     source = merged[key][0] if key in merged else "settings"
-    name = _variable(key) if source == ENVIRONMENT else key
+    name = variable_of(key) if source == ENVIRONMENT else key
     expected = _range_text(key) or problem["msg"].removeprefix("Value error, ")
     if problem["type"] in ("model_type", "dict_type"):
         expected = f"must be a table, [{key}]"
@@ -294,7 +300,7 @@ def _parse_toml(content: bytes, source: str) -> dict[str, object]:
 
 
 def _read_environment() -> dict[str, object]:
-    by_variable = {_variable(key): key for key in setting_keys()}
+    by_variable = {variable_of(key): key for key in setting_keys()}
     return {
         _client_key(name) or by_variable.get(name, name): value
         for name, value in os.environ.items()
@@ -336,7 +342,7 @@ def _check_key(key: str, source: str, *, is_variable: bool) -> None:
     if generic in known or any(name.startswith(f"{generic}.") for name in known):
         return
     sections = dict.fromkeys(name.partition(".")[0] for name in known if "." in name)
-    names = [_variable(name) for name in known] if is_variable else [*known, *sections, *EXPLORER_SECTIONS]
+    names = [variable_of(name) for name in known] if is_variable else [*known, *sections, *EXPLORER_SECTIONS]
     raise ConfigError(f"{source}: unknown key {key}", suggestion=suggest_name(key, names))
 
 
@@ -345,5 +351,6 @@ def _shown(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _variable(key: str) -> str:
+def variable_of(key: str) -> str:
+    """Return the environment variable that sets a key."""
     return _PREFIX + key.upper().replace(".", "_").replace("-", "_")

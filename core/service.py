@@ -44,11 +44,13 @@ if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
     from keyhole.core.links.requests import RelationRequest
     from keyhole.core.search.engine import Engine
+    from keyhole.core.search.sample_queries import SampleQueries
     from keyhole.core.view.lists.listing import ListView
     from keyhole.core.view.lists.relation_results import AnswerContext, RelationResults
     from keyhole.core.view.writing import View
 
 _SAMPLE_BYTES = 5_000
+_SAMPLE_SYMBOLS = 200
 AnyRequest = TypeVar("AnyRequest", bound="SearchRequest | MapRequest | ReadRequest | RelationRequest | BundleRequest")
 
 
@@ -305,6 +307,15 @@ class Service:
         """Return every symbol of the index with its place."""
         with self.engines.lend() as engine, engine.store.snapshot():
             return engine.store.symbol_places()
+
+    def sample_queries(self) -> "SampleQueries":
+        """Return queries to try, made from the definitions in the index."""
+        from keyhole.core.search.sample_queries import sample_queries
+        from keyhole.core.syntax.languages import LANGUAGES
+
+        code = [language.id for language in LANGUAGES if language.has_definitions]
+        with self.engines.lend() as engine, engine.store.snapshot():
+            return sample_queries(engine.store.largest_symbols(code, _SAMPLE_SYMBOLS))
 
     def token_costs(self, on_progress: Callable[[int, int], None] = lambda *_: None) -> dict[str, TokenCost]:
         """Return what it costs to read and to map each indexed file; only changed files are measured again."""

@@ -52,7 +52,7 @@ _TEXT, CELLS = "keyhole-text", "keyhole-cells"
 def use_utf8() -> None:
     """Make Python read file names as UTF-8, and write to terminals in their own encoding; call it before all else."""
     codecs.register_error(_TEXT, _handler(lambda character: plain_sign(character) or ascii(character)[1:-1]))
-    if _is_utf8(sys.getfilesystemencoding()):
+    if is_utf8(sys.getfilesystemencoding()):
         terminal = os.environ.pop(_VARIABLE, "")
         sys.argv = [_argument(argument, terminal) for argument in sys.argv] if terminal else sys.argv
         for stream in (sys.stdout, sys.stderr):
@@ -71,7 +71,7 @@ def terminal_encoding() -> str:
 
 def draw_in_cells() -> None:
     """Draw on a terminal that lacks characters so that each keeps its width."""
-    if isinstance(sys.__stderr__, TextIOWrapper) and not _is_utf8(sys.__stderr__.encoding):
+    if isinstance(sys.__stderr__, TextIOWrapper) and not is_utf8(sys.__stderr__.encoding):
         register_cells()
         sys.__stderr__.reconfigure(errors=CELLS)
 
@@ -97,7 +97,7 @@ def plain_sign(character: str) -> str:
 
 def _prepare(stream: TextIOWrapper, terminal: str) -> None:
     encoding = terminal or stream.encoding
-    if _is_utf8(encoding):
+    if is_utf8(encoding):
         return
     if stream.isatty():
         stream.reconfigure(encoding=encoding, errors=_TEXT)
@@ -128,7 +128,8 @@ def _handler(plain: Callable[[str], str]) -> Callable[[UnicodeError], tuple[str,
     return replaced
 
 
-def _is_utf8(encoding: str | None) -> bool:
+def is_utf8(encoding: str | None) -> bool:
+    """Return whether an encoding is UTF-8, whatever it is called."""
     try:
         return codecs.lookup(encoding or "ascii").name == "utf-8"
     except LookupError:

@@ -1,12 +1,14 @@
-"""The budget of an answer when the agent gives none: what its client delivers untruncated."""
+"""The budget of an answer: what its client delivers whole, whatever the agent asks for."""
 
 from fastmcp import Context
+from fastmcp.resources.base import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import ToolResult
-from mcp.types import CallToolRequestParams
+from mcp.types import CallToolRequestParams, ReadResourceRequestParams
 
-from keyhole.core.clients import budget_for
+from keyhole.core.clients import budget_for, profile_for, room_for
 from keyhole.core.config import Settings
+from keyhole.core.view.budget.room import Room, within
 from keyhole.mcp_server.recording import client_of
 from keyhole.mcp_server.tool_texts import TOOLS
 
@@ -14,7 +16,7 @@ _PARAMETER = "max_tokens"
 
 
 class ClientBudget(Middleware):
-    """Fills in `max_tokens` from the settings and the name of the client."""
+    """Fills in `max_tokens` from the settings, and fits every answer into the room of the client."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -30,9 +32,23 @@ class ClientBudget(Middleware):
             budget = budget_of(context.fastmcp_context, self._settings)
             filled = context.message.model_copy(update={"arguments": {**arguments, _PARAMETER: budget}})
             context = context.copy(message=filled)
-        return await call_next(context)
+        with within(_room_of(context.fastmcp_context)):
+            return await call_next(context)
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[ReadResourceRequestParams],
+        call_next: CallNext[ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        """Read a resource, which has no parameters, within the client's room."""
+        with within(_room_of(context.fastmcp_context)):
+            return await call_next(context)
 
 
 def budget_of(context: Context | None, settings: Settings) -> int:
     """Return the default budget for the calling client."""
     return budget_for(client_of(context)[0], settings)
+
+
+def _room_of(context: Context | None) -> Room | None:
+    return room_for(profile_for(client_of(context)[0]))

@@ -11,6 +11,9 @@ from keyhole.mcp_server.tool_texts import TOOLS, ToolText
 
 # Claude Code saves longer answers to a file, unless a tool declares that they may be longer.
 _META = {"anthropic/maxResultSizeChars": CHARACTER_LIMIT}
+# Claude Code shows its model a tool only after a search for it, unless the tool declares this (docs/clients.md). One is
+# enough: the instructions name the others.
+_ALWAYS_LOADED = {"anthropic/alwaysLoad": True}
 
 
 class LeanTool(FunctionTool):
@@ -21,7 +24,7 @@ class LeanTool(FunctionTool):
         return super().to_mcp_tool(**{"title": None, "_meta": self.meta, **overrides})
 
 
-def described(function: Callable[..., Awaitable[str]]) -> FunctionTool:
+def described(function: Callable[..., Awaitable[str]], *, is_always_loaded: bool = False) -> FunctionTool:
     """Make a tool of a function, with the text under its name in tool_texts.py."""
     text = TOOLS[function.__name__]
     tool = LeanTool.from_function(
@@ -31,7 +34,7 @@ def described(function: Callable[..., Awaitable[str]]) -> FunctionTool:
         annotations=ToolAnnotations(read_only_hint=True),
         # With structured output there would be two copies, and clients differ in which one the model sees.
         output_schema=None,
-        meta=_META if "max_tokens" in text.parameters else None,
+        meta=_META | (_ALWAYS_LOADED if is_always_loaded else {}) if "max_tokens" in text.parameters else None,
     )
     tool.parameters = _lean_schema(tool.parameters, text)
     return tool

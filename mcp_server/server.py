@@ -38,6 +38,7 @@ ModeName = Literal["auto", "hybrid", "semantic", "keyword", "regex", "symbol"]
 OutputName = Literal["lines", "files", "count"]
 LevelName = Literal["auto", "full", "compact", "minimal", "outline", "truncated"]
 Request = TypeVar("Request")
+_LISTS_STAY = 600  # seconds
 
 
 def build_server(
@@ -60,11 +61,17 @@ def build_server(
         # Recording comes first, so that it sees each answer as it is sent.
         middleware=[*([Recording(journal)] if journal else []), errors, ClientBudget(service.settings)],
         mask_error_details=True,
+        # The lists do not change while the server runs; a client that keeps them asks again after this time.
+        cache_ttl=_LISTS_STAY,
     )
+    # What a resource holds may change at any moment, and the library knows only one time for all.
+    server._mcp_server.cache_hints.pop("resources/read", None)  # noqa: SLF001
     served = tool_texts.tool_names(tools)
     for function in _tools(service, Freshness(service)):
         if function.__name__ in served:
-            server.add_tool(described(function))
+            # The core tools are for the fewest tokens, and this costs a few.
+            is_always_loaded = function.__name__ == "search_code" and tools == ToolSet.ALL
+            server.add_tool(described(function, is_always_loaded=is_always_loaded))
     _add_resources(server, service, errors)
     _add_prompt(server, tools)
     return server

@@ -117,7 +117,7 @@ def _introduction(tools: list[ToolDefinition]) -> str:
     return _INTRODUCTION.format(
         all=list_cost(tools),
         all_budget=LIST_BUDGETS[ToolSet.ALL],
-        core=list_cost(core),
+        core=list_cost(definitions(ToolSet.CORE)),
         core_budget=LIST_BUDGETS[ToolSet.CORE],
         table="\n".join(["| tool | tokens | core |", "|---|---:|---|", *rows]),
         repeated="".join(f"- `{name}`: {meaning}\n" for name, meaning in _REPEATED.items()),

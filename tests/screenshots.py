@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from demo_movie import LARGEST, record_demo
 from driving import LARGE, ask, explore, explorer, make_app, press, settle, wait_until, watch
 from real_project import CALLS, SESSIONS, hold_conversations, real_service
 from textual.pilot import Pilot
@@ -81,6 +82,11 @@ async def take_all(base: Path) -> None:
         # The export prefixes its classes with a hash of the content; a fixed prefix keeps diffs small.
         (FOLDER / f"{name}.svg").write_text(re.sub(r"terminal-\d+-", "terminal-", svg))
         print(f"assets/screenshots/{name}.svg")
+    (base / "demo").mkdir()
+    recorded = await record_demo(base / "demo")
+    assert len(recorded.encode()) < LARGEST
+    (FOLDER / "demo.svg").write_text(recorded)
+    print("assets/screenshots/demo.svg")
 
 
 def main() -> None:

@@ -12,8 +12,10 @@ from mcp.types import Implementation
 
 from keyhole.core.cli.main import cli
 from keyhole.core.config import load_settings
+from keyhole.core.delivery import cut_by_client
 from keyhole.core.errors import QueryError
 from keyhole.core.index.location import JOURNAL_FILE
+from keyhole.core.journal.statistics import statistics
 from keyhole.core.missed.missed_file import MissedFile, TakenBy, missed_file
 from keyhole.core.missed.missed_text import missed_text
 from keyhole.core.missed.recorded_search import RecordedSearch
@@ -115,7 +117,9 @@ async def test_a_filter_took_it(
     assert shows(service, found)[:1] == ([first] if first else [{"kind": ""}])
 
 
-async def test_the_client_took_it(service: Service) -> None:
+async def test_the_client_took_it(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Earlier versions did not fit answers into what a client delivers, and their calls stay in the journal.
+    monkeypatch.setattr("keyhole.mcp_server.client_budget._room_of", lambda _: None)
     asks: dict[str, Any] = {"query": ALPHA, "path": PARTS, "limit": 39, "max_tokens": 20_000, "detail_level": "rich"}
     number = await asked(service, client="Visual Studio Code", **asks)
     last = service.journal_reader().calls()[0].shown_lines[-1].path
@@ -123,6 +127,20 @@ async def test_the_client_took_it(service: Service) -> None:
     assert found.taken_by == TakenBy.CLIENT
     assert "VS Code saves answers over 8,192 characters to a file" in found.why
     assert shows(service, found)
+    # Stats tell who took it.
+    reader = service.journal_reader()
+    call = next(call for call in reader.each() if call.id == number)
+    assert statistics([call], lambda one: cut_by_client(one, reader)).total.cut_by_client == 1
+    assert statistics([call]).total.cut_by_client == 0
+
+
+async def test_answers_that_fit_into_the_client_are_not_taken(service: Service) -> None:
+    asks: dict[str, Any] = {"query": ALPHA, "path": PARTS, "limit": 39, "max_tokens": 20_000, "detail_level": "rich"}
+    number = await asked(service, client="Visual Studio Code", **asks)
+    reader = service.journal_reader()
+    call = next(call for call in reader.each() if call.id == number)
+    counted = statistics([call], lambda one: cut_by_client(one, reader)).total
+    assert (counted.truncated, counted.cut_by_client) == (1, 0)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import pytest
 from driving import ask, drive, explore, explorer, make_app, press, settle
 from textual.pilot import Pilot
 
-from keyhole.core.clients import deliver, profiles
+from keyhole.core.clients import profiles
 from keyhole.core.config import load_settings
+from keyhole.core.delivery import deliver
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, ToolSet
 from keyhole.mcp_server.local import LocalTools
@@ -73,7 +74,7 @@ def test_json_is_seen_through_the_lens_too(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         screen = explore(pilot)
         screen.search_state = SearchState(detail=Detail.RICH)
-        await ask(pilot, LONG, "enter", "]", "]", "a", "a", "a", "a")
+        await ask(pilot, LONG, "enter", "]", "]", *["a"] * (1 + list(profiles()).index("vscode")))
         assert screen.tab == "JSON"
         assert screen.query_one(AnswerView).document.text.startswith("Large tool result")
         await press(pilot, "[", "[")
@@ -88,5 +89,5 @@ def test_every_client_is_told_apart() -> None:
     assert "▲ VS Code saves answers over 8,192 characters to a file" in said["vscode"]
     assert "▲ Codex removes the middle of" in said["codex"]
     assert "● Claude Code delivers the full answer" in said["claude"]
-    assert "publishes no limit" in said["cursor"]
+    assert "No limit is known for Cursor" in said["cursor"]
     assert all(text.endswith(" · default budget: 9,000 · tool definitions: 7 tokens") for text in said.values())

@@ -48,7 +48,7 @@ def typed(text: str, *recent: str) -> Steps:
 async def themes(pilot: Pilot[None]) -> None:
     await ask(pilot, "backoff")
     await type_at_once(pilot, "ctrl+p", *"choose a theme", "enter")
-    await press(pilot, *["down"] * 4)
+    await press(pilot, *["down"] * 5)
 
 
 async def results(pilot: Pilot[None]) -> None:

@@ -102,7 +102,7 @@ def test_a_key_before_the_first_picture_keeps_the_screen(acme: Service, folder: 
     run(acme, folder, leave)
     app = make_app(acme)
     app.state = WorkspaceState.of(acme.root, folder=folder)
-    app._has_key = True
+    app.has_key = True
 
     async def look(pilot: Pilot[None]) -> None:
         assert pilot.app.current_mode == "explore"

@@ -71,6 +71,8 @@ TRAFFIC: dict[str, Row] = {
     "x": lambda pilot: isinstance(pilot.app.screen, MissedScreen),
     "o": doing("j", then=lambda pilot: files(pilot).tab == "Map" and files(pilot).opened),
     "R": lambda pilot: isinstance(pilot.app.screen, ReplayScreen),
+    # Tested in test_tui_checks.py; here no read follows the search.
+    "a": lambda pilot: len(pilot.app._notifications) > 0,
     "y": lambda pilot: json.loads(pilot.app.clipboard)["tool"] == "search_code",
     "Y": lambda pilot: json.loads(pilot.app.clipboard)["params"]["name"] == "search_code",
     "s": lambda pilot: explorer(pilot).server_state.phase in (ServerPhase.STARTING, ServerPhase.ON),

@@ -150,10 +150,12 @@ STATES = {
     ),
     "stats-light": State(watched("4", "t"), lambda pilot: pilot.app.theme == "keyhole-light"),
     "lens-spill": State(
-        seen_through("a", "a", "a", "a"), lambda pilot: "VS Code saves answers" in str(lens_line(pilot).render())
+        seen_through(*"aaaaa"), lambda pilot: "VS Code saves answers" in str(lens_line(pilot).render())
     ),
     "lens-whole": State(seen_through("a"), lambda pilot: "delivers the full answer" in str(lens_line(pilot).render())),
-    "lens-narrow": State(seen_through("A", "enter"), lambda pilot: lens_line(pilot).has_class("-overflow"), MIDDLE),
+    "lens-narrow": State(
+        seen_through(*"AAAAA", "enter"), lambda pilot: lens_line(pilot).has_class("-overflow"), MIDDLE
+    ),
 }
 
 

@@ -215,7 +215,7 @@ def check_promises(view: ListView, result: SearchResult, how: Shown) -> None:
     # Never above a limit, and the stated sizes are the measured ones.
     assert size.tokens <= how.budget.tokens
     assert size.chars <= how.budget.chars
-    assert (info.estimated_chars, info.estimated_tokens) == (len(view.text), estimate_tokens(view.text))
+    assert (info.estimated_chars, info.estimated_tokens) == (size.chars, estimate_tokens(view.text))
     # Never empty if there is a result; the best are shown; nothing is missing silently.
     kept = len(view.plan.levels)
     assert kept >= min(1, len(result.hits))

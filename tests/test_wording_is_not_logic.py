@@ -21,7 +21,7 @@ SENTENCE = re.compile(r"\w[,:;.]? \w")
 
 # Allowed comparisons, by module and source, with the reason.
 ALLOWED = {
-    ("core/clients.py", 'rule.message.removeprefix("\\n")'): "a client's own message, as assets/clients.toml has it",
+    ("core/client_cuts.py", 'message.partition(f"{{{name}}}")'): "a client's own message, from assets/clients.toml",
     ("core/masking.py", '"PRIVATE KEY" in text'): "the content of a file, as the format defines it",
     ("core/search/regex_errors.py", 'message.partition(": ")'): "RE2's message; its binding gives no code",
     ("core/view/budget/tokens.py", 'term != "runs of tabs"'): "a name in the table of terms",

@@ -31,7 +31,7 @@ from keyhole.tui.workspace_state import WorkspaceState
 
 if TYPE_CHECKING:
     from keyhole.core.service import Service
-    from keyhole.tui.messages import Failed
+    from keyhole.tui.messages import Failed, Opened
     from keyhole.tui.reference_trail import TrailStep
 
 log = logging.getLogger("keyhole.tui")
@@ -79,8 +79,10 @@ class KeyholeApp(Explorer):
         recognise_alt_keys(row.key for row in keys.EVERYWHERE if isinstance(row, Binding))
         # What had the focus on each screen before the terminal became too small.
         self._focus_before: dict[Screen[Any], Widget | None] = {}
-        # Whether the first frame is drawn, a key was pressed, and the screen that was shown last is shown again.
-        self._is_painted = self._has_key = self._is_restored = False
+        # Whether the first frame is drawn, and whether the screen that was shown last is shown again.
+        self._is_painted = self._is_restored = False
+        self._tour: asyncio.Task[None] | None = None
+        # Nothing moves by itself, whatever TEXTUAL_ANIMATIONS says.
         self.animation_level = "none"
         self._choices = UserChoices()
         for theme in THEMES:
@@ -113,6 +115,18 @@ class KeyholeApp(Explorer):
         close_without_terminal(self)
         self.call_after_refresh(self._start)
 
+    def on_opened(self, message: "Opened") -> None:
+        """Start the demo, if this is one; the explorer itself handles the message too."""
+        if self.demo:
+            from keyhole.tui.demo_tour import DemoTour
+
+            self._tour = asyncio.create_task(DemoTour(self, message.service, self.demo).run(), name="demo")
+
+    def on_unmount(self) -> None:
+        """Stop the demo."""
+        if self._tour:
+            self._tour.cancel()
+
     def _start(self) -> None:
         self._is_painted = True
         # Everything loaded by now stays until the end, so the collector can skip it. This must not run later: garbage
@@ -134,7 +148,7 @@ class KeyholeApp(Explorer):
     def _restore_screen(self) -> None:
         """Go to the screen that was shown last, unless a key was faster."""
         screen = self.state.last.screen
-        if not self._has_key and screen in MODES and screen != self.current_mode:
+        if not self.has_key and screen in MODES and screen != self.current_mode:
             self.switch_mode(screen)
         self._is_restored = True
 
@@ -148,7 +162,7 @@ class KeyholeApp(Explorer):
         """Handle keys in their order; ignore them while the terminal is too small to show what they do."""
         if isinstance(event, Key | Paste) and not event.is_forwarded and not self._is_to_handle(event):
             return
-        self._has_key |= isinstance(event, Key)
+        self.has_key |= isinstance(event, Key)
         if isinstance(event, Resize):
             self._keep_focus(event.size)
         await super().on_event(event)

@@ -84,7 +84,7 @@ class NativeClipboard:
             else:
                 return Copied(f"Copied {{the}} with {tool.name}.", is_certain=True)
         too_long = " Many terminals ignore texts this long." if len(text.encode()) > _LONGEST_REQUEST else ""
-        step = self._next_step()
+        step = self.next_step()
         return Copied(f"{failed}Sent {{the}} to the terminal (OSC 52).{too_long} If pasting gives nothing, {step}.")
 
     def tools(self) -> list[ClipboardTool]:
@@ -110,7 +110,8 @@ class NativeClipboard:
             f"If pasting gives nothing, paste with tmux's prefix and ]{step}."
         )
 
-    def _next_step(self) -> str:
+    def next_step(self) -> str:
+        """Return what to do if a text that was sent to the terminal can't be pasted."""
         has = self._environment.get
         if has("TMUX"):
             return "tmux dropped it: run tmux set -g set-clipboard on"

@@ -31,7 +31,7 @@ _NEEDS: Mapping[str, Mapping[str, Need]] = {
         ]
     ),
     "Files": dict(_each(_FILE, "copy", "edit", "find-symbol")),
-    "Traffic": dict(_each(_CALL, "mark", "open", "replay", "explain", "copy", "copy-call")),
+    "Traffic": dict(_each(_CALL, "mark", "open", "replay", "add-check", "explain", "copy", "copy-call")),
 }
 
 

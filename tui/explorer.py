@@ -124,6 +124,9 @@ class Explorer(App[None]):
         self.serving = Serving(self, server_side.start) if server_side else None
         self.tools = server_side.tools if server_side else None
         self._port = server_side.port if server_side else None
+        self.demo = server_side.demo if server_side else None
+        # Whether a key was pressed.
+        self.has_key = False
         self._journal_follower: JournalFollower | None = None
         self._git_follower: GitFollower | None = None
         self._is_measuring = False
@@ -304,6 +307,7 @@ class Explorer(App[None]):
     def on_files_found(self, message: "FilesFound") -> None:
         """Store the paths; the tree shows them until the inventory is there."""
         self.found_files = message.inventory
+        self.index_state = replace(self.index_state, samples=message.samples)
 
     def on_index_notice(self, notice: "IndexNotice") -> None:
         """Show a message of an index run; waiting for a lock is a phase instead."""
@@ -325,6 +329,7 @@ class Explorer(App[None]):
             is_first_run=False,
             files=message.report.files,
             is_watching=watching,
+            samples=message.samples or self.index_state.samples,
         )
         self.inventory = message.inventory
         if self._git_follower:

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from keyhole.core.types.inventory import Progress
 from keyhole.core.view.text import count_of, name_text
+
+if TYPE_CHECKING:
+    from keyhole.core.search.sample_queries import SampleQueries
 
 _BAR = 12
 _LONGEST = 60
@@ -34,6 +38,8 @@ class IndexState:
     files: int = 0
     is_watching: bool = False
     text: str = ""
+    # Queries to try, from the names of files until there is an index.
+    samples: "SampleQueries | None" = None
 
     def content(self) -> Content:
         """Return the text for this state: a sign and a word, so that it is clear without colour."""

@@ -85,8 +85,9 @@ class IndexRuns:
                 on_found=None if self._has_ended else self._post_found,
             )
             inventory, status = self._service.inventory(), self._service.status()
+            samples = None if self._has_ended else self._service.sample_queries()
             self._has_ended = True
-            self._listener.post_message(Indexed(report, inventory, status))
+            self._listener.post_message(Indexed(report, inventory, status, samples))
         except _StoppedError:
             pass
         except KeyholeError as error:
@@ -112,7 +113,10 @@ class IndexRuns:
                 self._post_found(self._service.inventory())
 
     def _post_found(self, inventory: Inventory) -> None:
-        self._listener.post_message(FilesFound(inventory))
+        from keyhole.core.search.sample_queries import sample_file_queries
+
+        samples = sample_file_queries(file.path for file in inventory.files)
+        self._listener.post_message(FilesFound(inventory, samples))
 
     def _post_notice(self, message: IndexMessage) -> None:
         self._listener.post_message(IndexNotice(message))

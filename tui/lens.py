@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keyhole.core.clients import RAW, Delivery, Profile, deliver, profile_budget, profiles
+from keyhole.core.clients import RAW, Profile, profile_budget, profiles
 from keyhole.core.config import Settings
+from keyhole.core.delivery import Delivery, deliver
 from keyhole.core.view.text import count_of
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def lens_text(lens: Lens, delivery: Delivery, costs: "Mapping[str, int] | None",
     if delivery.overflow:
         what = f"▲ {delivery.note}"
     elif lens.profile.answer is None:
-        what = f"● {title} publishes no limit: the full answer is {count_of(delivery.tokens, 'token')}"
+        what = f"● No limit is known for {title}: the full answer is {count_of(delivery.tokens, 'token')}"
     else:
         what = f"● {title} delivers the full answer: {count_of(delivery.tokens, 'token')}"
     cost = f" · tool definitions: {count_of(costs[lens.profile.id], 'token')}" if costs else ""

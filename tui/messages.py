@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from keyhole.core.journal.reader import Changes
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.links.requests import RelationRequest
+    from keyhole.core.search.sample_queries import SampleQueries
     from keyhole.core.service import Service
     from keyhole.core.types.bundle import Bundle, BundleItem, BundleRequest
     from keyhole.core.types.calls import Call
@@ -67,6 +68,8 @@ class Indexed(Message):
     report: IndexReport
     inventory: Inventory
     status: Status
+    # Only after the first run.
+    samples: "SampleQueries | None" = None
 
 
 @dataclass
@@ -140,6 +143,7 @@ class FilesFound(Message):
     """The paths of the workspace are known, before the first index run has ended."""
 
     inventory: Inventory
+    samples: "SampleQueries | None" = None
 
 
 @dataclass

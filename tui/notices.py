@@ -51,6 +51,7 @@ def waiting_lines(state: IndexState) -> list[str]:
             "",
             "You can search now: more results appear",
             "as more files are indexed.",
+            *_sample_lines(state),
         ]
     if state.phase == Phase.CURRENT and not state.files:
         return [
@@ -59,7 +60,22 @@ def waiting_lines(state: IndexState) -> list[str]:
             "Every file here is skipped.",
             f"Press {marked_up_key('back')}, then {marked_up_key('files')} to see why.",
         ]
-    return ["[bold]Search as your agent does[/]", "", "Results, their cost and what is left out", "appear as you type."]
+    return [
+        "[bold]Search as your agent does[/]",
+        "",
+        "Results, their cost and what is left out",
+        "appear as you type.",
+        *_sample_lines(state),
+    ]
+
+
+def _sample_lines(state: IndexState) -> list[str]:
+    """Return what to try here: a name, a question and a pattern of this workspace."""
+    if state.samples is None:
+        return []
+    rows = {"a name": state.samples.name, "a question": state.samples.words, "a pattern": state.samples.pattern}
+    lines = [f"  {label:<12}{Content(query).markup}" for label, query in rows.items() if query]
+    return ["", "Try here:", *lines] if lines else []
 
 
 def nothing_found_lines(result: "SearchResult") -> list[str]:

@@ -46,16 +46,16 @@ class TrailStep:
 
     def with_relation(self, relation: ReferenceRelation) -> "TrailStep":
         """Return the same definition with another relation, at its first page."""
-        return self._anew(relation=relation, offsets=(0,))
+        return self._with(relation=relation, offsets=(0,))
 
     def with_next_page(self, offset: int) -> "TrailStep":
         """Return the next page, which starts at an offset."""
-        return self._anew(offsets=(*self.offsets, offset))
+        return self._with(offsets=(*self.offsets, offset))
 
     def with_previous_page(self) -> "TrailStep":
         """Return the previous page."""
-        return self._anew(offsets=self.offsets[:-1] or (0,))
+        return self._with(offsets=self.offsets[:-1] or (0,))
 
-    def _anew(self, *, offsets: tuple[int, ...], relation: ReferenceRelation | None = None) -> "TrailStep":
+    def _with(self, *, offsets: tuple[int, ...], relation: ReferenceRelation | None = None) -> "TrailStep":
         """Return another list, seen from its start."""
         return replace(self, offsets=offsets, relation=relation or self.relation, cursor=None, top=0, tab="", view=None)

@@ -7,7 +7,7 @@ posts to the app: `ServerStarted` with its address, `RequestRejected` for each r
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,7 +17,9 @@ from keyhole.core.types.choices import ToolSet
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 
+    from keyhole.core.search.sample_queries import SampleQueries
     from keyhole.core.service import Service
+    from keyhole.core.types.demo import DemoStep
 
 log = logging.getLogger("keyhole.tui")
 
@@ -50,6 +52,25 @@ class Tools(Protocol):
 StartServer = Callable[["Service", int, Callable[[str], None]], Awaitable[Server]]
 
 
+class ScriptedAgent(Protocol):
+    """An agent that makes the calls of the script."""
+
+    async def call(self, step: "DemoStep") -> str:
+        """Make a call and return its text."""
+
+    def close(self) -> None:
+        """Write what is left to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The script and its agent, which the explorer is given because it must not import them; `pause` is in seconds."""
+
+    steps: "Callable[[SampleQueries], Sequence[DemoStep]]"
+    start: "Callable[[Service], ScriptedAgent]"
+    pause: float
+
+
 @dataclass(frozen=True, slots=True)
 class ServerSide:
     """The parts of the MCP server that the explorer is given, because it must not import them."""
@@ -58,6 +79,8 @@ class ServerSide:
     tools: Tools
     # The port to serve on from the start; None: only when the user starts the server.
     port: int | None = None
+    # What `keyhole demo` shows.
+    demo: Demo | None = None
 
 
 class Serving:

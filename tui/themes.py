@@ -1,4 +1,4 @@
-"""The themes: our dark and light one, and what our style sheets need from any other."""
+"""The themes: our dark, light and high-contrast one, and what our style sheets need from any other."""
 
 from textual.color import Color
 from textual.theme import Theme
@@ -69,7 +69,24 @@ LIGHT = Theme(
     variables=_variables(quiet="#c9c2b4", muted="#666e79", primary="#8a5800", background="#faf8f3"),
 )
 
-THEMES = (DARK, LIGHT)
+# Black and white with few pure colours: every text has a contrast of at least 7 to 1, as WCAG asks for at level AAA.
+HIGH_CONTRAST = Theme(
+    name="keyhole-high-contrast",
+    primary="#ffd700",
+    secondary="#7fdbff",
+    accent="#ffd700",
+    success="#5dff8f",
+    warning="#ffb347",
+    error="#ff9c94",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#1c1c1c",
+    dark=True,
+    variables=_variables(quiet="#b8b8b8", muted="#d6d6d6", primary="#ffd700", background="#000000"),
+)
+
+THEMES = (DARK, LIGHT, HIGH_CONTRAST)
 
 
 def with_our_variables(variables: dict[str, str], theme: Theme) -> dict[str, str]:

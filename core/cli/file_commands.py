@@ -10,6 +10,7 @@ from keyhole.core.cli.options import (
     AnswerOptions,
     SuggestingChoice,
     answer_shape,
+    complete_path,
     line_numbers_option,
     root_option,
     with_options,
@@ -41,7 +42,7 @@ class _BundleOptions(TypedDict):
 
 
 @click.command("map")
-@click.argument("path")
+@click.argument("path", shell_complete=complete_path)
 @click.option(
     "--level",
     type=SuggestingChoice([*map(str, MapLevel)]),
@@ -64,6 +65,7 @@ class _BundleOptions(TypedDict):
 def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
     """Show the imports and symbols of PATH, with line ranges."""
     from keyhole.core.service import Service
+    from keyhole.core.view.budget.room import within
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
@@ -76,11 +78,13 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
         shape.max_tokens,
         shape.format,
     )
-    print_answer(service.map_view(request).text, shape.profile)
+    with within(shape.room):
+        view = service.map_view(request)
+    print_answer(view.text, shape.profile)
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True)
+@click.argument("paths", nargs=-1, required=True, shell_complete=complete_path)
 @click.option("--start-line", type=int, default=1, show_default=True, help="First line to show.")
 @click.option(
     "--start-column",
@@ -94,6 +98,7 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
 def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) -> None:
     """Show lines of one or more files. Several files share the budget."""
     from keyhole.core.service import Service
+    from keyhole.core.view.budget.room import within
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
@@ -106,7 +111,9 @@ def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) ->
         shape.format,
         options["line_numbers"],
     )
-    print_answer(service.read_view(request).text, shape.profile)
+    with within(shape.room):
+        view = service.read_view(request)
+    print_answer(view.text, shape.profile)
 
 
 @click.command()

@@ -67,12 +67,14 @@ def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
 @force_option
 def stats(path: Path, *, as_json: bool, force: bool) -> None:
     """Show the calls, tokens and latency of agents in PATH."""
+    from keyhole.core.delivery import cut_by_client
     from keyhole.core.journal.statistics import statistics
     from keyhole.core.service import Service
     from keyhole.core.view.stats_text import stats_facts, stats_text
 
     service = Service.open(path, force=force)
-    found, project = statistics(service.journal_reader().each()), service.root.name
+    reader, project = service.journal_reader(), service.root.name
+    found = statistics(reader.each(), lambda call: cut_by_client(call, reader))
     print_json(stats_facts(found, project)) if as_json else print_text(stats_text(found, project))
     if not found.total.calls:
         exit_with_nothing()

@@ -17,8 +17,17 @@ _KNOWN = (
     "Clients: claude, codex, cursor, vscode, copilot, gemini, opencode, qwen, zed, windsurf, cline, roo, amp, goose, "
     "crush, jetbrains, junie."
 )
+
+
+def complete_installable(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a client that can be configured."""
+    from keyhole.core.install.client_table import installable_clients
+
+    return [name for name in installable_clients() if name.startswith(incomplete)]
+
+
 _client_options = with_options(
-    click.argument("clients", nargs=-1, metavar="[CLIENT]..."),
+    click.argument("clients", nargs=-1, metavar="[CLIENT]...", shell_complete=complete_installable),
     click.option(
         "--scope",
         type=SuggestingChoice(["project", "user"]),
@@ -29,17 +38,7 @@ _client_options = with_options(
 )
 
 
-@click.command(
-    epilog=f"""{_KNOWN}
-
-    \b
-    Examples:
-      keyhole install claude                    for this workspace, in .mcp.json
-      keyhole install codex --scope user        for all your workspaces
-      keyhole install --all --instructions      for every client on this machine
-      keyhole install goose --print             only show what to add, and where
-    """
-)
+@click.command(epilog=_KNOWN)
 @_client_options
 @click.option("--all", "for_all", is_flag=True, help="Every client that is on this machine.")
 @tools_option

@@ -11,7 +11,11 @@ from io import StringIO
 import click
 
 from keyhole.core.cli import (
+    check_command,
     client_commands,
+    completion_command,
+    demo_command,
+    doctor_command,
     file_commands,
     index_commands,
     install_commands,
@@ -20,7 +24,9 @@ from keyhole.core.cli import (
     server_command,
     web_command,
 )
+from keyhole.core.cli.completion_command import COMPLETION_VARIABLE, PROGRAM, CompletedGroup
 from keyhole.core.cli.errors_for_shell import SHELL_STEPS
+from keyhole.core.cli.examples import add_examples
 from keyhole.core.cli.open_explorer import explore, explore_request, is_at_terminal
 from keyhole.core.cli.output import EXIT_ERROR, EXIT_INTERRUPTED, fail
 from keyhole.core.cli.token_source import forget_token
@@ -28,7 +34,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.terminal_encoding import use_utf8
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CompletedGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="keyhole")
 def cli() -> None:
     """See your codebase the way your agent does.
@@ -48,10 +54,15 @@ for _module in (
     relation_commands,
     install_commands,
     client_commands,
+    check_command,
     server_command,
     web_command,
+    demo_command,
+    doctor_command,
+    completion_command,
 ):
     for _command in _module.COMMANDS:
+        add_examples(_command)
         cli.add_command(_command)
 
 
@@ -64,7 +75,8 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Open the explorer or run a command, and return the exit code."""
-    request = explore_request(arguments, cli.commands)
+    # A shell that asks for words sends no arguments, but never means the explorer.
+    request = None if COMPLETION_VARIABLE in os.environ else explore_request(arguments, cli.commands)
     if isinstance(request, str):
         return fail(request)
     if request is None:
@@ -89,7 +101,7 @@ def run_command(arguments: list[str]) -> int:
     if arguments and _is_path(arguments[0]):
         arguments = ["overview", *arguments]
     try:
-        return cli.main(arguments, prog_name="keyhole", standalone_mode=False) or 0
+        return cli.main(arguments, PROGRAM, COMPLETION_VARIABLE, standalone_mode=False) or 0
     except (click.exceptions.Abort, KeyboardInterrupt):
         return fail("interrupted; the next run continues from here", code=EXIT_INTERRUPTED)
     except click.ClickException as error:

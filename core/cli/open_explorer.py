@@ -33,9 +33,9 @@ class ExploreRequest:
     is_fresh: bool = False
 
 
-def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRequest | str | None:
-    """Return what to explore, None if a command is given, or what is wrong with the options."""
-    options = click.Command(
+def explore_command() -> click.Command:
+    """Return the parser of the explorer's options."""
+    return click.Command(
         "keyhole",
         params=[
             click.Argument(["folders"], nargs=-1),
@@ -49,8 +49,12 @@ def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRe
         ],
         add_help_option=False,
     )
+
+
+def explore_request(arguments: list[str], commands: Container[str]) -> ExploreRequest | str | None:
+    """Return what to explore, None if a command is given, or what is wrong with the options."""
     try:
-        given = options.make_context("keyhole", list(arguments)).params
+        given = explore_command().make_context("keyhole", list(arguments)).params
     except click.UsageError as error:
         return error.format_message() if "--serve" in arguments else None
     folders, port = given["folders"] or (".",), given["port"]

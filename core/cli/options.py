@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 import click
+from click.shell_completion import CompletionItem
 
 from keyhole.core.suggest import close_names, did_you_mean
 from keyhole.core.types.choices import Detail, Format, Mode, Output, ToolSet
@@ -13,6 +14,7 @@ from keyhole.core.types.choices import Detail, Format, Mode, Output, ToolSet
 if TYPE_CHECKING:
     from keyhole.core.clients import Profile
     from keyhole.core.config import Settings
+    from keyhole.core.view.budget.room import Room
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
@@ -28,6 +30,25 @@ class SuggestingChoice(click.Choice):  # type: ignore[type-arg]  # generic only 
         except click.BadParameter as error:
             suggestion = did_you_mean(close_names(value, self.choices))
             raise click.BadParameter(f"{error.message} {suggestion}".rstrip(), ctx, param) from None
+
+
+def complete_path(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete a path."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_client(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a client."""
+    from keyhole.core.clients import profiles
+
+    return [name for name in profiles() if name.startswith(incomplete)]
+
+
+def complete_language(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a language."""
+    from keyhole.core.syntax.languages import LANGUAGES
+
+    return [language.id for language in LANGUAGES if language.id.startswith(incomplete)]
 
 
 path_argument = click.argument("path", type=click.Path(path_type=Path), default=".")
@@ -63,8 +84,15 @@ FILTER_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--mode", type=SuggestingChoice([*map(str, Mode)]), help="Search mode; default: the setting search.mode (auto)."
     ),
-    click.option("--path", default="", help="Only files in this folder, or that match this glob."),
-    click.option("--language", default="", help="Only files in this language, such as python or py."),
+    click.option(
+        "--path", default="", shell_complete=complete_path, help="Only files in this folder, or that match this glob."
+    ),
+    click.option(
+        "--language",
+        default="",
+        shell_complete=complete_language,
+        help="Only files in this language, such as python or py.",
+    ),
     click.option("--kind", default="", help="Only chunks that define this kind, such as class."),
     click.option("--role", default="", help="Only files with this role, such as docs; --role=-test leaves a role out."),
     click.option("--include-tests/--no-tests", default=True, show_default=True, help="Include test files."),
@@ -101,6 +129,7 @@ ANSWER_OPTIONS: tuple[Option, ...] = (
         "--as",
         "client",
         default="",
+        shell_complete=complete_client,
         help="Show the answer as this client delivers it, such as claude or codex.",
     ),
 )
@@ -158,11 +187,12 @@ class PageOptions(AnswerOptions):
 
 @dataclass(frozen=True, slots=True)
 class AnswerShape:
-    """The parsed options of an answer; `profile` is the client of `--as`."""
+    """The parsed options of an answer; `profile` is the client of `--as`, and `room` what it delivers whole."""
 
     max_tokens: int | None
     format: Format
     profile: "Profile | None"
+    room: "Room | None"
 
 
 def with_options(*options: Option) -> Option:
@@ -178,10 +208,11 @@ def with_options(*options: Option) -> Option:
 
 def answer_shape(options: AnswerOptions, settings: "Settings") -> AnswerShape:
     """Parse the options of an answer; without `--budget`, the client of `--as` sets the budget."""
-    from keyhole.core.clients import profile_budget, profile_named
+    from keyhole.core.clients import profile_budget, profile_named, room_for
 
     profile = profile_named(options["client"]) if options["client"] else None
     max_tokens = options["max_tokens"]
     if profile and max_tokens is None:
         max_tokens = profile_budget(profile, settings)
-    return AnswerShape(max_tokens, Format.JSON if options["as_json"] else Format(options["format"]), profile)
+    written = Format.JSON if options["as_json"] else Format(options["format"])
+    return AnswerShape(max_tokens, written, profile, room_for(profile) if profile else None)

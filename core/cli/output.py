@@ -33,7 +33,7 @@ def print_json(facts: Mapping[str, object] | Sequence[object]) -> None:
 
 def print_answer(text: str, profile: "Profile | None") -> None:
     """Print a view, or what a client delivers of it, with a note on stderr if the client truncates it."""
-    from keyhole.core.clients import deliver
+    from keyhole.core.delivery import deliver
 
     if profile is None:
         print_text(text)

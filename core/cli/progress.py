@@ -1,6 +1,6 @@
 """A progress bar for the command line: files, chunks, rate and the current path, on stderr."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -11,6 +11,8 @@ from rich.text import Text
 
 from keyhole.core.notes import IndexMessage
 from keyhole.core.types.inventory import Progress
+from keyhole.core.untrusted_text import visible
+from keyhole.core.view.text import shorten
 
 _PATH_WIDTH = 40
 
@@ -64,3 +66,24 @@ def show_progress() -> Iterator[ShownProgress]:
     )
     with bar:
         yield ShownProgress(console, bar)
+
+
+@contextmanager
+def show_steps(noun: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Show a bar of other steps than files: how many of all are done, and the name of the current one."""
+    console = Console(stderr=True)
+    bar = Bar(
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn(f"{noun}  {{task.fields[step]}}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(noun, total=None, step="")
+
+        def update(done: int, total: int, step: str) -> None:
+            bar.update(task, completed=done, total=total, step=escape(shorten(visible(step), _PATH_WIDTH)))
+
+        yield update

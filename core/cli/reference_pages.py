@@ -17,7 +17,7 @@ _COMPUTED = {
     "cache_dir": "the user's cache folder",
     "clients.NAME.max_tokens": "`view.max_tokens`",
     "index.workers": "one per core, at most 8",
-    "view.max_tokens": "what the client accepts, or 20,000",
+    "view.max_tokens": "20,000, less if the client delivers less",
 }
 _COMMANDS = """\
 # Commands
@@ -28,9 +28,9 @@ same facts as JSON. The exit code is 0, 1 if nothing is found, or 2 for an error
 _SETTINGS = """\
 # Settings
 
-Highest priority first: flags, `KEYHOLE_*` variables (`KEYHOLE_INDEX_WORKERS` for `index.workers`), `keyhole.toml` in the
-workspace, and `config.toml` in the user's configuration folder. A workspace is untrusted, so it can't set the keys marked
-"user". An unknown key or a value out of range is an error that names the file.
+Highest priority first: flags, `KEYHOLE_*` variables (`KEYHOLE_INDEX_WORKERS` for `index.workers`), `keyhole.toml` in
+the workspace, and `config.toml` in the user's configuration folder. A workspace is untrusted, so it can't set the keys
+marked "user". An unknown key or a value out of range is an error that names the file.
 
 | key | default | set by | meaning |
 |---|---|---|---|
@@ -54,8 +54,8 @@ primary = "#e3b663"
 dark = true
 ```
 
-A theme may also set `secondary`, `accent`, `foreground`, `background`, `surface`, `panel`, `boost`, `success`, `warning`,
-`error`, `muted` and `frame`.
+A theme may also set `secondary`, `accent`, `foreground`, `background`, `surface`, `panel`, `boost`, `success`,
+`warning`, `error`, `muted` and `frame`.
 """
 
 

@@ -12,6 +12,7 @@ from keyhole.core.cli.options import (
     PageOptions,
     SuggestingChoice,
     answer_shape,
+    complete_path,
     detail_option,
     line_numbers_option,
     root_option,
@@ -27,7 +28,7 @@ _list_options = with_options(*PAGE_OPTIONS, *ANSWER_OPTIONS, root_option)
 
 
 @click.command()
-@click.argument("path")
+@click.argument("path", shell_complete=complete_path)
 @click.option(
     "--category", type=SuggestingChoice(["internal", "external", "incoming"]), help="Page through one list of links."
 )
@@ -40,7 +41,7 @@ def links(path: str, root: Path, *, category: str | None, **options: Unpack[Page
 
 
 @click.command()
-@click.argument("path")
+@click.argument("path", shell_complete=complete_path)
 @_list_options
 def backlinks(path: str, root: Path, **options: Unpack[PageOptions]) -> None:
     """List the links to the file or folder PATH."""
@@ -50,7 +51,9 @@ def backlinks(path: str, root: Path, **options: Unpack[PageOptions]) -> None:
 
 
 @click.command("broken")
-@click.option("--path", default="", help="Only files in this folder, or that match this glob.")
+@click.option(
+    "--path", default="", shell_complete=complete_path, help="Only files in this folder, or that match this glob."
+)
 @click.option(
     "--reason", default="", help="Only links broken for this reason: missing file, missing anchor, missing module."
 )
@@ -88,7 +91,7 @@ def search_links(
 
 
 @click.command()
-@click.argument("path", default="")
+@click.argument("path", default="", shell_complete=complete_path)
 @click.option("--symbol", default="", help="Start at a symbol in the file: its name, dotted name or first line.")
 @click.option(
     "--relation",
@@ -130,7 +133,7 @@ def tree(
 
 
 @click.command()
-@click.argument("path", default="")
+@click.argument("path", default="", shell_complete=complete_path)
 @click.option("--line", type=int, default=1, show_default=True, help="Line of the reference code.")
 @click.option("--symbol", default="", help="Symbol to use as the reference code, in PATH or in any file.")
 @with_options(detail_option, line_numbers_option)
@@ -153,7 +156,12 @@ def related(
 
 @click.command(name="refs")
 @click.argument("symbol", default="")
-@click.option("--path", default="", help="File or folder of the definition; with --line, the file of that line.")
+@click.option(
+    "--path",
+    default="",
+    shell_complete=complete_path,
+    help="File or folder of the definition; with --line, the file of that line.",
+)
 @click.option("--line", type=int, default=0, help="Ask for what is defined at or around this line of --path.")
 @click.option(
     "--relation",
@@ -195,6 +203,7 @@ def _answer(root: Path, request: "RelationRequest", options: PageOptions, *, has
     from keyhole.core.links.requests import TreeRequest
     from keyhole.core.service import Service
     from keyhole.core.types.costs import with_folders
+    from keyhole.core.view.budget.room import within
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
@@ -209,7 +218,9 @@ def _answer(root: Path, request: "RelationRequest", options: PageOptions, *, has
         max_tokens=shape.max_tokens,
         format=shape.format,
     )
-    print_list(service.relation_view(paged), shape.profile)
+    with within(shape.room):
+        view = service.relation_view(paged)
+    print_list(view, shape.profile)
 
 
 COMMANDS = (links, backlinks, broken_links, search_links, tree, related, references)

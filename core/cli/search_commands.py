@@ -13,6 +13,7 @@ from keyhole.core.cli.options import (
     AnswerOptions,
     FilterOptions,
     answer_shape,
+    complete_path,
     cursor_option,
     detail_option,
     json_option,
@@ -50,6 +51,7 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
     from dataclasses import replace
 
     from keyhole.core.service import Service
+    from keyhole.core.view.budget.room import within
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
@@ -64,12 +66,14 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
         output=Output(options["output"]),
         line_numbers=options["line_numbers"],
     )
-    print_list(service.search_view(request), shape.profile)
+    with within(shape.room):
+        view = service.search_view(request)
+    print_list(view, shape.profile)
 
 
 @click.command()
 @click.argument("query")
-@click.argument("place", metavar="PATH[:LINE]")
+@click.argument("place", metavar="PATH[:LINE]", shell_complete=complete_path)
 @with_options(*FILTER_OPTIONS, *SEARCH_PAGE_OPTIONS, root_option, json_option)
 def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unpack[FilterOptions]) -> None:
     """Explain the rank of PATH for QUERY, or why it is missing."""
@@ -89,7 +93,7 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unp
 
 @click.command()
 @click.argument("call", type=int)
-@click.argument("path")
+@click.argument("path", shell_complete=complete_path)
 @with_options(root_option, json_option)
 def missed(call: int, path: str, root: Path, *, as_json: bool) -> None:
     """Explain why an agent did not see PATH in the answer to CALL, and what would have shown it.

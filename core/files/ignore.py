@@ -42,6 +42,11 @@ class RuleFile:
         self._patterns = _compiled.compile(content.removeprefix("\ufeff"))
         self._lines = self._patterns.lines
 
+    @property
+    def count(self) -> int:
+        """How many rules there are."""
+        return sum(bool(line.strip()) and not line.startswith("#") for line in self._lines)
+
     def decide(self, path: str, *, is_dir: bool) -> tuple[bool, Rule] | None:
         """Return whether the path is ignored and by which rule; None if no rule matches it."""
         found = self._patterns.last_match(path[self._prefix :], is_dir=is_dir)

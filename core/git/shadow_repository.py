@@ -116,6 +116,10 @@ class ShadowRepository:
         }
         return self._process.run(own, self._git, variables, seconds=seconds)
 
+    def ignore_attributes(self) -> None:
+        """Make `git archive` write every file as it is, whatever the repository's attributes say."""
+        (self._git / "info" / "attributes").write_text("* -export-ignore -export-subst -filter -text -ident\n")
+
     def _write_fixed_parts(self) -> None:
         objects = self._git / "objects" / "info"
         for folder in (objects, self._git / "refs", self._git / "info"):

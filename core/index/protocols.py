@@ -381,5 +381,8 @@ class IndexStore(WriterStore, SearchStore, RelationStore, ReferenceStore, Protoc
     def symbol_places(self) -> list[SymbolPlace]:
         """Return every symbol with its place, in the order of paths and lines."""
 
+    def largest_symbols(self, languages: Sequence[str], limit: int) -> list[SymbolPlace]:
+        """Return public definitions at the top level of files in these languages, longest first."""
+
     def kinds_by_count(self) -> list[str]:
         """Return every kind of symbol, most frequent first."""

@@ -44,6 +44,17 @@ class SymbolTable(Database):
         found = [SymbolPlace(name, parent, kind, paths[file], line) for name, parent, kind, file, line in rows]
         return sorted(found, key=lambda symbol: symbol.path)
 
+    def largest_symbols(self, languages: Sequence[str], limit: int) -> list[SymbolPlace]:
+        """Return public definitions at the top level of files in these languages, longest first."""
+        return self.rows(
+            SymbolPlace,
+            "SELECT name, parent, kind, path, name_line FROM symbol JOIN file ON file.id = file_id"
+            " WHERE parent = '' AND exported AND language IN (SELECT value FROM json_each(?))"
+            " ORDER BY end_line - start_line DESC, path, name_line LIMIT ?",
+            json.dumps(languages),
+            limit,
+        )
+
     def kinds(self) -> list[str]:
         """Return every kind of symbol, in order."""
         return self.column("SELECT DISTINCT kind FROM symbol ORDER BY kind")

@@ -1,7 +1,7 @@
 """Statistics of agents' calls: what they asked, what it cost, and what the answers lacked."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from math import ceil
@@ -20,7 +20,8 @@ _SLOWEST = 5
 class Group:
     """Calls counted together; rates are shares of the answers, latencies are in milliseconds.
 
-    `truncated` answers are those that the budget shortened or clipped, or left something out of.
+    `truncated` answers are those that the budget shortened or clipped, or left something out of; of those in
+    `cut_by_client`, the client did not deliver everything that was sent.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Group:
     clipped: int
     left_out: int
     truncated: int
+    cut_by_client: int
     errors: int
     cancelled: int
     lost: int
@@ -73,17 +75,18 @@ class Statistics:
     last: float
 
 
-def statistics(calls: Iterable[Call]) -> Statistics:
-    """Return the statistics of calls."""
+def statistics(calls: Iterable[Call], is_cut: Callable[[Call], bool] = lambda _: False) -> Statistics:
+    """Return the statistics of calls; `is_cut` tells whether the client cut the answer to a call."""
     counted = list(calls)
+    cut = {call.id for call in counted if is_cut(call)}
     ended = [call for call in counted if call.status != CallStatus.PENDING]
     return Statistics(
-        total=_group("all", counted),
-        tools=_groups(counted, lambda call: call.tool),
-        clients=_groups(counted, lambda call: call.client),
+        total=_group("all", counted, cut),
+        tools=_groups(counted, lambda call: call.tool, cut),
+        clients=_groups(counted, lambda call: call.client, cut),
         histogram=_histogram(call.utilisation for call in ended if call.budget),
-        hours=_by_time(counted, local_hour),
-        days=_by_time(counted, local_day),
+        hours=_by_time(counted, local_hour, cut),
+        days=_by_time(counted, local_day, cut),
         conversations=tuple(conversations(counted)),
         slowest=tuple(nlargest(_SLOWEST, ended, key=lambda call: (call.ms, -call.id))),
         first=min((call.started for call in counted), default=0.0),
@@ -91,8 +94,8 @@ def statistics(calls: Iterable[Call]) -> Statistics:
     )
 
 
-def _by_time(calls: Iterable[Call], name_of: Callable[[float], str]) -> tuple[Group, ...]:
-    return tuple(sorted(_groups(calls, lambda call: name_of(call.started)), key=lambda group: group.name))
+def _by_time(calls: Iterable[Call], name_of: Callable[[float], str], cut: Container[int]) -> tuple[Group, ...]:
+    return tuple(sorted(_groups(calls, lambda call: name_of(call.started), cut), key=lambda group: group.name))
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -100,15 +103,15 @@ def percentile(values: Sequence[float], share: float) -> float:
     return values[max(0, ceil(share * len(values)) - 1)] if values else 0.0
 
 
-def _groups(calls: Iterable[Call], name_of: Callable[[Call], str]) -> tuple[Group, ...]:
+def _groups(calls: Iterable[Call], name_of: Callable[[Call], str], cut: Container[int]) -> tuple[Group, ...]:
     members: dict[str, list[Call]] = {}
     for call in calls:
         members.setdefault(name_of(call), []).append(call)
-    groups = [_group(name, found) for name, found in members.items()]
+    groups = [_group(name, found, cut) for name, found in members.items()]
     return tuple(sorted(groups, key=lambda group: (-group.calls, group.name)))
 
 
-def _group(name: str, calls: Sequence[Call]) -> Group:
+def _group(name: str, calls: Sequence[Call], cut: Container[int]) -> Group:
     count = Counter(map(status_now, calls))
     answers = sum(count[CallStatus(word)] for word in Completeness)
     truncated = sum(count[CallStatus(word)] for word in Completeness if word.is_truncated)
@@ -124,6 +127,7 @@ def _group(name: str, calls: Sequence[Call]) -> Group:
         clipped=count[CallStatus.CLIPPED],
         left_out=count[CallStatus.LEFT_OUT],
         truncated=truncated,
+        cut_by_client=sum(call.id in cut for call in calls),
         errors=count[CallStatus.ERROR],
         cancelled=count[CallStatus.CANCELLED],
         lost=count[CallStatus.LOST],

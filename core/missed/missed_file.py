@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from keyhole.core.clients import deliver
+from keyhole.core.delivery import deliver
 from keyhole.core.errors import KeyholeError, QueryError
 from keyhole.core.journal.reader import status_now
 from keyhole.core.journal.story import conversation_key, conversations

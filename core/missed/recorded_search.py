@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from keyhole.core.clients import Profile, budget_for, deliver, profile_for
+from keyhole.core.clients import Profile, budget_for, profile_for, room_for
+from keyhole.core.delivery import deliver
 from keyhole.core.errors import QueryError
 from keyhole.core.types.choices import Detail, Format, Mode, Output
 from keyhole.core.types.search_results import Explanation, SearchResult
 from keyhole.core.types.view_requests import SearchRequest
+from keyhole.core.view.budget.room import within
 from keyhole.core.view.lists.listing import ListView
 from keyhole.core.view.lists.search_view import shown_files
 from keyhole.core.view.text import name_text
@@ -69,7 +71,8 @@ class RecordedSearch:
     def attempt(self, path: str, changes: Mapping[str, object], known: SearchResult | None = None) -> Attempt:
         """Make the search with other parameters, and look for a file in the answer; nothing is recorded."""
         request = replace(self.request, **_typed(changes))
-        result, view = self.service.search_page(request, known)
+        with within(room_for(self.profile)):
+            result, view = self.service.search_page(request, known)
         paths = [shown.path for shown in shown_files(result, view)]
         place = paths.index(path) + 1 if path in paths else 0
         return Attempt(result, view, place, bool(place) and is_delivered(view.text, path, self.profile))

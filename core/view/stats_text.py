@@ -26,6 +26,7 @@ def stats_text(found: Statistics, project: str) -> str:
     lines = [
         f"{project}: {count_of(total.calls, 'call')}, {moment(found.first)} to {moment(found.last)}",
         f"{count_of(total.answers, 'answer')}: {completeness_text(total)}",
+        shortened_text(total),
         f"{failures_text(total)}, {total.pending:,} pending",
         f"{total.tokens:,} tokens, {total.utilisation:.0%} of the budget on average",
         f"Latency: p50 {milliseconds(total.p50_ms)}, p95 {milliseconds(total.p95_ms)}",
@@ -51,6 +52,11 @@ def stats_text(found: Statistics, project: str) -> str:
 def completeness_text(group: Group) -> str:
     """Return how many answers each word describes; what the budget did counts even when it is zero."""
     return ", ".join(f"{count:,} {word}" for word, count in group.by_completeness if count or word.is_truncated)
+
+
+def shortened_text(group: Group) -> str:
+    """Return who shortened answers: Keyhole, by the budget, or the client that got them."""
+    return f"Shortened by Keyhole: {group.truncated:,}, by the client: {group.cut_by_client:,}"
 
 
 def failures_text(group: Group) -> str:

@@ -99,9 +99,12 @@ class StatsScreen(KeyholeScreen):
             run_in_thread(self, lambda: self._count(service), "stats")
 
     def _count(self, service: "Service") -> None:
+        from keyhole.core.delivery import cut_by_client
+
         reader = service.journal_reader()
         try:
-            self.post_message(StatisticsCounted(statistics(reader.each())))
+            found = statistics(reader.each(), lambda call: cut_by_client(call, reader))
+            self.post_message(StatisticsCounted(found))
         except KeyholeError as error:
             self.post_message(StatisticsCounted(error))
         finally:

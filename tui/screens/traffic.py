@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from keyhole.core.errors import KeyholeError
 from keyhole.core.types.calls import Call
 from keyhole.core.view.stats_text import milliseconds
-from keyhole.core.view.text import count_of, json_line
+from keyhole.core.view.text import count_of, json_line, name_text
 from keyhole.tui import keys
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.call import tool_call
@@ -22,6 +22,7 @@ from keyhole.tui.call_log import CallLog
 from keyhole.tui.call_text import has_more_than_references, is_same_request, references_of, search_of
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import marked_up_key
+from keyhole.tui.local_only import LocalOnly
 from keyhole.tui.messages import OlderCallsFound, Replayed
 from keyhole.tui.screens.panes import QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
@@ -335,6 +336,27 @@ class TrafficScreen(QueryScreen):
         inventory = self.explorer.inventory
         paths = [*(file.path for file in inventory.files), *(skip.path for skip in inventory.skips)]
         self.app.push_screen(MissedScreen(partial(explain_missed, service, call.id), "", paths))
+
+    def action_add_check(self) -> None:
+        """Add the search of this call to the checks file, with the files that were read after it."""
+        from keyhole.core.checks.checks_file import CHECKS_FILE
+        from keyhole.core.checks.traffic_queries import query_of
+        from keyhole.core.checks.written_checks import add_check, query_values
+
+        call, service = self.call, self.explorer.service
+        if call is None or service is None or self.explorer.refuses(LocalOnly.EXPORT):
+            return
+        asked = query_of(self.calls.conversation_of[call.id], call.id)
+        if asked is None:
+            self.notify("Only a search that ended in a read can become a check.", severity="warning")
+            return
+        try:
+            is_new = add_check(service.root, "query", query_values(asked))
+        except KeyholeError as error:
+            self.notify(problem_text(error), severity="error", markup=False)
+            return
+        done = f"Added to {CHECKS_FILE}" if is_new else f"Already in {CHECKS_FILE}"
+        self.notify(f"{done}: {name_text(asked.query)} → {', '.join(asked.files)}", markup=False)
 
     def action_replay(self) -> None:
         """Replay this call."""

@@ -19,7 +19,7 @@ from keyhole.tui.widgets.bars import set_subtitle
 from keyhole.tui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
-    from keyhole.core.clients import Delivery
+    from keyhole.core.delivery import Delivery
     from keyhole.core.service import Service
     from keyhole.core.types.index import Status
     from keyhole.core.view.writing import View

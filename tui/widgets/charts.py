@@ -153,6 +153,13 @@ def total_lines(found: Statistics) -> list[Content]:
     return [
         Content(""),
         Content.assemble(f"{'calls':<14}", (f"{total.calls:,}", "bold"), f", {total.answers:,} answered"),
+        Content.assemble(
+            f"{'shortened by':<14}",
+            "us: ",
+            (f"{total.truncated:,}", "bold"),
+            ", the client: ",
+            (f"{total.cut_by_client:,}", "bold $warning" if total.cut_by_client else "bold"),
+        ),
         Content.assemble(f"{'no answer':<14}", (failures_text(total), failed_style), f", {total.pending:,} pending"),
         Content.assemble(f"{'tokens sent':<14}", (f"{total.tokens:,}", "bold"), f", {wasted:,} wasted"),
         Content.assemble(f"{'budget used':<14}", (f"{total.utilisation:.0%}", "bold"), " on average"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.widgets import Static
 
 if TYPE_CHECKING:
-    from keyhole.core.clients import Delivery
+    from keyhole.core.delivery import Delivery
     from keyhole.tui.lens import Lens
 
 

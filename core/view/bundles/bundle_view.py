@@ -9,8 +9,8 @@ from keyhole.core.types.bundle import BundleRequest
 from keyhole.core.types.choices import Detail
 from keyhole.core.types.missing import Refusal
 from keyhole.core.view.budget.fitting import Ladder
-from keyhole.core.view.budget.limits import check_offset, clamp_tokens
-from keyhole.core.view.budget.sizes import Budget
+from keyhole.core.view.budget.limits import check_offset
+from keyhole.core.view.budget.sizes import answer_budget
 from keyhole.core.view.bundles.bundle_file import MOST_ITEMS
 from keyhole.core.view.bundles.bundle_parts import BundlePart
 from keyhole.core.view.bundles.bundle_style import CHANGED, heads, part_text, tail
@@ -28,9 +28,9 @@ def parse_bundle_request(request: BundleRequest) -> Shown:
     check_offset(request.offset)
     if not request.bundle.items:
         raise QueryError("the bundle is empty: nothing is marked")
-    tokens, notes = clamp_tokens(request.max_tokens)
+    budget, notes = answer_budget(request.max_tokens)
     # Parts have no lower detail that would show more of them.
-    return Shown(Detail.MINIMAL, request.format, Budget(tokens), tuple(notes))
+    return Shown(Detail.MINIMAL, request.format, budget, tuple(notes))
 
 
 def bundle_view(parts: Sequence[BundlePart | Refusal], request: BundleRequest, shown: Shown) -> ListView:

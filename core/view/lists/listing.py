@@ -207,7 +207,7 @@ class _Writer:
             original_count=self._listing.count,
             returned_count=len(plan.levels),
             estimated_chars=size.chars,
-            limit_chars=self._shown.budget.chars,
+            limit_chars=self._shown.budget.limit_chars,
             estimated_tokens=size.tokens,
             limit_tokens=self._shown.budget.tokens,
             detail_requested=self._shown.detail,

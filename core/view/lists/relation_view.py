@@ -44,9 +44,8 @@ from keyhole.core.view.budget.limits import (
     check_offset,
     clamp_depth,
     clamp_limit,
-    clamp_tokens,
 )
-from keyhole.core.view.budget.sizes import Budget
+from keyhole.core.view.budget.sizes import answer_budget
 from keyhole.core.view.lists.banner import Section
 from keyhole.core.view.lists.cursor import check_generation, read_cursor, request_key
 from keyhole.core.view.lists.hit_text import hit_facts, hit_masks, hit_parts, ladders
@@ -138,12 +137,12 @@ def parse_relation_request(request: RelationRequest, relative: Callable[[str], s
     if is_several and (request.offset or request.cursor):
         raise QueryError("offset and cursor need a category: internal, external or incoming")
     limit, limit_notes = clamp_limit(view, request.limit)
-    tokens, token_notes = clamp_tokens(request.max_tokens)
+    budget, token_notes = answer_budget(request.max_tokens)
     detail = request.detail_level if isinstance(request, RelatedRequest) else Detail.MINIMAL
     detail = Detail.COMPACT if isinstance(request, ReferencesRequest) else detail
     has_numbers = not isinstance(request, RelatedRequest) or request.line_numbers
     notes = (*limit_notes, *depth_notes, *token_notes)
-    shown = Shown(detail, request.format, Budget(tokens), notes, line_numbers=has_numbers)
+    shown = Shown(detail, request.format, budget, notes, line_numbers=has_numbers)
     request = _with_relative(request, relative)
     key = request_key(TOOLS[type(request)], workspace, *_subject_of(request))
     offset, generation = read_cursor(request.cursor, key) if request.cursor else (request.offset, None)

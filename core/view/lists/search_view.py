@@ -11,8 +11,8 @@ from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Detail, Format, Mode, Output
 from keyhole.core.types.search_results import WEAK, Explanation, Hit, MatchCount, SearchResult
 from keyhole.core.types.view_requests import Query, SearchRequest
-from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit, clamp_tokens
-from keyhole.core.view.budget.sizes import Budget
+from keyhole.core.view.budget.limits import check_offset, clamp_context, clamp_limit
+from keyhole.core.view.budget.sizes import answer_budget
 from keyhole.core.view.lists.hit_text import LOCATION, hit_facts, hit_masks, hit_parts, hit_text, ladders
 from keyhole.core.view.lists.line_text import LinePage, count_facts, count_text
 from keyhole.core.view.lists.listing import Listing, ListView, Shown, list_view
@@ -36,7 +36,7 @@ def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> t
     view = "search_code by pattern" if is_pattern else "search_code at minimal" if is_minimal else "search_code"
     limit, limit_notes = clamp_limit(view, request.limit, None if is_pattern else top_k)
     context, context_notes = clamp_context(request.context_lines)
-    tokens, token_notes = clamp_tokens(request.max_tokens)
+    budget, token_notes = answer_budget(request.max_tokens)
     query = Query(
         text=request.query,
         mode=request.mode or mode,
@@ -54,7 +54,7 @@ def parse_search_request(request: SearchRequest, *, top_k: int, mode: Mode) -> t
     if not is_pattern and (request.context_lines or request.output != Output.LINES):
         text = "context_lines and output only apply to exact text and regular expressions"
         notes = (*notes, Note(NoteKind.ONLY_FOR_PATTERNS, text))
-    return query, Shown(request.detail_level, request.format, Budget(tokens), notes, context, request.line_numbers)
+    return query, Shown(request.detail_level, request.format, budget, notes, context, request.line_numbers)
 
 
 def search_view(

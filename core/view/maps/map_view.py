@@ -8,8 +8,8 @@ from keyhole.core.types.choices import MapLevel
 from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline
 from keyhole.core.types.view_requests import MapRequest
-from keyhole.core.view.budget.limits import check_least, check_offset, clamp_tokens
-from keyhole.core.view.budget.sizes import Budget, Filled, Size, fill, largest, measure
+from keyhole.core.view.budget.limits import check_least, check_offset
+from keyhole.core.view.budget.sizes import Budget, Filled, Size, answer_budget, fill, largest, measure
 from keyhole.core.view.maps.map_items import LONGEST_NAME, count_shown, has_gap, longest_list, pick
 from keyhole.core.view.maps.map_writer import NO_LIMIT, MapShown, MapWriter, ReachedLimit, Sketch
 from keyhole.core.view.writing import WIDEST, View, finish
@@ -34,8 +34,8 @@ def parse_map_request(request: MapRequest) -> MapShown:
     """Check a request against the limits."""
     check_offset(request.offset)
     check_least("symbols_each", request.symbols_each, 1)
-    tokens, notes = clamp_tokens(request.max_tokens)
-    return MapShown(request.level, request.symbols_each, request.offset, request.format, Budget(tokens), tuple(notes))
+    budget, notes = answer_budget(request.max_tokens)
+    return MapShown(request.level, request.symbols_each, request.offset, request.format, budget, tuple(notes))
 
 
 def map_view(source: SourceFile, outline: Outline, shown: MapShown, symbol: str = "") -> View:
@@ -160,16 +160,16 @@ class _Chooser:
         """Return which limit a sketch breaks: its level's own, mostly the smaller one, or else the budget's."""
         level, budget = sketch.style.level, self._shown.budget
         size = None if self._is_hopeless(sketch) else self._measured(sketch)
-        if size is None or (size.bytes > CAPS[level] and CAPS[level] < budget.chars):
+        if size is None or (size.bytes > CAPS[level] and CAPS[level] < budget.limit_chars):
             return ReachedLimit("character_limit", f"{level} is over {_cap_text(level)}")
         reason = budget.broken_by(size)
-        limit = f"{budget.chars:,} characters" if reason == "character_limit" else f"{budget.tokens:,} tokens"
+        limit = budget.size_text if reason == "character_limit" else f"{budget.tokens:,} tokens"
         return ReachedLimit(reason, f"{level} is over {limit}")
 
     def _page_limit(self, level: MapLevel, reason: str | None) -> ReachedLimit:
         """Return which limit ended a page."""
         budget = self._shown.budget
-        if reason != "token_limit" and CAPS[level] < budget.chars:
+        if reason != "token_limit" and CAPS[level] < budget.limit_chars:
             return ReachedLimit("character_limit", f"Limit {_cap_text(level)} a page")
         return ReachedLimit(reason or "character_limit", budget.limit_text(reason or "character_limit"))
 

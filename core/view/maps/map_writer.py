@@ -310,7 +310,7 @@ class MapWriter:
             original_count=self.total,
             returned_count=count_shown(sketch.items),
             estimated_chars=size.chars,
-            limit_chars=self._shown.budget.chars,
+            limit_chars=self._shown.budget.limit_chars,
             estimated_tokens=size.tokens,
             limit_tokens=self._shown.budget.tokens,
             detail_requested=self._shown.level,

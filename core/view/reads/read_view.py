@@ -12,8 +12,8 @@ from keyhole.core.types.missing import Refusal
 from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import Outline
 from keyhole.core.types.view_requests import ReadRequest
-from keyhole.core.view.budget.limits import check_least, clamp_limit, clamp_tokens
-from keyhole.core.view.budget.sizes import Budget, largest, measure
+from keyhole.core.view.budget.limits import check_least, clamp_limit
+from keyhole.core.view.budget.sizes import Budget, answer_budget, largest, measure
 from keyhole.core.view.maps.map_view import map_view
 from keyhole.core.view.maps.map_writer import MapShown
 from keyhole.core.view.reads.line_window import Piece, Position, Window, cut_window, open_window
@@ -49,8 +49,8 @@ def parse_read_request(request: ReadRequest) -> ReadShown:
     if not 1 <= len(request.paths) <= MOST_PATHS:
         raise QueryError(f"paths must name 1 to {MOST_PATHS} files, not {len(request.paths):,}")
     lines, line_notes = clamp_limit("read_file", request.max_lines, name="max_lines")
-    tokens, token_notes = clamp_tokens(request.max_tokens)
-    start, budget = Position(request.start_line, request.start_column), Budget(tokens, bytes=READ_BYTES)
+    budget, token_notes = answer_budget(request.max_tokens, READ_BYTES)
+    start = Position(request.start_line, request.start_column)
     return ReadShown(start, lines, request.format, budget, (*line_notes, *token_notes), request.line_numbers)
 
 

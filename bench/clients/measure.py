@@ -1,0 +1,140 @@
+"""Find the limits of a client by bisection to the character: many sizes are asked for in each run of the client."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from case_texts import Case, is_whole, text_of
+from client_run import ask, run_client
+
+# Longer answers than this are not looked at.
+MOST = 130_000
+_POINTS = 6
+_CHANCE = 20
+KINDS = (
+    ("plain", "lines"),
+    ("plain", "short lines"),
+    ("plain", "one line"),
+    ("plain", "wide"),
+    ("plain", "escapes"),
+    ("declared", "lines"),
+    ("declared", "wide"),
+    ("structured", "lines"),
+    ("error", "lines"),
+    ("error", "wide"),
+    ("two_blocks", "lines"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """The largest size that is known to arrive whole, and the smallest that is known not to."""
+
+    whole: int = 0
+    cut: int = MOST + 1
+
+    @property
+    def is_found(self) -> bool:
+        """Whether no size is left between the two."""
+        return self.cut - self.whole <= 1
+
+    def sizes(self) -> list[int]:
+        """Return the sizes to ask for next."""
+        room = self.cut - self.whole
+        return sorted({self.whole + room * step // (_POINTS + 1) for step in range(1, _POINTS + 1)} - {self.whole})
+
+    def after(self, size: int, *, is_whole: bool) -> "Bracket":
+        """Return the bracket when one more size is known."""
+        return replace(self, whole=max(self.whole, size)) if is_whole else replace(self, cut=min(self.cut, size))
+
+
+def delivered_blocks(result: dict[str, Any]) -> list[str]:
+    """Return the texts that the model gets as the result of one call."""
+    if "response" in result:
+        response = result["response"]
+        texts = [response[name] for name in ("output", "error") if name in response]
+        return texts or [json.dumps(response, ensure_ascii=False)]
+    content = result.get("content", result.get("output", ""))
+    return [content] if isinstance(content, str) else [str(block.get("text", "")) for block in content]
+
+
+def delivered_text(result: dict[str, Any]) -> str:
+    """Return what the model gets as one text: blocks below each other."""
+    return "\n".join(delivered_blocks(result))
+
+
+def find_limits(client: str, kinds: Sequence[tuple[str, str]] = KINDS) -> dict[str, dict[str, int | None]]:
+    """Return how large an answer of each kind may be: in characters, in UTF-16 units, in bytes and in lines."""
+    brackets = dict.fromkeys(kinds, Bracket())
+    while open_kinds := [kind for kind, bracket in brackets.items() if not bracket.is_found]:
+        cases = [Case(*kind, size) for kind in open_kinds for size in brackets[kind].sizes()]
+        results = ask(client, [(case.tool, case.parameters()) for case in cases])
+        for case, result in zip(cases, results, strict=True):
+            kind = (case.tool, case.shape)
+            is_all = is_whole(case, delivered_text(result))
+            brackets[kind] = brackets[kind].after(case.size, is_whole=is_all)
+    return {", ".join(kind): _sizes(*kind, bracket) for kind, bracket in brackets.items()}
+
+
+def _sizes(_tool: str, shape: str, bracket: Bracket) -> dict[str, int | None]:
+    if bracket.whole >= MOST:
+        return {"characters": None}
+    text, more = text_of(shape, bracket.whole), text_of(shape, bracket.whole + 1)
+    return {
+        "characters": len(text),
+        "utf16": len(text.encode("utf-16-le")) // 2,
+        "bytes": len(text.encode()),
+        "lines": text.count("\n") + 1,
+        # One character more is this many bytes, so a limit in bytes may be up to one less.
+        "bytes_with_one_more": len(more.encode()),
+    }
+
+
+def first_facts(client: str) -> dict[str, Any]:
+    """Return how a client introduces itself, and what it does with tools, descriptions and instructions."""
+    from probe import LONG_TEXT
+
+    run = run_client(client, [("always", {"shape": "lines", "size": 10})])
+    introduced = [line for line in run.probe if line["method"] in ("initialize", "server/discover")]
+    initialize = next(line["params"] for line in introduced if line["method"] == "initialize")
+    names = [str(tool.get("name", "")) for tool in run.first_tools]
+    described = next((tool for tool in run.tools if str(tool.get("name", "")).endswith("described")), {})
+    request = json.dumps(run.request, ensure_ascii=False)
+    return {
+        "name": initialize["clientInfo"]["name"],
+        "protocol": initialize["protocolVersion"],
+        "asks_for_2026_07_28_first": any(line["method"] == "server/discover" for line in introduced),
+        "lists_tools": any(name.endswith("plain") for name in names),
+        "lists_always_load": any(name.endswith("always") for name in names),
+        "tool_name": next((name for name in names if name.endswith("always")), ""),
+        "description": _kept(LONG_TEXT, str(described.get("description", ""))) if described else None,
+        "description_end": str(described.get("description", ""))[-40:] if described else None,
+        "instructions": _longest_in(LONG_TEXT, _without(request, described)),
+        "long_text": len(LONG_TEXT),
+    }
+
+
+def _without(request: str, described: dict[str, Any]) -> str:
+    """Return a request without the long description, which starts as the instructions do."""
+    return (
+        request.replace(json.dumps(described.get("description", ""), ensure_ascii=False), "") if described else request
+    )
+
+
+def _kept(text: str, shown: str) -> int:
+    """Return how many characters of a text are shown at the beginning."""
+    return next(
+        (number for number, (one, two) in enumerate(zip(text, shown, strict=False)) if one != two),
+        min(len(text), len(shown)),
+    )
+
+
+def _longest_in(text: str, shown: str) -> int:
+    """Return how much of the beginning of a text is found somewhere."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if text[:middle] in shown else (low, middle - 1)
+    # A few characters are found anywhere.
+    return low if low > _CHANCE else 0
