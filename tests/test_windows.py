@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
+from multiprocessing import resource_tracker
 from pathlib import Path, PureWindowsPath
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ from keyhole.core.errors import UnwritableStoreError
 from keyhole.core.files import walk
 from keyhole.core.index.update import set_aside
 from keyhole.mcp_server import http_processes
+from keyhole.tui import indexing
 from keyhole.tui.editor import UnusableEditorError, editor_command
 
 REPOSITORY = Path(__file__).parent.parent
@@ -131,6 +133,30 @@ def test_the_server_answers_on_windows(workspace: Path) -> None:
     assert server.returncode == 0
 
 
+EXPLORE = """
+from pathlib import Path
+
+sys.path.append(sys.argv[1])
+from driving import answer_of, ask, drive, make_app, make_service, press
+
+
+async def steps(pilot):
+    await ask(pilot, "found")
+    print(answer_of(pilot).view.text)
+    await press(pilot, "escape", "2", "3", "4", "1", "ctrl+z")
+    print(*(notice.message for notice in pilot.app._notifications))
+
+
+drive(make_app(make_service(Path.cwd())), steps)
+"""
+
+
+def test_the_explorer_works_on_windows(workspace: Path) -> None:
+    done = run_on_windows(EXPLORE, str(REPOSITORY / "tests"), cwd=workspace)
+    assert "def found()" in done.stdout, done.stderr
+    assert "This terminal can't suspend programs." in done.stdout, done.stderr
+
+
 TERMINAL = """
 import asyncio
 from types import SimpleNamespace
@@ -223,6 +249,17 @@ def test_a_damaged_index_that_is_open_elsewhere_stays_where_it_is(
     monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(UnwritableStoreError, match=r"could not be moved .* another keyhole may have it open"):
         set_aside(tmp_path)
+
+
+def test_the_resource_tracker_of_unix_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise ImportError("No module named '_posixsubprocess'")
+
+    monkeypatch.setattr(resource_tracker, "ensure_running", refuse)
+    with pytest.raises(ImportError):
+        indexing._start_resource_tracker()
+    monkeypatch.setattr(sys, "platform", "win32")
+    indexing._start_resource_tracker()
 
 
 def test_one_process_serves_http(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
