@@ -124,7 +124,7 @@ def read_until(line: int, wanted: bytes) -> bytes:
 
 def test_completion_knows_clients_and_languages() -> None:
     search = cli.commands["search"]
-    context = click.Context(search)
+    context = click.Context(search, **cli.context_settings)
     by_name = {parameter.name: parameter for parameter in search.params}
     assert [item.value for item in by_name["client"].shell_complete(context, "cla")] == ["claude"]
     assert "python" in [item.value for item in by_name["language"].shell_complete(context, "py")]
@@ -150,7 +150,7 @@ def test_an_example_parses(line: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_help_shows_the_examples(name: str) -> None:
-    text = cli.commands[name].get_help(click.Context(cli.commands[name], info_name=name))
+    text = cli.commands[name].get_help(click.Context(cli.commands[name], info_name=name, **cli.context_settings))
     for line, meaning in EXAMPLES[name]:
         assert f"\n    {line}\n        {meaning}\n" in f"{text}\n"
 

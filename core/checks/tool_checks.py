@@ -19,7 +19,9 @@ from keyhole.core.checks.check_result import (
 from keyhole.core.checks.check_snapshots import first_difference, read_snapshot, snapshot_path, write_inside
 from keyhole.core.checks.check_tables import AnswerTable, CallTable, ServerTable, ToolListTable
 from keyhole.core.checks.content_checks import missing_text
-from keyhole.core.clients import deliver, profile_named, truncate_description
+from keyhole.core.clients import profile_named, truncate_description
+from keyhole.core.delivery import deliver
+from keyhole.core.view.budget.limits import CHARACTER_LIMIT
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.text import shorten
 
@@ -151,8 +153,8 @@ def _judged(
         return finding(False, "an answer", f"error: {shorten(answer.text, _LONGEST_ANSWER)}", tokens)
     facts = list(others)
     if profile:
-        declared = {} if isinstance(table, AnswerTable) else {"declared_chars": profile_limit(client)}
-        delivery = deliver(answer.text, profile, **declared)
+        declared = CHARACTER_LIMIT if isinstance(table, AnswerTable) else profile_limit(client)
+        delivery = deliver(answer.text, profile, declared_chars=declared)
         facts.append(("delivered whole", delivery.note if delivery.overflow else ""))
     if table.max_tokens:
         over = "" if tokens <= table.max_tokens else f"{tokens:,} tokens"
@@ -165,4 +167,4 @@ def _judged(
 def profile_limit(client: str) -> int:
     """Return the limit that a client uses for tools that declare none."""
     rule = profile_named(client).answer
-    return rule.limit.value if rule else _NOTHING_DECLARED
+    return rule.limit if rule else _NOTHING_DECLARED

@@ -89,7 +89,8 @@ def _tell(root: Path, flags: Mapping[str, object]) -> None:
 async def _tell_steps(agent: "DemoAgent", steps: "list[DemoStep]") -> None:
     from dataclasses import replace
 
-    from keyhole.core.clients import deliver, profiles
+    from keyhole.core.clients import profiles
+    from keyhole.core.delivery import deliver
     from keyhole.core.view.text import json_line
 
     for number, step in enumerate(steps, 1):

@@ -66,8 +66,7 @@ def commands_page() -> str:
 
 
 def _section(name: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=name, max_content_width=_WIDTH, terminal_width=_WIDTH)
-    context.help_option_names = ["-h", "--help"]
+    context = click.Context(command, info_name=name, terminal_width=_WIDTH, **cli.context_settings)
     return f"\n## {name}\n\n```text\n{command.get_help(context)}\n```\n"
 
 
