@@ -16,7 +16,6 @@ from textual.widgets import Static
 from keyhole.core.service import Service
 from keyhole.tui import clipboard as clipboard_module
 from keyhole.tui.clipboard import NativeClipboard
-from keyhole.tui.program_search import find_program
 from keyhole.tui.screens.text_screen import TextScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 
@@ -132,7 +131,7 @@ def test_nothing_is_run_from_the_workspace_or_a_relative_folder(folder: Path, mo
     monkeypatch.chdir(workspace)
     path = os.pathsep.join([".", "", "tools", str(workspace / "tools"), str(workspace)])
     clipboard = NativeClipboard(workspace, {"PATH": path, "DISPLAY": ":0"}, "linux")
-    assert find_program("xclip", workspace, {"PATH": path}) is None
+    assert clipboard.find("xclip") is None
     assert "OSC 52" in asyncio.run(clipboard.copy(TEXT)).told("answer", TEXT)
     assert not any(path.exists() for path in stored)
 

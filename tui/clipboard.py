@@ -73,7 +73,7 @@ class NativeClipboard:
         """Copy with the first program that succeeds; the terminal has been asked already."""
         failed = ""
         for tool in self.tools():
-            program = find_program(tool.name, self._root, self._environment)
+            program = self.find(tool.name)
             if program is None:
                 continue
             payload = text.encode(tool.encoding, errors="replace")
@@ -99,6 +99,10 @@ class NativeClipboard:
             return [CLIP]
         wayland = [WL_COPY] if has("WAYLAND_DISPLAY") else []
         return wayland + ([XCLIP, XSEL] if has("DISPLAY") else []) + in_tmux
+
+    def find(self, name: str) -> str | None:
+        """Return the path of a program, or None."""
+        return find_program(name, self._root, self._environment)
 
     async def _with_tmux(self, program: str) -> Copied:
         """Return what tmux does with a text that it has: it sends it on if it knows that the terminal accepts it."""
