@@ -11,6 +11,8 @@ from keyhole.mcp_server.local import call_as
 from keyhole.mcp_server.run_server import quiet_libraries
 
 _CLAUDE, _CODE = "claude-code", "Visual Studio Code"
+# A client whose limits Keyhole does not know, so that it answers with all that is asked for.
+_UNKNOWN = "unknown-client"
 _VERSION = "demo"
 
 
@@ -52,14 +54,14 @@ def demo_steps(samples: SampleQueries) -> list[DemoStep]:
             _CLAUDE, "read_file", {"path": f"{path}.old"}, "It guesses a path. The error says what there is instead."
         ),
         DemoStep(
-            _CODE,
+            _UNKNOWN,
             "search_code",
             {**too_much, "max_tokens": 20_000},
-            "VS Code asks for up to 20,000 tokens. The lens shows what it passes on to its model.",
+            "An unknown client asks for up to 20,000 tokens. The lens shows what VS Code would pass on of that.",
             lens="vscode",
         ),
         DemoStep(
-            _CODE, "search_code", too_much, "Without max_tokens, Keyhole keeps to what VS Code is known to pass on."
+            _CODE, "search_code", too_much, "VS Code asks the same. Keyhole keeps to what it is known to pass on."
         ),
     ]
 
@@ -76,7 +78,9 @@ class DemoAgent:
         self._service = Service(service.root, service.settings)
         self._journal = self._service.journal()
         # Each server is a conversation, so each client gets one of its own.
-        self._servers = {client: build_server(self._service, journal=self._journal) for client in (_CLAUDE, _CODE)}
+        self._servers = {
+            client: build_server(self._service, journal=self._journal) for client in (_CLAUDE, _UNKNOWN, _CODE)
+        }
 
     async def call(self, step: DemoStep) -> str:
         """Make a call and return its text."""

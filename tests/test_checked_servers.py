@@ -66,11 +66,11 @@ shows = ["Goodbye"]
 
 
 def test_a_long_description_is_found(workspace: Service, tmp_path: Path) -> None:
-    command = write_server(tmp_path, description="Greets someone. " * 320)
+    command = write_server(tmp_path, description="Greets someone. " * 1_100)
     text = f'[[mcp]]\nserver = {command}\nmax_tokens = 200\nmax_description = 1000\nclients = ["claude", "raw"]\n'
     results = checked(workspace, text)
     assert [str(result.status) for result in results] == ["failed", "failed", "failed", "passed"]
-    assert results[1].finding.found == "greet: 5,120 characters"
+    assert results[1].finding.found == "greet: 17,600 characters"
     assert results[2].finding.found == "Claude Code truncates the description of greet"
 
 

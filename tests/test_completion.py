@@ -143,7 +143,7 @@ def test_an_example_parses(line: str, tmp_path: Path, monkeypatch: pytest.Monkey
     program, name, *arguments = shlex.split(line.partition(" > ")[0])
     assert program == "keyhole"
     command = cli.commands[name]
-    given = command.make_context(name, arguments).params
+    given = command.make_context(name, arguments, **cli.context_settings).params
     if name in ("install", "uninstall"):
         assert set(given["clients"]) <= set(installable_clients())
 

@@ -93,7 +93,7 @@ def test_the_tour_shows_traffic_a_replay_and_the_lens(unasked_service: Service) 
     calls = list(unasked_service.journal_reader().each())
     steps = demo_steps(unasked_service.sample_queries())
     assert [call.tool for call in calls] == [step.tool for step in steps]
-    assert {call.client for call in calls} == {"claude-code", "Visual Studio Code"}
+    assert {call.client for call in calls} == {"claude-code", "unknown-client", "Visual Studio Code"}
     assert {call.client_version for call in calls} == {"demo"}
     assert {CallStatus.PARTIAL, CallStatus.SHORTENED, CallStatus.MORE_PAGES, CallStatus.ERROR} & {
         CallStatus(call.status) for call in calls
