@@ -93,6 +93,7 @@ clean:
 	rm -rf $(VENV) .conformance dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(READY): pyproject.toml constraints.txt
+	@echo "Installing Keyhole into $(VENV), once; this takes a minute or two"
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing $(VENV) && \
 		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable '.[web]' --group dev; \

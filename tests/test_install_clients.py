@@ -81,6 +81,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a workspace next to an empty home folder, on a machine without any client."""
     for name in ("home", "work", "programs"):
         (tmp_path / name).mkdir()
+    (tmp_path / "programs/keyhole").touch(mode=0o755)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for _, variable, _ in MOVED:
         monkeypatch.delenv(variable, raising=False)
@@ -215,6 +216,14 @@ def test_an_entry_never_names_the_home_folder(work: Path, capsys: pytest.Capture
     assert run(["install", "cline", "--scope", "user", "--root", str(home)]) == 2
     assert "run keyhole install in a workspace" in capsys.readouterr().err
     assert list(home.iterdir()) == []
+
+
+def test_a_program_that_clients_cannot_find_is_told(work: Path) -> None:
+    (work.parent / "programs/keyhole").unlink()
+    assert "keyhole is not on your PATH, so Claude Code can't start it" in keyhole("install", "claude")
+    # The user's own configuration has the full path.
+    assert "not on your PATH" not in keyhole("install", "claude", "--scope", "user")
+    assert f"deleted {work / '.mcp.json'}, which had nothing else" in keyhole("uninstall", "claude")
 
 
 def test_all_finds_what_is_on_the_machine(work: Path) -> None:

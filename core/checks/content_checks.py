@@ -64,7 +64,11 @@ def links_finding(table: LinksTable, answers: AskedAnswers) -> CheckFinding:
     answers.keep("broken links", view.text)
     broken = view.page.total
     expected = f"at most {table.max_broken:,} broken"
-    return finding(broken <= table.max_broken, expected, f"{broken:,} broken", tokens_of(view.text), broken)
+    is_good, text = broken <= table.max_broken, f"{broken:,} broken"
+    if not is_good:
+        _, *rows = view.text.splitlines()
+        text += f": {'; '.join(row.strip() for row in rows[:_MOST_NAMED])}; keyhole broken lists all"
+    return finding(is_good, expected, text, tokens_of(view.text), broken)
 
 
 def forbidden_finding(table: ForbiddenTable, answers: AskedAnswers) -> CheckFinding:

@@ -16,6 +16,7 @@ from keyhole.core.install.instructions import add_instructions, has_instructions
 from keyhole.core.install.machine import Machine
 
 _ROOT = "{root}"
+_PUT_ON_PATH = "run uv tool install . or pipx install . in the clone of keyhole"
 
 
 class Change(StrEnum):
@@ -146,6 +147,8 @@ def install(target: ConfigTarget, *, with_instructions: bool = False) -> Outcome
         message = f"{verb} {title} ({_places(target.path, backup)})"
     if target.serves_one_workspace:
         message += f"; it serves only {target.root}"
+    if target.scope is Scope.PROJECT and shutil.which(NAME) is None:
+        message += f"; {NAME} is not on your PATH, so {title} can't start it: {_PUT_ON_PATH}"
     section = target.instructions() if with_instructions else None
     if section:
         is_new = add_instructions(section, target.root)
@@ -173,8 +176,10 @@ def _remove_entry(target: ConfigTarget) -> tuple[Change, str, Path | None]:
     if new == file.text:
         return Change.UNCHANGED, f"{title} does not have keyhole ({target.path})", None
     if _only_install_changed(file, editor):
+        had_file = file.before() is not None
         file.restore()
-        return Change.REMOVED, f"Removed keyhole from {title} (restored {target.path})", None
+        done = f"restored {target.path}" if had_file else f"deleted {target.path}, which had nothing else"
+        return Change.REMOVED, f"Removed keyhole from {title} ({done})", None
     file.replace(new)
     return Change.REMOVED, f"Removed keyhole from {title} ({_places(target.path, file.backup)})", file.backup
 
