@@ -18,7 +18,7 @@ REAL_FILES = sorted(
     path
     for pattern in ("tests/fixtures/**/*.*", "core/**/*.py", "assets/**/*.*", "*.*")
     for path in HERE.parent.glob(pattern)
-    if path.is_file() and path.suffix not in (".db", ".pyc") and path.parent.name != "model"
+    if path.is_file() and path.suffix not in (".db", ".pyc", ".zip") and path.parent.name != "model"
 )
 EXTENSIONS = sorted({extension for language in LANGUAGES for extension in language.extensions})
 

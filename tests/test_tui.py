@@ -52,7 +52,21 @@ from keyhole.tui.widgets.row_list import RowList
 WIDE_QUERY = "handle event limit:50"
 # The first words of the help texts.
 VERBS = {
-    *("Cancel", "Check", "Compare", "Complete", "Copy", "Explain", "Find", "Follow", "Go", "Jump", "Lower", "Mark"),
+    *(
+        "Add",
+        "Cancel",
+        "Check",
+        "Compare",
+        "Complete",
+        "Copy",
+        "Explain",
+        "Find",
+        "Follow",
+        "Go",
+        "Jump",
+        "Lower",
+        "Mark",
+    ),
     *("Move", "Open", "Pause", "Preview", "Quit", "Raise", "Replay", "Run", "Scroll", "Show", "Start", "Switch"),
     *("Choose", "Give", "Make", "Save", "Suspend", "View", "Wrap", "Zoom"),
 }

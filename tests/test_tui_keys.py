@@ -102,7 +102,7 @@ EXPLORE: dict[str, Row] = {
     "alt+3": lambda pilot: pilot.app.current_mode == "traffic",
     "alt+4": lambda pilot: pilot.app.current_mode == "stats",
     "a": lambda pilot: explore(pilot).tab == "Text" and lens_of(pilot) == "claude",
-    "A": lambda pilot: explore(pilot).tab == "Text" and lens_of(pilot) == "copilot",
+    "A": lambda pilot: explore(pilot).tab == "Text" and lens_of(pilot) == "qwen",
     "ctrl+o": lambda pilot: isinstance(pilot.app.screen, JumpScreen),
     "question_mark": lambda pilot: isinstance(pilot.app.screen, HelpScreen),
     "f1": lambda pilot: isinstance(pilot.app.screen, HelpScreen),

@@ -256,4 +256,5 @@ def check_json(answer: dict[str, object], view: ListView, result: SearchResult) 
     assert isinstance(told, dict)
     assert pagination["has_more"] == has_more == (pagination["cursor"] is not None)
     assert told["estimated_tokens"] == info.estimated_tokens
-    assert told["estimated_chars"] == len(view.text)
+    # As JavaScript counts, which most clients are written in.
+    assert told["estimated_chars"] == len(view.text.encode("utf-16-le")) // 2

@@ -108,6 +108,7 @@ class KeyholeApp(Explorer):
         for name in reversed(known):
             self._theme_pair[self.available_themes[name].dark] = name
         self.stylesheet.set_variables(self.get_css_variables())
+        self._parsed_theme = self.theme
 
     def on_mount(self) -> None:
         """Open the workspace after the first frame is drawn: its imports take time."""
@@ -212,7 +213,7 @@ class KeyholeApp(Explorer):
 
     def refresh_css(self, animate: bool = True) -> None:
         """Parse the styles again and apply them; before the first frame only apply them, they are just parsed."""
-        if self._is_painted:
+        if self._is_painted or self.theme != self._parsed_theme:
             super().refresh_css(animate)
         else:
             self.stylesheet.update(self, animate)
