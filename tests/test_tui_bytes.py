@@ -34,7 +34,7 @@ def test_the_text_tab_has_the_bytes_that_an_agent_gets(acme: Service, detail: De
         await ask(pilot, WIDE_QUERY, "enter", "]")
         view = screen.query_one(LineView)
         assert view.document.text == acme.search_view(request).text
-        # Without soft wrap, a row is a line, with a mark where the line goes on; rows in between are only drawn.
+        # Without soft wrap, a row is a line, with a mark where the line continues; rows in between are only drawn.
         view.focus()
         await press(pilot, "w")
         shown = [y for y in range(view.size.height) if not view.locate(y).part]
