@@ -40,6 +40,7 @@ _USER_ONLY = frozenset(
         "journal.max_days",
         "secrets.mask",
         "secrets.readmit",
+        "share",
     ]
 )
 
@@ -151,6 +152,7 @@ class Settings(_Section):
     cache_dir: ExpandedPath = Field(
         default_factory=lambda: user_cache_path("keyhole"), description="where indexes are stored"
     )
+    share: bool = Field(default=True, description="let clients on stdio, and commands, use one server for all of them")
     index: IndexSettings = IndexSettings()
     search: SearchSettings = SearchSettings()
     view: ViewSettings = ViewSettings()
