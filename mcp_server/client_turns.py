@@ -8,10 +8,8 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from keyhole.core.errors import DeadlineError, ErrorKind
 from keyhole.core.turns import taking_turns
 from keyhole.mcp_server.open_workspaces import SharedWorkspace
+from keyhole.mcp_server.shared_client import current_client
 from keyhole.mcp_server.with_deadline import SECONDS
-
-# Calls of one client that run at the same time; more of them wait for each other.
-MOST_AT_ONCE = 2
 
 
 class ClientTurns(Middleware):
@@ -19,7 +17,6 @@ class ClientTurns(Middleware):
 
     def __init__(self, workspace: SharedWorkspace) -> None:
         self._workspace = workspace
-        self._slots = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Run a tool when it is this client's turn."""
@@ -30,12 +27,15 @@ class ClientTurns(Middleware):
         return await self._in_turn(context, call_next)
 
     async def _in_turn(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        client = current_client.get()
+        if client is None:
+            return await call_next(context)
         try:
-            await asyncio.wait_for(self._slots.acquire(), SECONDS)
+            await asyncio.wait_for(client.slots.acquire(), SECONDS)
         except TimeoutError:
             raise DeadlineError("earlier calls of this client are still running", ErrorKind.BUSY) from None
         try:
-            with self._workspace.in_use(), taking_turns(self):
+            with self._workspace.in_use(), taking_turns(client):
                 return await call_next(context)
         finally:
-            self._slots.release()
+            client.slots.release()

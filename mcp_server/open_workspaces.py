@@ -1,7 +1,7 @@
 """The workspaces that the shared server has open: each once, however many clients use it."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings
 from keyhole.core.service import Service
+from keyhole.core.types.choices import ToolSet
 from keyhole.core.workspace.opening import OpenWorkspace
 from keyhole.mcp_server.freshness import Freshness
 
 if TYPE_CHECKING:
+    from fastmcp import FastMCP
+
     from keyhole.core.journal.writer import Journal
 
 
@@ -24,8 +27,12 @@ class SharedWorkspace:
     service: Service
     freshness: Freshness
     journal: "Journal | None"
+    # The server of each set of tools.
+    servers: "dict[ToolSet | None, FastMCP]" = field(default_factory=dict)
     clients: int = 0
     used: float = field(default_factory=time.monotonic)
+    # What else ends with the workspace.
+    closers: list[Callable[[], object]] = field(default_factory=list)
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -35,6 +42,13 @@ class SharedWorkspace:
             yield
         finally:
             self.used = time.monotonic()
+
+    def close(self) -> None:
+        """Write the rest of the journal, and end what belongs to the workspace."""
+        for closer in self.closers:
+            closer()
+        if self.journal:
+            self.journal.close()
 
 
 class OpenWorkspaces:
@@ -72,15 +86,13 @@ class OpenWorkspaces:
                 workspace.service.close()
                 if not workspace.clients:
                     del self._open[key]
-                    if workspace.journal:
-                        workspace.journal.close()
+                    workspace.close()
 
     def close(self) -> None:
         """Write the rest of every journal."""
         with self._lock:
             for workspace in self._open.values():
-                if workspace.journal:
-                    workspace.journal.close()
+                workspace.close()
 
     def roots(self) -> list[Path]:
         """Return the folders of the open workspaces."""

@@ -107,7 +107,8 @@ class SharedServer:
     async def _serve_session(
         self, fields: list[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        from keyhole.mcp_server.shared_session import serve_session, session_options
+        # Imported after fastmcp, which `main` imports with our settings.
+        from keyhole.mcp_server.shared_session import serve_session, server_of, session_options
 
         if await asyncio.to_thread(_code_stamp) != self._code:
             # Keyhole was updated: the next client starts a server with the new code.
@@ -123,7 +124,7 @@ class SharedServer:
                 self._sessions += 1
                 try:
                     writer.write(ACCEPTED)
-                    await serve_session(workspace, tools, reader, writer)
+                    await serve_session(await server_of(workspace, tools), reader, writer)
                 finally:
                     self._sessions -= 1
         except (KeyholeError, ValueError):

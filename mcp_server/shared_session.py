@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from fastmcp import FastMCP
 from fastmcp.server.context import reset_transport, set_transport
 from mcp.server.stdio import stdio_server
 
@@ -13,6 +14,7 @@ from keyhole.mcp_server.client_turns import ClientTurns
 from keyhole.mcp_server.open_workspaces import SharedWorkspace
 from keyhole.mcp_server.request_check import MAX_REQUEST_BYTES, RefusedRequest, check_request, refuse_large
 from keyhole.mcp_server.server import build_server
+from keyhole.mcp_server.shared_client import SharedClient, current_client
 
 if TYPE_CHECKING:
     from anyio import AsyncFile
@@ -22,24 +24,43 @@ _CHUNK = 1 << 16
 _END_KEPT = 1_000
 
 
-async def serve_session(
-    workspace: SharedWorkspace, tools: ToolSet | None, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+async def server_of(workspace: SharedWorkspace, tools: ToolSet | None) -> FastMCP:
+    """Return the server for a client of a workspace: one for all, because the library never forgets one it has seen."""
+    if tools not in workspace.servers:
+        server = workspace.servers[tools] = build_server(
+            workspace.service,
+            journal=workspace.journal,
+            tools=tools,
+            freshness=workspace.freshness,
+            outermost=[ClientTurns(workspace)],
+        )
+        await _keep_started(server, workspace)
+    return workspace.servers[tools]
+
+
+async def _keep_started(server: FastMCP, workspace: SharedWorkspace) -> None:
+    """Start a server, and stop it with its workspace: clients come and go in any order."""
+    is_started = asyncio.Event()
+
+    async def keep() -> None:
+        async with server._lifespan_manager():  # noqa: SLF001  # as `run_stdio_async` does; a test covers it
+            is_started.set()
+            await asyncio.Event().wait()
+
+    keeper = asyncio.create_task(keep())
+    loop = asyncio.get_running_loop()
+    workspace.closers.append(lambda: loop.call_soon_threadsafe(keeper.cancel))
+    await is_started.wait()
+
+
+async def serve_session(server: FastMCP, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Serve a client until it disconnects."""
-    # A server for each client: it knows the client's name, and the journal tells sessions apart by it.
-    server = build_server(
-        workspace.service,
-        journal=workspace.journal,
-        tools=tools,
-        freshness=workspace.freshness,
-        outermost=[ClientTurns(workspace)],
-    )
     lines = cast("AsyncFile[str]", CheckedLines(reader, writer))
+    core = server._mcp_server  # noqa: SLF001
+    current_client.set(SharedClient())
     token = set_transport("stdio")
     try:
-        # The same steps as in `run_stdio_async`, but with other streams; a test covers the private names.
-        async with server._lifespan_manager(), stdio_server(lines, lines) as (requests, answers):  # noqa: SLF001
-            core = server._mcp_server  # noqa: SLF001
+        async with stdio_server(lines, lines) as (requests, answers):
             await core.run(requests, answers, core.create_initialization_options())
     finally:
         reset_transport(token)
