@@ -1,4 +1,4 @@
-"""Measure the shared server: how soon it answers, what it saves commands, its memory, and how clients disturb each other.
+"""Measure the shared server: how soon it answers, what commands and memory it saves, and how clients share it.
 
     .venv/bin/python bench/sharing.py [start commands memory turns kill] [--record]
 
@@ -250,7 +250,7 @@ def rollup(process: int) -> dict[str, int]:
 
 def turns(lab: Lab) -> Figures:
     """Measure the searches of one client beside the long calls of another, in turns with a quiet server."""
-    heavy = {
+    heavy: dict[str, dict[str, object]] = {
         "a heavy regex": {"name": "search_code", "arguments": {"query": "/[a-z]+.*[a-z]+.*self/", "limit": 500}},
         "a huge map": {"name": "map_file", "arguments": {"path": "huge.py", "max_tokens": 100_000}},
     }

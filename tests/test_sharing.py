@@ -86,8 +86,8 @@ class Home:
         return process.returncode, output, errors
 
     @contextmanager
-    def session(self, *arguments: str, name: str = "test", **options: Any) -> Iterator["Session"]:
-        with self.start("mcp", *arguments, **options) as process:
+    def session(self, *arguments: str, name: str = "test", patience: float = 60) -> Iterator["Session"]:
+        with self.start("mcp", *arguments, patience=patience) as process:
             client = Session(process)
             hello = {**HELLO["params"], "clientInfo": {"name": name, "version": "1"}}  # type: ignore[dict-item]
             client.greeted = client.ask("initialize", hello)
@@ -201,7 +201,7 @@ def test_the_entry_imports_almost_nothing() -> None:
 
 
 def test_clients_share_one_server_which_tells_them_apart(home: Home, address: ShareAddress) -> None:
-    with home.session(name="first") as first, home.session(name="second", patience=60) as second:
+    with home.session(name="first") as first, home.session(name="second") as second:
         assert first.greeted["result"]["serverInfo"]["name"] == "keyhole"
         assert "RetryPolicy" in first.call("search_code", query="RetryPolicy")
         assert "RetryPolicy" in second.call("map_file", path="src/retry.py")
@@ -220,7 +220,11 @@ def test_clients_share_one_server_which_tells_them_apart(home: Home, address: Sh
 
 
 def test_answers_are_those_of_a_server_alone(home: Home) -> None:
-    requests = [("tools/list", {}), ("resources/templates/list", {}), ("prompts/list", {})]
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("tools/list", {}),
+        ("resources/templates/list", {}),
+        ("prompts/list", {}),
+    ]
     calls = [("map_file", {"path": "src/retry.py"}), ("map_file", {"path": "gone.py"}), ("nothing", {})]
     requests += [("tools/call", {"name": name, "arguments": arguments}) for name, arguments in calls]
     with home.session() as shared, home.session("--no-share") as alone:

@@ -15,8 +15,8 @@ class ForkedParser:
     def __init__(self) -> None:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
-        self._pid = os.fork()
-        if not self._pid:
+        self.pid = os.fork()
+        if not self.pid:
             _work(requests, replies, [self._requests, self._replies])
         os.close(requests)
         os.close(replies)
@@ -37,10 +37,10 @@ class ForkedParser:
     def kill(self) -> None:
         """End the worker."""
         if self.poll() is None:
-            os.kill(self._pid, signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)
 
     def _waited(self, options: int) -> int | None:
-        ended, status = os.waitpid(self._pid, options)
+        ended, status = os.waitpid(self.pid, options)
         if ended:
             self._code = os.waitstatus_to_exitcode(status)
         return self._code
