@@ -5,6 +5,7 @@ when its code has changed on disk, or when its socket is gone; it never takes a 
 """
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -168,12 +169,19 @@ def main() -> None:
     watchdog = Timer(_LONGEST_START, os._exit, [1])
     watchdog.daemon = True
     watchdog.start()
+    if hasattr(os, "setsid"):
+        # A session of its own: Ctrl-C and the end of the client's terminal are not for this process.
+        os.setsid()
+    os.chdir(folder)
     os.umask(0o077)
     sys.setswitchinterval(_SWITCH_SECONDS)
     import_fastmcp()
     from keyhole.mcp_server import shared_session  # noqa: F401  # everything is loaded before the first client comes
     from keyhole.mcp_server.run_server import log_to_stderr, quiet_libraries
 
+    # What is loaded now stays: looking through it for garbage would only take time.
+    gc.freeze()
+    gc.enable()
     quiet_libraries()
     log_to_stderr()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -190,7 +198,3 @@ def main() -> None:
         await SharedServer(address).run(on_ready)
 
     asyncio.run(serve())
-
-
-if __name__ == "__main__":
-    main()

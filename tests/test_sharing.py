@@ -80,8 +80,8 @@ class Home:
             command, cwd=self.root, env=self.variables(**more), stdin=pipe, stdout=pipe, stderr=pipe
         )
 
-    def run(self, *arguments: str, **more: str) -> tuple[int, bytes, bytes]:
-        with self.start(*arguments, **more) as process:
+    def run(self, *arguments: str, patience: float = 60, **more: str) -> tuple[int, bytes, bytes]:
+        with self.start(*arguments, patience=patience, **more) as process:
             output, errors = process.communicate(timeout=60)
         return process.returncode, output, errors
 
@@ -404,7 +404,7 @@ def test_an_idle_server_ends_and_takes_its_sockets_along(home: Home) -> None:
     code = "from keyhole.mcp_server import shared_server as s; s.IDLE = s.SWEEP = 0.1; s.main()"  # as the module itself
     key = "idle"
     address = ShareAddress(str(home.runtime), key)
-    command = [sys.executable, "-P", "-c", code, address.folder, key, "-1"]
+    command = [sys.executable, "-P", "-c", code, address.folder, key, "-1"]  # no lock
     done = subprocess.run(command, env=home.variables(), stderr=subprocess.PIPE, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert [path.name for path in home.runtime.iterdir() if path.name.startswith(key)] == []
