@@ -130,16 +130,21 @@ def main() -> None:
     try:
         lab = Lab(runtime)
         for name in chosen.parts or parts:
-            figures |= parts[name](lab)
+            figures |= reported(parts[name](lab))
             lab.stop()
     finally:
         shutil.rmtree(runtime)
+    if chosen.record:
+        print("recorded as", save_record(chosen.record, figures))
+
+
+def reported(figures: Figures) -> Figures:
+    """Print figures with their limits, and return them."""
     for name, figure in figures.items():
         limit = TARGETS.get(name)
         verdict = "" if limit is None else f"<= {limit:g}  {'met' if figure <= limit else 'MISSED'}"
-        print(f"{name:<56}{figure:>10,.2f}  {verdict}")
-    if chosen.record:
-        print("recorded as", save_record(chosen.record, figures))
+        print(f"{name:<56}{figure:>10,.2f}  {verdict}", flush=True)
+    return figures
 
 
 def start(lab: Lab) -> Figures:
