@@ -56,7 +56,7 @@ class SharedServer:
         self._workspaces = OpenWorkspaces()
         self._sessions = 0
         self._used = time.monotonic()
-        self._code = _code_stamp()
+        self._code: tuple[int, float] | None = None
         self._ended = asyncio.Event()
 
     async def run(self, on_ready: Callable[[], None]) -> None:
@@ -69,11 +69,16 @@ class SharedServer:
         async with serve_connections(self._socket, self._serve):
             self._runner.listen(loop)
             on_ready()
+            # After the first client has connected, who waits for nothing else.
+            loop.call_later(_PATIENCE / 10, self._remember_code)
             while not self._ended.is_set():
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ended.wait(), SWEEP)
                 await asyncio.to_thread(self._sweep)
         self._leave()
+
+    def _remember_code(self) -> None:
+        self._code = _code_stamp()
 
     def _sweep(self) -> None:
         """Close what nobody uses, and end if nobody uses anything."""
@@ -111,7 +116,7 @@ class SharedServer:
         # Imported after fastmcp, which `main` imports with our settings.
         from keyhole.mcp_server.shared_session import serve_session, server_of, session_options
 
-        if await asyncio.to_thread(_code_stamp) != self._code:
+        if self._code is not None and await asyncio.to_thread(_code_stamp) != self._code:
             # Keyhole was updated: the next client starts a server with the new code.
             self._socket.give_up()
             writer.write(RETIRED)

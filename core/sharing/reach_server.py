@@ -86,8 +86,8 @@ def reach(address: ShareAddress, request: "list[bytes]") -> Connection:
                 return answered[1]
             if answered and answered[0] not in (b"", RETIRED):
                 raise DeclinedError("the shared server does not take this client")
-            start.try_once()
-            time.sleep(_POLL)
+            if not start.try_once():
+                time.sleep(_POLL)
         raise UnsharedError(f"no shared server within {PATIENCE:g} seconds")
     finally:
         start.release()
@@ -101,18 +101,20 @@ class ServerStart:
         self._lock: int | None = None
         self._exit_code: Callable[[], int | None] | None = None
 
-    def try_once(self) -> None:
-        """Start the server if nobody does; raise UnsharedError if it could not start."""
+    def try_once(self) -> bool:
+        """Start the server if nobody does, and return whether to look for one at once; raise UnsharedError if it fails."""
         if self._exit_code is not None:
             if (code := self._exit_code()) is not None:
                 raise UnsharedError(f"the shared server could not start (exit code {code}); see {self._address.log}")
         elif self._lock is None:
             # The client that had the lock before may have started a server just now, so look once more.
             self._lock = _try_lock(self._address.lock)
+            return self._lock is not None
         else:
             self._refuse_newer()
             self._exit_code = _start(self._address, self._lock)
             self.release()
+        return False
 
     def release(self) -> None:
         """Let others start a server; one that is starting has the lock itself, until it listens."""
