@@ -44,6 +44,11 @@ class KeyholeScreen(Screen[None]):
         """Yield the widgets of this screen."""
         yield from ()
 
+    def _compositor_refresh(self) -> None:
+        """Draw, but nothing before the app is set up: Textual shows no picture until then, and draws it again."""
+        if self.explorer.is_set_up:
+            super()._compositor_refresh()
+
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Show what another screen has requested; styles are applied again unless they just were."""
         event.refresh_styles = not self._is_new
