@@ -43,7 +43,10 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         (["search", "retries", "limit=2", "offset=1"], ["search", "retries", "--limit", "2", "--offset", "1"]),
         (["search", "--limit", "1", "retries", "max_tokens=1000"], ["search", "retries", "--limit=1", "--budget=1000"]),
         (["search", "retries", "include_tests=false"], ["search", "retries", "--no-tests"]),
-        (["read", "part_1.py", "start_line=3", "max_lines=2"], ["read", "part_1.py", "--start-line=3", "--max-lines=2"]),
+        (
+            ["read", "part_1.py", "start_line=3", "max_lines=2"],
+            ["read", "part_1.py", "--start-line=3", "--max-lines=2"],
+        ),
         (["read", "part_1.py:3-4"], ["read", "part_1.py", "--start-line=3", "--max-lines=2"]),
         (["read", "part_1.py:3-4", "start_line=5"], ["read", "part_1.py", "--start-line=5", "--max-lines=2"]),
         (["read", "part_1.py:9"], ["read", "part_1.py", "--start-line=9"]),
@@ -90,7 +93,7 @@ def test_at_a_terminal_the_next_page_is_said_in_flags(run: Run, monkeypatch: pyt
     assert run("read", "part_1.py")[2] == ""
 
 
-def test_steps_that_a_command_has_no_flags_for(run: Run) -> None:
+def test_steps_that_a_command_has_no_flags_for() -> None:
     links = cli.commands["links"]
     assert flags_of(links, "category=incoming offset=2") == ["--category", "incoming", "--offset", "2"]
     assert flags_of(links, "category=internal offset=2, or category=incoming offset=2") == []
