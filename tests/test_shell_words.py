@@ -93,6 +93,13 @@ def test_at_a_terminal_the_next_page_is_said_in_flags(run: Run, monkeypatch: pyt
     assert run("read", "part_1.py")[2] == ""
 
 
+def test_the_example_is_a_source_rather_than_a_test(run: Run, folder: Path) -> None:
+    test = folder / "project/tests/test_parts.py"
+    test.parent.mkdir()
+    test.write_text("def test_one(): ...\n" * 100)
+    assert "Example: keyhole map part_0.py" in run("overview")[1]
+
+
 def test_steps_that_a_command_has_no_flags_for() -> None:
     links = cli.commands["links"]
     assert flags_of(links, "category=incoming offset=2") == ["--category", "incoming", "--offset", "2"]
