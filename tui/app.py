@@ -151,6 +151,7 @@ class KeyholeApp(Explorer):
         screen = self.state.last.screen
         if not self.has_key and screen in MODES and screen != self.current_mode:
             self.switch_mode(screen)
+            self.notify(f"{screen.title()} is open, as you left it. Press {key_of('explore')} to search.", markup=False)
         self._is_restored = True
 
     def note_state(self) -> None:
