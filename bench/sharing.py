@@ -230,8 +230,9 @@ def clients_memory(lab: Lab, roots: list[Path]) -> tuple[float, float]:
             thread.start()
         for thread in threads:
             thread.join()
-        processes = [one for process in (lab.server(), *(c.pid for c in clients)) for one in family(process)]
-        sizes = [rollup(int(process)) for process in processes]
+        # The client that started the server is its parent, and it must not count twice.
+        processes = {int(one) for process in (lab.server(), *(c.pid for c in clients)) for one in family(process)}
+        sizes = [rollup(process) for process in processes]
     return sum(size["Pss"] for size in sizes) / 1e3, sum(size["Rss"] for size in sizes) / 1e3
 
 

@@ -102,7 +102,7 @@ class ServerStart:
         self._exit_code: Callable[[], int | None] | None = None
 
     def try_once(self) -> bool:
-        """Start the server if nobody does; return whether to look again at once, or raise UnsharedError if it failed."""
+        """Start the server if nobody does; return whether to look at once, or raise UnsharedError if it failed."""
         if self._exit_code is not None:
             if (code := self._exit_code()) is not None:
                 raise UnsharedError(f"the shared server could not start (exit code {code}); see {self._address.log}")
