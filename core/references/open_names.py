@@ -42,6 +42,8 @@ _BY_FAMILY: dict[str, type[FileNames]] = {
     "sql": SqlNames,
     "swift": SwiftNames,
 }
+# A table of as many files takes about 10 MB.
+_MOST_AT_ONCE = 1_000
 
 
 @contextmanager
@@ -67,7 +69,10 @@ def shared_uses(
     """Return the places of a name in files of one family, for those that can share what it means, by path."""
     family = family_of(files[0].language) if files else ""
     is_shared = issubclass(_BY_FAMILY.get(family, FileNames), SharedNames)
-    return SharedUses(resolver, name, files, level_of).find() if is_shared else {}
+    found: dict[str, list[Use]] = {}
+    for start in range(0, len(files) if is_shared else 0, _MOST_AT_ONCE):
+        found |= SharedUses(resolver, name, files[start : start + _MOST_AT_ONCE], level_of).find()
+    return found
 
 
 def _open_names(resolver: NameResolver, path: str, names: NamesInFile) -> FileNames:
