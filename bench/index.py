@@ -19,6 +19,7 @@ from pathlib import Path
 from record import fetch_sdist, save_record
 
 from keyhole.core.files.walk import scan
+from keyhole.core.index import file_parts
 from keyhole.core.index import prepare as preparing
 from keyhole.core.index import update as updating
 from keyhole.core.index.model import NONE
@@ -166,7 +167,7 @@ def stages(tree: Path, scratch: Path) -> dict[str, float]:
         timed(spent, "parse", analysing, "parse"),
         timed(spent, "symbols", analysing, "extract_outline"),
         timed(spent, "chunks", analysing, "cut_chunks"),
-        timed(spent, "words", preparing, "split_words"),
+        timed(spent, "words", file_parts, "split_words"),
         timed(spent, "write", Store, "replace_file"),
     ]
     started = time.perf_counter()

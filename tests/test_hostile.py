@@ -92,8 +92,8 @@ def test_one_bad_file_never_stops_a_run(tmp_path: Path, monkeypatch: pytest.Monk
     root.mkdir()
     for name in ("a.py", "bad.py", "c.py"):
         (root / name).write_text("x = 1\n")
-    rows_of = preparing._rows
-    monkeypatch.setattr(preparing, "_rows", lambda one: rows_of(one) if one.source.path != "bad.py" else 1 / 0)
+    facts_of = preparing.text_facts
+    monkeypatch.setattr(preparing, "text_facts", lambda one: facts_of(one) if one.source.path != "bad.py" else 1 / 0)
     report = update_index(Request(root, tmp_path / "cache", 1_000_000))
     assert (report.files, report.skipped) == (2, 1)
     candidate = Candidate("bad.py", 6, 0)
