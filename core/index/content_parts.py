@@ -1,7 +1,7 @@
 """The two parts of what an index stores about a file, and their packed form in the content store.
 
-`TextFacts` is what the text alone gives, in a language. `PlaceFacts` is what depends on the path too: the model reads it
-with every chunk, the document of a file starts with it, and names such as `package.json` or `test_a.py` say how to
+`TextFacts` is what the text alone gives, in a language. `PlaceFacts` is what depends on the path too: the model reads
+it with every chunk, the document of a file starts with it, and names such as `package.json` or `test_a.py` say how to
 read a text. So a file that was moved is embedded again, but not parsed.
 
 Both parts are packed as JSON and the bytes of their arrays, compressed.

@@ -45,7 +45,6 @@ _BUSY_MILLISECONDS = 2_000
 _USE_STEP_SECONDS = 3_600
 # After an eviction this share of the size is left, so that the next batches need none.
 _KEPT_SHARE = 0.9
-_EVICTED_AT_ONCE = 500
 # The log is cut to this size after it was copied to the file.
 _LOG_BYTES = 4_000_000
 
@@ -115,15 +114,16 @@ class ContentStore:
 
     def _evict(self) -> None:
         """Delete the entries that were not used for the longest time, if the store is larger than allowed."""
-        if self._db is None or self._used_bytes(self._db) <= self._max_bytes:
+        db = self._db
+        if db is None or self._used_bytes(db) <= self._max_bytes:
             return
-        while self._used_bytes(self._db) > self._max_bytes * _KEPT_SHARE:
-            with transaction(self._db):
-                oldest = "SELECT id FROM entry ORDER BY used, id LIMIT ?"
-                self._db.execute(f"DELETE FROM entry WHERE id IN ({oldest})", (_EVICTED_AT_ONCE,))  # noqa: S608
-                if not self._db.changes():
-                    break
-        self._db.execute("PRAGMA incremental_vacuum").fetchall()
+        while (excess := self._used_bytes(db) - int(self._max_bytes * _KEPT_SHARE)) > 0:
+            with transaction(db):
+                oldest = list(_oldest(db, excess))
+                db.executemany("DELETE FROM entry WHERE id = ?", oldest)
+            if not oldest:
+                break
+        db.execute("PRAGMA incremental_vacuum").fetchall()
 
     @staticmethod
     def _used_bytes(db: apsw.Connection) -> int:
@@ -151,6 +151,15 @@ def delete_content(folder: Path) -> bool:
         with suppress(OSError):
             part.unlink(missing_ok=True)
     return is_there
+
+
+def _oldest(db: apsw.Connection, wanted: int) -> Iterator[tuple[int]]:
+    """Yield the ids of the entries that were not used for the longest time, up to so many bytes."""
+    for id_, size in db.execute("SELECT id, length(packed) FROM entry ORDER BY used, id"):
+        if wanted <= 0:
+            return
+        yield (id_,)
+        wanted -= size
 
 
 def _open_for_reading(path: Path) -> apsw.Connection | None:
