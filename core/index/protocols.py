@@ -147,6 +147,9 @@ class WriterStore(FactStore, Protocol):
     def merge_words(self) -> None:
         """Merge the segments of the full-text index, which makes queries faster."""
 
+    def shrink(self) -> None:
+        """Return unused room to the system, if there is much."""
+
     def files_without_trigrams(self) -> list[FileDigest]:
         """Return the files whose trigrams are not recorded yet."""
 

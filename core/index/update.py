@@ -195,6 +195,7 @@ class _Update:
         self._record_analysis()
         if self._counts["chunks"] and self._counts["chunks"] > _MERGE_SHARE * self._store.count_chunks():
             self._store.merge_words()
+            self._store.shrink()
         if changes and self._has_other_secrets:
             self._store.wipe_deleted()
             # Only now: if the run is killed before, the next one wipes the file.
