@@ -93,6 +93,7 @@ class Service:
         the paths of the workspace before the first file is read.
         """
         from keyhole.core.index.update import Hooks, update_index
+        from keyhole.core.workspace.clearing import clear_gone, remember_root
 
         if self._models.problem:
             self._models.download()
@@ -101,7 +102,10 @@ class Service:
         if self._models.problem:
             on_message(IndexMessage(IndexEvent.NO_VECTORS, f"indexing without vectors: {self._models.problem}"))
         request = self._workspace.update_request(self._models.embedder, full=full, retry=retry, renew=renew)
-        return update_index(request, Hooks(on_progress, on_message, on_found))
+        report = update_index(request, Hooks(on_progress, on_message, on_found))
+        if remember_root(self.folder, self.root):
+            clear_gone(self.settings.cache_dir)
+        return report
 
     def search_view(self, request: SearchRequest) -> "ListView":
         """Return the answer to a search, with the same text for every front end."""

@@ -484,3 +484,34 @@ def test_clearing_while_it_is_open(cache: Path, tmp_path: Path, plain: Service) 
     assert service.index().reused < 10
     assert reader.get(b"nothing") is None
     assert dump_rows(service.folder / INDEX_FILE) == dump_rows(plain.folder / INDEX_FILE)
+
+
+# Nothing grows without bound
+
+
+def test_the_index_of_a_workspace_that_is_gone_is_deleted_after_a_while(tmp_path: Path) -> None:
+    def indexed(name: str) -> Service:
+        put(tmp_path / name, "a.py", PYTHON)
+        service = opened(tmp_path / name, tmp_path / "cache", index__model="none")
+        service.index()
+        return service
+
+    gone, kept, new = (indexed(name) for name in ("gone", "kept", "new"))
+    for service in (gone, new):
+        shutil.rmtree(service.root)
+    for service in (gone, kept):
+        service.close()
+        for path in service.folder.iterdir():
+            os.utime(path, (0, 0))
+    indexed("another")
+    assert [service.folder.exists() for service in (gone, kept, new)] == [False, True, True]
+
+
+def test_one_damaged_index_is_kept(tmp_path: Path) -> None:
+    put(tmp_path / "one", "a.py", PYTHON)
+    service = opened(tmp_path / "one", tmp_path / "cache", index__model="none")
+    for _ in range(3):
+        service.index()
+        (service.folder / INDEX_FILE).write_text("this is no database\n" * 1_000)
+    service.index()
+    assert len(list(service.folder.glob("damaged-*.db"))) == 1

@@ -124,6 +124,10 @@ def set_aside(folder: Path) -> Path:
             part = folder / (INDEX_FILE + suffix)
             if part.exists():
                 part.rename(f"{moved}{suffix}")
+        # One is enough to find out what happened; more would fill the disk.
+        for older in folder.glob("damaged-*"):
+            if not older.name.startswith(moved.name):
+                older.unlink()
     except OSError as error:
         # Windows does not move a file that another process has open.
         text = f"the damaged index {part} could not be moved ({error.strerror}); another keyhole may have it open"

@@ -1,15 +1,29 @@
 """Deleting what Keyhole has stored: the index and the journal of one workspace, or everything in the cache folder."""
 
 import re
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from keyhole.core.errors import ErrorKind, LockedStoreError, UnwritableStoreError
-from keyhole.core.index.location import BUNDLE_FILE, INDEX_FILE, JOURNAL_FILE, LOCK_FILE, store_folder
+from keyhole.core.index.location import (
+    BUNDLE_FILE,
+    INDEX_FILE,
+    JOURNAL_FILE,
+    JOURNAL_LOCK_FILE,
+    LOCK_FILE,
+    ROOT_FILE,
+    store_folder,
+)
+from keyhole.core.index.private_files import write_private_file
 
 # The names that index_folder gives; the user may have chosen a folder that contains other things too.
 _FOLDER_NAME = re.compile(r".*-[0-9a-f]{16}", re.DOTALL)
+
+# A folder that is missing may be on a disk that is not connected, so its index is kept for a while.
+_KEPT_SECONDS = 30 * 86_400
 
 
 class Cleared(NamedTuple):
@@ -47,6 +61,38 @@ def clear_cache(cache_dir: Path) -> Cleared:
         except LockedStoreError:
             cleared.busy.append(folder)
     return cleared
+
+
+def remember_root(folder: Path, root: Path) -> bool:
+    """Record the path of a workspace next to its index, so that it can be cleared when the workspace is gone.
+
+    Return whether it was not recorded before.
+    """
+    path = folder / ROOT_FILE
+    if path.exists():
+        return False
+    with suppress(OSError, UnicodeEncodeError):
+        write_private_file(path, str(root))
+    return True
+
+
+def clear_gone(cache_dir: Path) -> None:
+    """Delete the indexes of workspaces that do not exist any more, such as removed worktrees, and were not used lately.
+
+    What can't be deleted now is left to a later run.
+    """
+    for folder in _workspace_folders(cache_dir):
+        with suppress(OSError, LockedStoreError, UnwritableStoreError, UnicodeDecodeError):
+            if _is_gone(folder) and clear_folder(folder):
+                for name in (LOCK_FILE, JOURNAL_LOCK_FILE):
+                    (folder / name).unlink(missing_ok=True)
+                folder.rmdir()
+
+
+def _is_gone(folder: Path) -> bool:
+    root = Path((folder / ROOT_FILE).read_text("utf-8"))
+    used = max(path.stat().st_mtime for path in folder.iterdir())
+    return not root.exists() and time.time() - used > _KEPT_SECONDS
 
 
 def _workspace_folders(cache_dir: Path) -> Iterator[Path]:
