@@ -75,19 +75,16 @@ def measure(tree: Path, scratch: Path, turns: int) -> dict[str, float]:
     store_bytes = 0
     for turn in range(turns):
         place = scratch / f"turn{turn}"
-        store = place / "store"
-        for kind, source, used in (
-            ("without", "one", None),
-            ("first", "one", store),
-            ("second", "two", store),
-            ("moved", "moved", store),
-        ):
-            costs.setdefault(kind, []).append(run(scratch / source, place / kind, used))
+        for kind, source in (("without", "one"), ("first", "one"), ("second", "two")):
+            store = None if kind == "without" else place / "store"
+            costs.setdefault(kind, []).append(run(scratch / source, place / kind, store))
             if kind == "first":
-                store_bytes = size_of(store)
-        (place / "copied").mkdir()
-        shutil.copy(place / "first" / INDEX_FILE, place / "copied")
-        costs.setdefault("copied", []).append(run(scratch / "two", place / "copied", None))
+                store_bytes = size_of(place / "store")
+    place = scratch / "turn0"
+    costs["moved"] = [run(scratch / "moved", place / "moved", place / "store")]
+    (place / "copied").mkdir()
+    shutil.copy(place / "first" / INDEX_FILE, place / "copied")
+    costs["copied"] = [run(scratch / "two", place / "copied", None)]
     return times(costs) | sizes(scratch / "turn0", store_bytes)
 
 

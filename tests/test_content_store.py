@@ -147,6 +147,12 @@ def test_known_texts_are_not_parsed(cache: Path, tmp_path: Path, monkeypatch: py
     assert opened(write_tree(tmp_path / "one"), cache).index().files == len(SAME_TEXTS)
 
 
+def test_a_full_run_analyses_everything(cache: Path, tmp_path: Path) -> None:
+    put(tmp_path / "one", "src/area.py", PYTHON)
+    service = opened(tmp_path / "one", cache)
+    assert (service.index(full=True).reused, service.index().changed) == (0, 0)
+
+
 def test_files_that_swap_names_are_the_same_as_without(cache: Path, tmp_path: Path) -> None:
     root = tmp_path / "one"
     paths = list(SAME_TEXTS)

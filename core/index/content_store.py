@@ -108,9 +108,10 @@ class ContentStore:
 
     def close(self) -> None:
         """Close the file."""
-        if self._db is not None:
-            self._db.close(True)
-            self._db = None
+        db, self._db = self._db, None
+        if db is not None:
+            with suppress(apsw.Error):
+                db.close(True)
 
     def _evict(self) -> None:
         """Delete the entries that were not used for the longest time, if the store is larger than allowed."""

@@ -1,7 +1,7 @@
 """Looking up the parts of a file in the content store, and collecting those that it does not have yet."""
 
+import threading
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from keyhole.core.files.secret_names import secret_names
 from keyhole.core.index.content_keys import place_key, text_key
@@ -70,11 +70,24 @@ def known_content(
 
 
 def close_readers() -> None:
-    """Close the store if this process has it open for reading."""
-    if _reader.cache_info().currsize:
-        _reader.cache_clear()
+    """Close the store if this thread has it open for reading."""
+    if _open.store:
+        _open.store.close()
+    _open.store = None
 
 
-@lru_cache(maxsize=1)
+class _OpenReader(threading.local):
+    """The store that a thread has open: opening it for each file would take longer than reading."""
+
+    place: ContentPlace | None = None
+    store: ContentStore | None = None
+
+
+_open = _OpenReader()
+
+
 def _reader(place: ContentPlace) -> ContentStore:
-    return ContentStore(place)
+    if _open.store is None or _open.place != place:
+        close_readers()
+        _open.place, _open.store = place, ContentStore(place)
+    return _open.store

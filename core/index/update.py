@@ -280,7 +280,8 @@ class _Update:
             request.secrets,
             rereads_masked=self._has_other_secrets,
             analysis=ANALYSIS_VERSION,
-            content=request.content,
+            # Whoever asks for everything to be read again expects it to be analysed, too.
+            content=None if request.full else request.content,
         )
 
     def _masked_otherwise(self, paths: Iterable[str]) -> Iterable[str]:
