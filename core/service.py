@@ -380,7 +380,7 @@ class Service:
         return []
 
     def sample(self) -> str | None:
-        """Return a file that makes a good example of a map: one that is not too long, and a test only if need be."""
+        """Return a file that makes a good example of a map: not too long, and a test only if there is nothing else."""
         from keyhole.core.roles.file_roles import role_by_path
         from keyhole.core.syntax.languages import detect_language
         from keyhole.core.types.choices import Role

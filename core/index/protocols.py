@@ -26,6 +26,7 @@ from keyhole.core.index.rows import (
     Heading,
     ImportRow,
     IndexFacts,
+    NamedImport,
     NamedSymbol,
     NamesOfFile,
     Slice,
@@ -281,8 +282,8 @@ class ReferenceStore(FactStore, Protocol):
     def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:
         """Return the imports of these files, by path and line."""
 
-    def imports_of(self, name: str, paths: Iterable[str]) -> list[ImportRow]:
-        """Return those imports of these files that bring a name, or a whole module, by path and line."""
+    def imports_of(self, names: Iterable[str], file_ids: Iterable[int]) -> list[tuple[int, NamedImport]]:
+        """Return those imports of these files that bring one of these names, or a whole module."""
 
     def definitions_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[DefinitionRow]]:
         """Return the symbols around each of these lines of files, the outermost first."""

@@ -386,6 +386,15 @@ class ImportRow(NamedTuple):
     path: str
 
 
+class NamedImport(NamedTuple):
+    """An import of a known file, which brings a known name."""
+
+    line: int
+    target: str
+    part: str
+    path: str
+
+
 class NamesOfFile(NamedTuple):
     """A file with all its names, as syntax/occurrences.py packs them."""
 
