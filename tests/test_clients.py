@@ -14,14 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import Implementation
 
+from keyhole.core.answer_rules import AnswerRule, Overflow, Unit
 from keyhole.core.cli.client_commands import clients
 from keyhole.core.cli.main import cli
 from keyhole.core.client_cuts import CUTS
 from keyhole.core.clients import (
-    AnswerRule,
-    Overflow,
     Profile,
-    Unit,
     profile_for,
     profile_named,
     profiles,
@@ -101,7 +99,7 @@ def test_a_delivery_is_the_answer_or_says_what_is_missing(text: str, rule: Answe
     profile = Profile("x", "X", (), "claude", "", answer=rule)
     delivery = deliver(text, profile, is_error=is_error)
     framed = rule.frame.replace("{answer}", text)
-    if not is_over(framed, rule, rule.limit):
+    if not is_over([framed], rule, rule.limit):
         assert (delivery.text, delivery.overflow, delivery.note) == (framed, None, "")
         return
     assert delivery.overflow == rule.overflow

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adapters import ADAPTERS, Place
 from case_texts import Case, is_whole, text_of
 from client_run import ask, run_client
 
@@ -93,14 +94,17 @@ def _sizes(_tool: str, shape: str, bracket: Bracket) -> dict[str, int | None]:
 
 def first_facts(client: str) -> dict[str, Any]:
     """Return how a client introduces itself, and what it does with tools, descriptions and instructions."""
-    from probe import LONG_TEXT
+    from probe import DESCRIPTIONS, INSTRUCTIONS
 
-    run = run_client(client, [("always", {"shape": "lines", "size": 10})])
+    launch = ADAPTERS[client](Place.nowhere())
+    lookup, description = launch.lookup, DESCRIPTIONS[launch.described]
+    run = run_client(client, [("always", {"shape": "lines", "size": 10}), *([lookup] if lookup else [])])
     introduced = [line for line in run.probe if line["method"] in ("initialize", "server/discover")]
     initialize = next(line["params"] for line in introduced if line["method"] == "initialize")
     names = [str(tool.get("name", "")) for tool in run.first_tools]
-    described = next((tool for tool in run.tools if str(tool.get("name", "")).endswith("described")), {})
+    described = next((tool for tool in run.tools if str(tool.get("name", "")).endswith(launch.described)), {})
     request = json.dumps(run.request, ensure_ascii=False)
+    shown = str(described.get("description", "")) or _looked_up(run.results.get(1))
     return {
         "name": initialize["clientInfo"]["name"],
         "protocol": initialize["protocolVersion"],
@@ -108,26 +112,16 @@ def first_facts(client: str) -> dict[str, Any]:
         "lists_tools": any(name.endswith("plain") for name in names),
         "lists_always_load": any(name.endswith("always") for name in names),
         "tool_name": next((name for name in names if name.endswith("always")), ""),
-        "description": _kept(LONG_TEXT, str(described.get("description", ""))) if described else None,
-        "description_end": str(described.get("description", ""))[-40:] if described else None,
-        "instructions": _longest_in(LONG_TEXT, _without(request, described)),
-        "long_text": len(LONG_TEXT),
+        "description": _longest_in(description, shown) if shown else None,
+        "description_sent": len(description),
+        "instructions": _longest_in(INSTRUCTIONS, request),
+        "instructions_sent": len(INSTRUCTIONS),
     }
 
 
-def _without(request: str, described: dict[str, Any]) -> str:
-    """Return a request without the long description, which starts as the instructions do."""
-    return (
-        request.replace(json.dumps(described.get("description", ""), ensure_ascii=False), "") if described else request
-    )
-
-
-def _kept(text: str, shown: str) -> int:
-    """Return how many characters of a text are shown at the beginning."""
-    return next(
-        (number for number, (one, two) in enumerate(zip(text, shown, strict=False)) if one != two),
-        min(len(text), len(shown)),
-    )
+def _looked_up(result: Any) -> str:
+    """Return what a model gets when it searches for the tool with the long description."""
+    return json.dumps(result, ensure_ascii=False) if result else ""
 
 
 def _longest_in(text: str, shown: str) -> int:
