@@ -25,7 +25,7 @@ WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
-_CLIENT_VARIABLE = re.compile(rf"{_PREFIX}CLIENTS_(\w+)_MAX_TOKENS")
+_CLIENT_VARIABLE = re.compile(rf"{_PREFIX}CLIENTS_(\w+)_(MAX_TOKENS|PROFILE)")
 ENVIRONMENT = "environment"
 # In the keys of settings that each client may have, this stands for the name of the client.
 _ANY_CLIENT = "NAME"
@@ -62,6 +62,18 @@ def _check_path_text(text: str) -> str:
 
 ExpandedPath = Annotated[Path, AfterValidator(_expanded)]
 ModelName = Annotated[str, AfterValidator(_check_path_text)]
+
+
+def _check_profile(name: str) -> str:
+    """Raise ValueError for a client that is not known; the table is read only if the setting is used."""
+    from keyhole.core.clients import profiles
+
+    if name not in profiles():
+        raise ValueError(f"must be one of {', '.join(profiles())}")
+    return name
+
+
+ProfileName = Annotated[str, AfterValidator(_check_profile)]
 
 
 def _split_list(value: object) -> object:
@@ -126,6 +138,10 @@ class ClientSettings(_Section):
 
     max_tokens: int | None = Field(
         default=None, ge=MIN_TOKENS, le=MAX_TOKENS, description="token budget of an answer to this client"
+    )
+    profile: ProfileName | None = Field(
+        default=None,
+        description="client in `keyhole clients` whose limits hold, such as codex-unknown for Codex with a local model",
     )
 
 
@@ -311,7 +327,7 @@ def _read_environment() -> dict[str, object]:
 def _client_key(variable: str) -> str:
     """Return the key for a variable such as KEYHOLE_CLIENTS_CLAUDE_CODE_MAX_TOKENS; empty if it is not a client's."""
     found = _CLIENT_VARIABLE.fullmatch(variable)
-    return f"clients.{found[1].lower().replace('_', '-')}.max_tokens" if found else ""
+    return f"clients.{found[1].lower().replace('_', '-')}.{found[2].lower()}" if found else ""
 
 
 def _parts(key: str) -> list[str]:

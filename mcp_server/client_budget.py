@@ -32,7 +32,7 @@ class ClientBudget(Middleware):
             budget = budget_of(context.fastmcp_context, self._settings)
             filled = context.message.model_copy(update={"arguments": {**arguments, _PARAMETER: budget}})
             context = context.copy(message=filled)
-        with within(_room_of(context.fastmcp_context)):
+        with within(self._room(context.fastmcp_context)):
             return await call_next(context)
 
     async def on_read_resource(
@@ -41,14 +41,13 @@ class ClientBudget(Middleware):
         call_next: CallNext[ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
         """Read a resource, which has no parameters, within the client's room."""
-        with within(_room_of(context.fastmcp_context)):
+        with within(self._room(context.fastmcp_context)):
             return await call_next(context)
+
+    def _room(self, context: Context | None) -> Room | None:
+        return room_for(profile_for(client_of(context)[0], self._settings))
 
 
 def budget_of(context: Context | None, settings: Settings) -> int:
     """Return the default budget for the calling client."""
     return budget_for(client_of(context)[0], settings)
-
-
-def _room_of(context: Context | None) -> Room | None:
-    return room_for(profile_for(client_of(context)[0]))

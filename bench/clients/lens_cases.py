@@ -18,8 +18,14 @@ from keyhole.core.view.budget.limits import CHARACTER_LIMIT
 
 FIXTURES = Path(__file__).parents[2] / "tests" / "fixtures" / "clients"
 _AROUND = (-2, -1, 0, 1, 2, 40, 2_000)
-_FEWER_AROUND = (-1, 0, 1, 2_000)
-_FEWER_SHAPES = ("lines", "one line", "wide")
+_FEWER_AROUND = (0, 1, 2_000)
+_FEWER_SHAPES = {
+    "error": ("lines", "escapes", "wide"),
+    "two_blocks": ("lines", "one line", "wide"),
+    "structured": ("lines", "escapes", "wide"),
+    "structured_twice": ("lines",),
+    "structured_declared": ("lines",),
+}
 _SHOWN = 300
 _SAMPLE = 10_000
 # What only a run knows is replaced by a word: paths of files, and times.
@@ -35,11 +41,11 @@ def lens_cases(client: str) -> list[Case]:
     cases: dict[Case, None] = {}
     for tool, limit in limits.items():
         is_main = tool in ("plain", "declared")
-        for shape in SHAPES if is_main or tool == "error" else _FEWER_SHAPES:
+        for shape in SHAPES if is_main else _FEWER_SHAPES[tool]:
             for size in _sizes(tool, shape, limit):
                 steps = _AROUND if is_main and shape in ("lines", "one line") else _FEWER_AROUND
                 cases |= dict.fromkeys(Case(tool, shape, size + step) for step in steps)
-        sizes = (10, 100, limit // 5, limit // 2, limit * 3 // 2, 2 * limit) if is_main else (10, limit // 2, 2 * limit)
+        sizes = (10, 100, limit // 5, limit // 2, limit * 3 // 2, 2 * limit) if is_main else (10, 2 * limit)
         cases |= dict.fromkeys(Case(tool, "lines", size) for size in sizes)
     rule = profiles()[client].answer
     if rule and rule.lines:
@@ -49,7 +55,7 @@ def lens_cases(client: str) -> list[Case]:
         cases |= dict.fromkeys(Case(tool, "short lines", size) for tool in tools for size in short)
     for name in real_answers():
         near = limits["declared"]
-        cases |= dict.fromkeys(Case("declared", name, size) for size in (0, near - 1, near, near + 1, near + 500))
+        cases |= dict.fromkeys(Case("declared", name, size) for size in (0, near, near + 1))
         cases |= dict.fromkeys(Case("error", name, size) for size in (800, limits["error"] + 1))
         cases |= dict.fromkeys(Case(tool, name, 0) for tool in ("structured", "two_blocks"))
     return list(cases)
