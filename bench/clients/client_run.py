@@ -22,9 +22,9 @@ from typing import Any
 
 from adapters import ADAPTERS, CALLS_PER_RUN, PROBE_TOOLS, Launch, Place
 from fake_model import FakeModel, serve
+from packages import PACKAGES, package_version
 
 _HERE = Path(__file__).parent
-PACKAGES = _HERE.parent / ".data" / "clients"
 _GRACE = 1
 _TICK = 0.2
 _KEYHOLE = str(Path(sys.executable).with_name("keyhole"))
@@ -104,7 +104,7 @@ def ask(client: str, plan: Plan) -> list[Any]:
 
 def version_of(client: str) -> str:
     """Return the pinned version of a client's package."""
-    return str(json.loads((_HERE / "package.json").read_text())["dependencies"][PACKAGE_OF[client]])
+    return package_version(PACKAGE_OF[client])
 
 
 PACKAGE_OF = {

@@ -11,10 +11,8 @@ With --record, a run of all clients ends with a record, and the next one starts 
 """
 
 import argparse
-import hashlib
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from adapters import ADAPTERS
-from client_run import PACKAGES, LabError, version_of
+from client_run import LabError, version_of
 from figures import TABLE, write_figures
 from lens_cases import FIXTURES, compare_lens, lens_cases, run_cases, write_fixtures
 from measure import find_limits, first_facts
 from own_server import try_own_server
+from packages import PACKAGES, install_packages
 from time_limits import time_limits
 
 _HERE = Path(__file__).parent
@@ -42,18 +41,6 @@ _OWN_FILES = (TABLE, FIXTURES)
 _WAITING = 3
 _TRIES = 2
 Step = Callable[[str], dict[str, Any]]
-
-
-def install_clients() -> None:
-    """Install the pinned versions into a folder of their own, if they are not there."""
-    wanted = _HERE / "package.json"
-    stamp, digest = PACKAGES / "installed", hashlib.sha256(wanted.read_bytes()).hexdigest()
-    if stamp.exists() and stamp.read_text() == digest:
-        return
-    PACKAGES.mkdir(parents=True, exist_ok=True)
-    shutil.copy(wanted, PACKAGES)
-    subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel", "error"], cwd=PACKAGES, check=True)
-    stamp.write_text(digest)
 
 
 def hold_lens(client: str) -> dict[str, Any]:
@@ -125,7 +112,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.record:
         refuse_changes(_OWN_FILES)
-    install_clients()
+    install_packages()
     clients = options.clients or [*ADAPTERS]
     if options.again:
         shutil.rmtree(_DONE, ignore_errors=True)
