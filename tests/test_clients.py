@@ -252,8 +252,9 @@ def test_an_answer_that_reaches_the_limit_is_not_cut_and_uses_the_room(
                 used += [size.line_ends / room.lines] if room.lines else []
                 assert max(used) > 0.8, (asked, used)
                 reached.add(asked)
-    # Most answers reach the limit; the token budget is reached first where a client delivers much.
-    assert len(reached) >= (1 if name == "claude" else 3), reached
+    # Where a client delivers much, the token budget is reached first.
+    if min(room.chars or LARGEST, room.bytes or LARGEST) < 30_000:
+        assert len(reached) >= 5, reached
 
 
 # The server
