@@ -12,7 +12,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from keyhole.core.answer_rules import ANSWER, AnswerRule, RuleFacts, StructuredPlace, Unit, rule_from
 from keyhole.core.config import ClientSettings, Settings
-from keyhole.core.errors import AssetError, QueryError
+from keyhole.core.errors import AssetError, ConfigError, QueryError
 from keyhole.core.suggest import suggest_name
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS
 from keyhole.core.view.budget.room import Room
@@ -99,7 +99,15 @@ def profile_for(client: str, settings: Settings | None = None) -> Profile:
     known = [(name, profile) for profile in profiles().values() for name in profile.names if given.startswith(name)]
     profile = max(known, key=lambda pair: len(pair[0]))[1] if known else profiles()[RAW]
     own = _own_settings(profile, client, settings) if settings else None
-    return profiles()[own.profile] if own and own.profile else profile
+    return profile_named(own.profile) if own and own.profile else profile
+
+
+def check_profiles(settings: Settings) -> None:
+    """Raise ConfigError if the settings choose a client that is not known."""
+    for name, own in settings.clients.items():
+        if own.profile and own.profile not in profiles():
+            suggestion = suggest_name(own.profile, profiles())
+            raise ConfigError(f"clients.{name}.profile: unknown client {own.profile!r}", suggestion=suggestion)
 
 
 def budget_for(client: str, settings: Settings) -> int:

@@ -64,18 +64,6 @@ ExpandedPath = Annotated[Path, AfterValidator(_expanded)]
 ModelName = Annotated[str, AfterValidator(_check_path_text)]
 
 
-def _check_profile(name: str) -> str:
-    """Raise ValueError for a client that is not known; the table is read only if the setting is used."""
-    from keyhole.core.clients import profiles
-
-    if name not in profiles():
-        raise ValueError(f"must be one of {', '.join(profiles())}")
-    return name
-
-
-ProfileName = Annotated[str, AfterValidator(_check_profile)]
-
-
 def _split_list(value: object) -> object:
     """Split the text of a variable at its commas; a settings file has a list."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
@@ -139,7 +127,7 @@ class ClientSettings(_Section):
     max_tokens: int | None = Field(
         default=None, ge=MIN_TOKENS, le=MAX_TOKENS, description="token budget of an answer to this client"
     )
-    profile: ProfileName | None = Field(
+    profile: str | None = Field(
         default=None,
         description="client in `keyhole clients` whose limits hold, such as codex-unknown for Codex with a local model",
     )

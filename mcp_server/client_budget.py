@@ -6,7 +6,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import ToolResult
 from mcp.types import CallToolRequestParams, ReadResourceRequestParams
 
-from keyhole.core.clients import budget_for, profile_for, room_for
+from keyhole.core.clients import budget_for, check_profiles, profile_for, room_for
 from keyhole.core.config import Settings
 from keyhole.core.view.budget.room import Room, within
 from keyhole.mcp_server.recording import client_of
@@ -19,6 +19,7 @@ class ClientBudget(Middleware):
     """Fills in `max_tokens` from the settings, and fits every answer into the room of the client."""
 
     def __init__(self, settings: Settings) -> None:
+        check_profiles(settings)
         self._settings = settings
 
     async def on_call_tool(

@@ -29,7 +29,7 @@ from keyhole.core.clients import (
 )
 from keyhole.core.config import load_settings
 from keyhole.core.delivery import ToolResult, deliver, deliver_result, is_over
-from keyhole.core.errors import QueryError
+from keyhole.core.errors import ConfigError, QueryError
 from keyhole.core.links.requests import BacklinksRequest, ReferencesRequest, Relation, TreeRequest
 from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail, Format, MapLevel
@@ -301,6 +301,12 @@ async def test_the_settings_go_before_what_is_known_of_the_client(
         ]
     limits = [json.loads(answer.content[0].text)["truncation_info"]["limit_tokens"] for answer in answers]
     assert limits == [budget, budget, 3_000]
+
+
+def test_a_profile_in_the_settings_must_be_known(acme: Service) -> None:
+    service = _with_settings(acme, {"clients.codex.profile": "codex-unknwon"})
+    with pytest.raises(ConfigError, match=r"clients.codex.profile: unknown client 'codex-unknwon'\. Did you mean"):
+        build_server(service)
 
 
 def _with_settings(service: Service, settings: dict[str, object]) -> Service:
