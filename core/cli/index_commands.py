@@ -82,7 +82,7 @@ def stats(path: Path, *, as_json: bool, force: bool) -> None:
 
     service = Service.open(path, force=force)
     reader, project = service.journal_reader(), service.root.name
-    found = statistics(reader.each(), lambda call: cut_by_client(call, reader))
+    found = statistics(reader.each(), lambda call: cut_by_client(call, reader, service.settings))
     print_json(stats_facts(found, project)) if as_json else print_text(stats_text(found, project))
     if not found.total.calls:
         exit_with_nothing()
