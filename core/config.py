@@ -41,6 +41,7 @@ _USER_ONLY = frozenset(
         "journal.max_days",
         "secrets.mask",
         "secrets.readmit",
+        "share",
     ]
 )
 
@@ -168,6 +169,7 @@ class Settings(_Section):
     cache_dir: ExpandedPath = Field(
         default_factory=lambda: user_cache_path("keyhole"), description="where indexes are stored"
     )
+    share: bool = Field(default=True, description="let clients on stdio, and commands, use one server for all of them")
     index: IndexSettings = IndexSettings()
     content_store: ContentStoreSettings = ContentStoreSettings()
     search: SearchSettings = SearchSettings()
