@@ -17,6 +17,19 @@ class ShownLines:
 
 
 @dataclass(frozen=True, slots=True)
+class WrappedServer:
+    """A server behind `keyhole wrap`: its name in the journal, how it was started, and in which folder.
+
+    `command` is empty for a server that has an address. Secrets in both are masked.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    url: str = ""
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call of an agent as the journal stores it, without the answer.
 
@@ -47,6 +60,8 @@ class Call:
     shown: str = ""
     # The start of the message, if the call failed.
     problem: str = ""
+    # The server that was wrapped (`keyhole wrap`); empty for calls of our own tools.
+    server: str = ""
 
     @property
     def shown_lines(self) -> list[ShownLines]:

@@ -37,6 +37,6 @@ class Rewriter(Protocol):
         ...
 
 
-# One rewriter for each conversation: the process on stdio, the session over HTTP, or one exchange where the server gives
-# no session id. Ids of requests are unique only within a conversation.
-type NewRewriter = Callable[[], Rewriter]
+# One rewriter for each conversation: the process on stdio, the session over HTTP, or one exchange where the server
+# gives no session id. Ids of requests are unique only within a conversation.
+NewRewriter = Callable[[], Rewriter]

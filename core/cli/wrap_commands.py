@@ -1,0 +1,135 @@
+"""The commands wrap and cost: other MCP servers, and what clients make of them."""
+
+from pathlib import Path
+
+import click
+
+from keyhole.core.cli.options import SuggestingChoice, json_option, root_option
+from keyhole.core.cli.output import print_json, say
+
+_ADDRESS = ("http://", "https://")
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("target", nargs=-1, metavar="[--] COMMAND [ARGS]... | URL", type=click.UNPROCESSED)
+@click.option(
+    "--name", default="", help="Name of the server in Traffic and Stats; default: from the command or the URL."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="With a URL: the port to listen on; default: any free one.",
+)
+@click.option("--no-journal", is_flag=True, help="Do not record calls.")
+@click.option(
+    "--install", "installs", is_flag=True, help="Make a server of a client go through the wrap: CLIENT SERVER."
+)
+@click.option(
+    "--uninstall", "uninstalls", is_flag=True, help="Put the entry of a server back as it was: CLIENT SERVER."
+)
+@click.option("--list", "lists", is_flag=True, help="List the servers of all clients that go through the wrap.")
+@click.option(
+    "--scope",
+    type=SuggestingChoice(["project", "user"]),
+    help="With --install and --uninstall: only the configuration of this workspace, or only yours.",
+)
+@root_option
+@json_option
+def wrap(
+    target: tuple[str, ...],
+    *,
+    name: str,
+    port: int,
+    no_journal: bool,
+    installs: bool,
+    uninstalls: bool,
+    lists: bool,
+    scope: str | None,
+    root: Path,
+    as_json: bool,
+) -> None:
+    """Run another MCP server and record what it says to agents.
+
+    With a command, the client starts `keyhole wrap -- COMMAND` in place of the server. With a URL, the wrap listens on
+    this machine, prints its own address, and forwards to the URL. Messages pass unchanged in both directions. The
+    explorer shows the calls in Traffic and Stats of the workspace.
+    """
+    if installs + uninstalls + lists > 1:
+        raise click.UsageError("--install, --uninstall and --list cannot be used together")
+    if lists:
+        _list(root, as_json=as_json)
+    elif installs or uninstalls:
+        _change_entry(target, root, scope, as_json=as_json, is_install=installs)
+    elif not target:
+        raise click.UsageError("give the command of a server after --, or its URL")
+    else:
+        raise click.exceptions.Exit(_run(target, name, root, port, records=not no_journal))
+
+
+def _run(target: tuple[str, ...], name: str, root: Path, port: int, *, records: bool) -> int:
+    from keyhole.core.wrap.run_wrap import WrapOptions, run_address, run_command
+
+    options = WrapOptions(target, name, root, records)
+    if not target[0].startswith(_ADDRESS):
+        return run_command(options)
+    if len(target) > 1:
+        raise click.UsageError(f"{target[1]!r} after the URL: options come before it")
+
+    def tell(address: str) -> None:
+        click.echo(address)
+        say(f"wrapping {target[0]} as {options.server}; use the address above in its place; Ctrl-C ends it")
+
+    return run_address(options, port, tell)
+
+
+def _change_entry(target: tuple[str, ...], root: Path, scope: str | None, *, as_json: bool, is_install: bool) -> None:
+    from keyhole.core.install.client_table import Scope, client_named
+    from keyhole.core.install.machine import Machine
+    from keyhole.core.wrap.install_wrap import ClientWraps
+    from keyhole.core.wrap.original_texts import OriginalTexts
+
+    if len(target) != 2:
+        raise click.UsageError("name a client and one of its servers, such as: claude github")
+    client, server = client_named(target[0]), target[1]
+    wraps, place = ClientWraps(root.resolve(), Machine(Path.home()), OriginalTexts()), Scope(scope) if scope else None
+    if is_install:
+        entry, is_changed = wraps.install(client, server, place)
+        done = "now goes" if is_changed else "already goes"
+        message = f"{server} of {client.title} {done} through keyhole wrap ({entry.path})"
+        message += f"; before {client.title} starts, run: {entry.to_run}" if entry.to_run else ""
+        facts = entry.facts() | {"changed": is_changed}
+    else:
+        found = wraps.uninstall(client, server, place)
+        is_changed = found is not None
+        message = (
+            f"Restored {server} of {client.title} ({found.path})"
+            if found
+            else f"{server} of {client.title} is not wrapped"
+        )
+        facts = (found.facts() if found else {"client": client.id, "server": server}) | {"changed": is_changed}
+    if as_json:
+        print_json(facts | {"message": message})
+    else:
+        click.echo(message if not is_changed else f"{message}; restart {client.title} to use it")
+
+
+def _list(root: Path, *, as_json: bool) -> None:
+    from keyhole.core.install.machine import Machine
+    from keyhole.core.wrap.install_wrap import ClientWraps
+    from keyhole.core.wrap.original_texts import OriginalTexts
+
+    entries = list(ClientWraps(root.resolve(), Machine(Path.home()), OriginalTexts()).all())
+    if as_json:
+        print_json({"results": [entry.facts() for entry in entries]})
+        return
+    for entry in entries:
+        what = entry.url or " ".join(entry.command)
+        click.echo(f"{entry.client.id:<10} {entry.scope:<8} {entry.server:<20} {what}  ({entry.path})")
+        if entry.to_run:
+            click.echo(f"{'':<10} run: {entry.to_run}")
+    if not entries:
+        click.echo("No server of a known client is wrapped")
+
+
+COMMANDS = (wrap,)
