@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from keyhole.core.config import Settings
 from keyhole.core.errors import AssetError, QueryError
 from keyhole.core.suggest import suggest_name
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS
 from keyhole.core.view.budget.room import Room
 from keyhole.core.view.budget.tokens import TOKENIZERS
+
+if TYPE_CHECKING:
+    # Slow to import, and `keyhole wrap --budget CLIENT` needs the profiles at once.
+    from keyhole.core.config import Settings
 
 RAW = "raw"
 ANSWER = "{answer}"
@@ -161,24 +164,24 @@ def profile_for(client: str) -> Profile:
     return max(known, key=lambda pair: len(pair[0]))[1] if known else profiles()[RAW]
 
 
-def budget_for(client: str, settings: Settings) -> int:
+def budget_for(client: str, settings: "Settings") -> int:
     """Return the tokens of an answer to a client that asks for none; `client` is the name that it sends."""
     return _budget(profile_for(client), client, settings)
 
 
-def profile_budget(profile: Profile, settings: Settings) -> int:
+def profile_budget(profile: Profile, settings: "Settings") -> int:
     """Return the tokens of an answer to a known client that asks for none."""
     return _budget(profile, profile.names[0] if profile.names else profile.id, settings)
 
 
-def _budget(profile: Profile, client: str, settings: Settings) -> int:
+def _budget(profile: Profile, client: str, settings: "Settings") -> int:
     """Return what is set for the client, or for all, or the default; but not more than the client delivers whole."""
     tokens = _own_budget(profile, client, settings) or settings.view.max_tokens or DEFAULT_TOKENS
     room = room_for(profile)
     return room.lower(tokens) if room else tokens
 
 
-def _own_budget(profile: Profile, client: str, settings: Settings) -> int | None:
+def _own_budget(profile: Profile, client: str, settings: "Settings") -> int | None:
     """Return what is set for a client, by the longest name that fits; our short name and title of it fit too."""
     names = (client.casefold(), profile.id, profile.title.casefold())
     matching = [own for own in settings.clients if any(name.startswith(own.casefold()) for name in names)]
@@ -243,7 +246,7 @@ def _rule(facts: _RuleFacts) -> AnswerRule:
     )
 
 
-def clients_text(costs: Mapping[str, int], settings: Settings) -> str:
+def clients_text(costs: Mapping[str, int], settings: "Settings") -> str:
     """Return a table of the clients: budget, tokens of our tool definitions, and how they truncate answers."""
     lines = [f"{'client':<15}{'title':<24}{'budget':>8}{'tools':>7}  answers"]
     for profile in profiles().values():

@@ -36,7 +36,7 @@ def deliver(
     rule = profile.error if is_error and profile.error else profile.answer
     if rule is None:
         return Delivery(answer, tokens=estimate_tokens(answer, profile.tokenizer))
-    framed, limit = _framed(answer, rule), rule.limit_for(declared_chars)
+    framed, limit = in_frame(answer, rule), rule.limit_for(declared_chars)
     if not is_over(framed, rule, limit):
         text = rule.header + framed
         return Delivery(text, tokens=estimate_tokens(text, profile.tokenizer))
@@ -72,7 +72,8 @@ def is_over(framed: str, rule: AnswerRule, limit: int) -> bool:
     return size > limit or bool(rule.lines and framed.count("\n") >= rule.lines)
 
 
-def _framed(answer: str, rule: AnswerRule) -> str:
+def in_frame(answer: str, rule: AnswerRule) -> str:
+    """Return an answer as a client measures it."""
     answer = answer.strip() if rule.strips else answer
     answer = _compact_json(answer) if rule.compacts_json else answer
     if _JSON in rule.frame:
@@ -84,6 +85,6 @@ def _compact_json(answer: str) -> str:
     """Write JSON without blanks; what is not JSON stays as it is."""
     try:
         facts = json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         return answer
     return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))

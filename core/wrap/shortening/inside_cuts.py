@@ -1,15 +1,16 @@
-"""Where a record may be cut that is too large for any page: plain text, the characters of a JSON string, a JSON value."""
+"""Where a record that is too large for any page may be cut: in plain text, in a JSON string, or in a JSON value."""
 
 import json
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from json.decoder import scanstring
+from typing import NamedTuple
 
 from keyhole.core.wrap.shortening.json_spans import (
     CLOSING,
     OPENING,
     JsonChild,
     after_blanks,
+    after_colon,
     children,
     comma_after,
     safe_string_position,
@@ -23,11 +24,22 @@ _LINE_REACH, _WORD_REACH = 2_000, 100
 _LONGEST_KEY, _LONGEST_PATH = 40, 400
 
 
+class _Wanted(NamedTuple):
+    """A cut is wanted up to `at`; values of up to `small` characters stay whole."""
+
+    at: int
+    small: int
+
+
 @dataclass(frozen=True, slots=True)
 class PlainCuts:
     """Cuts a line of plain text, rather between words."""
 
     text: str
+
+    def of(self, text: str) -> "PlainCuts":
+        """Return the same for another text."""
+        return PlainCuts(text)
 
     def last_cut(self, start: int, end: int, at: int, small: int) -> Cut | None:
         """Return the last cut up to `at`."""
@@ -42,6 +54,10 @@ class StringCuts:
     """Cuts between the characters of a JSON string, never inside an escape."""
 
     text: str
+
+    def of(self, text: str) -> "StringCuts":
+        """Return the same for another text."""
+        return StringCuts(text)
 
     def last_cut(self, start: int, end: int, at: int, small: int) -> Cut | None:
         """Return the last cut up to `at`."""
@@ -60,48 +76,49 @@ class JsonCuts:
     are_members: bool = False
     _known: dict[int, tuple[list[JsonChild], list[int]]] = field(default_factory=dict)
 
+    def of(self, text: str) -> "JsonCuts":
+        """Return the same for another text."""
+        return JsonCuts(text, self.are_members)
+
     def last_cut(self, start: int, end: int, at: int, small: int) -> Cut | None:
         """Return the last cut up to `at`; values of up to `small` characters stay whole."""
         first = after_blanks(self.text, start)
         if first >= end:
             return None
-        if self.are_members:
-            key_end = scanstring(self.text, first + 1)[1]
-            value = after_blanks(self.text, after_blanks(self.text, key_end) + 1)
-            member = JsonChild(first, value, value_end(self.text, value))
-            return self._in_member(member, at, small, Cut(start, start), None)
-        return self._in_value(first, value_end(self.text, first), at, small, Cut(start, start), None)
+        value = after_colon(self.text, first) if self.are_members else first
+        whole, wanted = JsonChild(first, value, value_end(self.text, value)), _Wanted(at, small)
+        look = self._in_member if self.are_members else self._in_value
+        return look(whole, wanted, Cut(start, start), None)
 
-    def _in_member(self, member: JsonChild, at: int, small: int, around: Cut, best: Cut | None) -> Cut | None:
+    def _in_member(self, member: JsonChild, wanted: _Wanted, around: Cut, best: Cut | None) -> Cut | None:
         key = self.text[member.start : member.value]
-        if at > member.value:
+        if wanted.at > member.value:
             path = Cut(0, 0, around.closer, around.opener + _short_key(key))
-            return self._in_value(member.value, member.end, at, small, path, best)
-        first, last = member.start + 1, scanstring(self.text, member.start + 1)[1] - 1
+            return self._in_value(member, wanted, path, best)
+        first, last = member.start + 1, value_end(self.text, member.start) - 1
         if last - first <= _LONGEST_KEY:
             return best
-        place = _string_cut(self.text, first, min(at, last), small)
+        place = _string_cut(self.text, first, min(wanted.at, last), wanted.small)
         return Cut(place, place, '":null' + around.closer, around.opener + '"') if place > first else best
 
-    def _in_value(self, start: int, end: int, at: int, small: int, around: Cut, best: Cut | None) -> Cut | None:
+    def _in_value(self, value: JsonChild, wanted: _Wanted, around: Cut, best: Cut | None) -> Cut | None:
         """Return the last cut in a value; `around` has the brackets and keys that are open around it."""
+        start = value.value
         kind = self.text[start]
         if kind == '"':
-            place = _string_cut(self.text, start + 1, min(at, end - 1), small)
+            place = _string_cut(self.text, start + 1, min(wanted.at, value.end - 1), wanted.small)
             return Cut(place, place, f'"{around.closer}', f'{around.opener}"') if place > start + 1 else best
         if kind not in OPENING or len(around.opener) > _LONGEST_PATH:
             return best
         found, after_commas = self._children(start)
-        number = bisect_right(after_commas, at)
+        number = bisect_right(after_commas, wanted.at)
         path = Cut(0, 0, CLOSING[kind] + around.closer, around.opener + kind)
         if number:
             best = Cut(after_commas[number - 1] - 1, after_commas[number - 1], path.closer, path.opener)
-        if not found or at <= found[number].start or found[number].end - found[number].start <= small:
+        if not found or wanted.at <= found[number].start or found[number].end - found[number].start <= wanted.small:
             return best
-        child = found[number]
-        if kind == "{":
-            return self._in_member(child, at, small, path, best)
-        return self._in_value(child.start, child.end, at, small, path, best)
+        look = self._in_member if kind == "{" else self._in_value
+        return look(found[number], wanted, path, best)
 
     def _children(self, start: int) -> tuple[list[JsonChild], list[int]]:
         if start not in self._known:
@@ -113,7 +130,7 @@ class JsonCuts:
 def _short_key(key: str) -> str:
     if len(key) <= _LONGEST_KEY:
         return key
-    name = scanstring(key, 1)[0]
+    name = json.loads(key.rstrip(" \t\r\n:"), strict=False)
     return json.dumps(f"{name[: _LONGEST_KEY // 2]}…", ensure_ascii=False) + ":"
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import dataclass
-from json.decoder import scanstring
 from typing import NoReturn
 
 OPENING, CLOSING = "[{", {"[": "]", "{": "}"}
@@ -44,7 +43,7 @@ def children(text: str, start: int) -> list[JsonChild]:
     while text[at] not in "]}":
         first = at
         if is_object:
-            at = after_blanks(text, after_blanks(text, scanstring(text, at + 1)[1]) + 1)
+            at = after_colon(text, at)
         value, at = at, value_end(text, at)
         found.append(JsonChild(first, value, at))
         at = after_blanks(text, at)
@@ -57,6 +56,11 @@ def after_blanks(text: str, at: int) -> int:
     """Return the position of the next character that is not blank."""
     match = _BLANKS.match(text, at)
     return match.end() if match else at
+
+
+def after_colon(text: str, key: int) -> int:
+    """Return where the value of the key that starts here begins."""
+    return after_blanks(text, after_blanks(text, value_end(text, key)) + 1)
 
 
 def comma_after(text: str, child: JsonChild) -> int:

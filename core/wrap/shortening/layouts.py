@@ -6,9 +6,13 @@ other, are the text again; only the comma at a cut in JSON belongs to neither pi
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import accumulate
 from typing import Protocol
+
+# Values inside a record are cut only if they are longer; smaller ones are tried in turn if nothing fits otherwise.
+_SMALL_VALUES = (2_000, 100, 0)
 
 
 class RecordUnit(StrEnum):
@@ -24,8 +28,8 @@ class RecordUnit(StrEnum):
 class Cut:
     """A place where a page may end and the next one begin.
 
-    The page before it ends at `left`, followed by `closer`; the page after it begins with `opener`, and the text goes on
-    at `right`.
+    The page before it ends at `left`, followed by `closer`; the page after it begins with `opener`, and goes on at
+    `right`.
     """
 
     left: int
@@ -36,12 +40,13 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a text from `start` to `end`, and what is added before and after it."""
+    """A part of a text from `start` to `end`, and what is added before and after it; the text goes on at `resume`."""
 
     before: str
     start: int
     end: int
     after: str
+    resume: int
 
     def shown(self, text: str) -> str:
         """Return the page that this piece of a text becomes."""
@@ -53,6 +58,10 @@ class InsideCuts(Protocol):
 
     def last_cut(self, start: int, end: int, at: int, small: int) -> Cut | None:
         """Return the last cut up to `at` in the record from `start` to `end`; values up to `small` stay whole."""
+        ...
+
+    def of(self, text: str) -> "InsideCuts":
+        """Return the same for records of another text."""
         ...
 
 
@@ -80,8 +89,8 @@ class Layout:
     good_ends: frozenset[int] = frozenset()
     # How the fields of records are chosen (`record_fields.py`); None if they have none.
     fields: "FieldChooser | None" = None
-    # Joins the records of a filtered answer.
-    joint: str = field(default="")
+    # What is between two records, and belongs to neither.
+    joint: str = ""
 
     @property
     def count(self) -> int:
@@ -102,8 +111,26 @@ class Layout:
 
     def run(self, first: int, last: int) -> Piece:
         """Return the records from `first` to before `last`."""
-        return Piece(
-            self.text[: self.start] + self._header(first), self.begin(first), self.stop(last - 1), self.text[self.end :]
+        before, after = self.text[: self.start] + self._header(first), self.text[self.end :]
+        end = self.stop(last - 1)
+        return Piece(before, self.begin(first), end, after, self.begin(last) if last < self.count else end)
+
+    def with_records(self, records: Sequence[str], before: str | None = None) -> "Layout":
+        """Return a layout of other records with the same things around them, or with something else before them."""
+        before = self.text[: self.start] if before is None else before
+        text = f"{before}{self.joint.join(records)}"
+        lengths = accumulate((len(record) + len(self.joint) for record in records[:-1]), initial=len(before))
+        ends = [at - len(self.joint) for at in lengths][1:]
+        whole = text + self.text[self.end :]
+        return replace(
+            self,
+            text=whole,
+            start=len(before),
+            end=len(text),
+            cuts=[Cut(end, end + len(self.joint)) for end in ends],
+            inside=self.inside.of(whole),
+            headers=(),
+            good_ends=frozenset(),
         )
 
     def _header(self, record: int) -> str:
@@ -114,13 +141,17 @@ class Layout:
         begin, stop = self.begin(record), self.stop(record)
         start = min(begin + within, stop)
         opening = self._opening(record, start)
-        if opening is None:
-            return _longest(start, stop, fits, lambda at: Piece("", start, at, ""))
-        for small in (2_000, 100, 0):
-            found = self._longest_part(opening, record, small, fits)
-            if found:
-                return found
-        return _longest(start, stop, fits, lambda at: Piece("", start, at, ""))
+        if opening:
+            for small in _SMALL_VALUES:
+                found = self._longest_part(opening, record, small, fits)
+                if found:
+                    return found
+
+        def plain(at: int) -> Piece:
+            return Piece("", start, at, "", at)
+
+        # It can't be cut here so that both sides are valid, so the rest of the record is shown as plain characters.
+        return _search(start, stop, plain, fits) or plain(min(start + 1, stop))
 
     def _opening(self, record: int, start: int) -> Cut | None:
         """Return how a page begins that starts inside a record, or None if the record can't be cut there."""
@@ -136,11 +167,11 @@ class Layout:
 
         def piece(at: int) -> Piece | None:
             if at >= stop:
-                return Piece(before, opening.right, stop, after)
+                return Piece(before, opening.right, stop, after, stop)
             cut = self.inside.last_cut(begin, stop, at, small)
             if cut is None or cut.left <= opening.right:
                 return None
-            return Piece(before, opening.right, cut.left, cut.closer + after)
+            return Piece(before, opening.right, cut.left, cut.closer + after, cut.right)
 
         return _search(opening.right, stop, piece, fits)
 
@@ -152,14 +183,9 @@ class FieldChooser(Protocol):
         """Return the fields that there are to choose from."""
         ...
 
-    def choose(self, layout: Layout, records: Sequence[int], fields: Sequence[str]) -> str:
-        """Return a text of the same shape that has only these records, and only these fields of them."""
+    def choose(self, layout: Layout, records: Sequence[int], fields: Sequence[str]) -> Layout:
+        """Return a layout with only these records, and only these fields of them."""
         ...
-
-
-def _longest(start: int, stop: int, fits: Callable[[Piece], bool], piece: Callable[[int], Piece]) -> Piece:
-    """Return the longest piece that fits, of plain characters; one of them if nothing fits."""
-    return _search(start, stop, piece, fits) or piece(min(start + 1, stop))
 
 
 def _search(start: int, stop: int, piece: Callable[[int], Piece | None], fits: Callable[[Piece], bool]) -> Piece | None:

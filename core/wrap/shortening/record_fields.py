@@ -30,15 +30,14 @@ class JsonFields:
         objects = [value for _, value in sample if isinstance(value, dict)]
         return list(dict.fromkeys(name for value in objects for name in value))
 
-    def choose(self, layout: Layout, records: Sequence[int], fields: Sequence[str]) -> str:
+    def choose(self, layout: Layout, records: Sequence[int], fields: Sequence[str]) -> Layout:
         """Return JSON of the same shape that has only these fields; what is not an object stays as it is."""
         found = [self._read(layout, number) for number in records]
         if self._are_chosen_by_key(found):
             kept = [layout.record(number) for number, (key, _) in zip(records, found, strict=True) if key in fields]
         else:
             kept = [self._written(key, _with_fields(value, fields)) for key, value in found]
-        frame = layout.text[: layout.start], layout.text[layout.end :]
-        return f"{frame[0]}{(layout.joint or chr(10)).join(kept)}{frame[1]}"
+        return layout.with_records(kept if layout.joint else [f"{record}\n" for record in kept])
 
     def _are_chosen_by_key(self, found: Sequence[tuple[str, object]]) -> bool:
         return self.are_members and not all(isinstance(value, dict) for _, value in found)
@@ -88,12 +87,15 @@ class TableFields:
         """Return the names of the columns."""
         return [name for name in self.columns if name]
 
-    def choose(self, layout: Layout, records: Sequence[int], fields: Sequence[str]) -> str:
+    def choose(self, layout: Layout, records: Sequence[int], fields: Sequence[str]) -> Layout:
         """Return the table with only these columns."""
         places = [self.columns.index(name) for name in fields if name in self.columns]
-        header = layout.text[: layout.start].splitlines(keepends=True)
-        rows = [*header, *(layout.record(number) for number in records)]
-        return "".join(self.join(_cells(self.split(row), places)) for row in rows if row.strip())
+
+        def written(row: str) -> str:
+            return self.join(_cells(self.split(row), places))
+
+        header = "".join(written(row) for row in layout.text[: layout.start].splitlines(keepends=True))
+        return layout.with_records([written(layout.record(number)) for number in records], header)
 
 
 def _cells(row: list[str], places: Sequence[int]) -> list[str]:
