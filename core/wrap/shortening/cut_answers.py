@@ -36,18 +36,20 @@ class Shortener:
     kept: KeptAnswers
     tool: str
 
-    def shortened(self, result: Result, schema: Mapping[str, Any] | None) -> Result | None:
-        """Return a shorter result, or None if it fits as it is.
+    def is_small(self, result: Result) -> bool:
+        """Return whether a result fits as it is, or is not made of content blocks."""
+        content = result.get("content")
+        has_blocks = isinstance(content, list) and all(isinstance(block, dict) for block in content)
+        return not has_blocks or self._result_fits(result)
+
+    def shortened(self, result: Result, schema: Mapping[str, Any] | None) -> Result:
+        """Return a shorter result.
 
         With a schema, the structured content follows it and stays; without one, it is left out where the text says the
         same or can say it.
         """
-        content = result.get("content")
-        if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
-            return None
+        content = result["content"]
         structured, is_error = result.get(_STRUCTURED), result.get("isError") is True
-        if self._fits(content, structured, is_error):
-            return None
         if structured is None or schema is None:
             return self._as_text(result, content, structured, is_error)
         return self._with_structure(result, content, structured, schema)
