@@ -33,12 +33,13 @@ from keyhole.core.delivery import deliver, is_over
 from keyhole.core.errors import QueryError
 from keyhole.core.links.requests import BacklinksRequest
 from keyhole.core.service import Service
+from keyhole.core.tool_definitions import ToolDefinition, definition_cost
 from keyhole.core.types.choices import Format
 from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, MAX_TOKENS
 from keyhole.core.view.budget.room import within
 from keyhole.core.view.budget.sizes import measure
-from keyhole.mcp_server.definitions import ToolDefinition, definition_cost, definitions
+from keyhole.mcp_server.definitions import definitions
 from keyhole.mcp_server.server import build_server
 
 pytestmark = pytest.mark.anyio

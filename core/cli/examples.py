@@ -70,6 +70,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("keyhole wrap --install claude github", "make the server github of Claude Code go through the wrap"),
         ("keyhole wrap --uninstall claude github", "put its entry back as it was"),
     ),
+    "cost": (
+        ("keyhole cost -- npx -y @modelcontextprotocol/server-everything", "show what its tools cost each client"),
+    ),
     "web": (("keyhole web ~/src/acme", "open the explorer in a browser"),),
     "demo": (
         ("keyhole demo", "watch an agent work on a part of keyhole's own source"),

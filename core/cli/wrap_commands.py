@@ -1,11 +1,15 @@
 """The commands wrap and cost: other MCP servers, and what clients make of them."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from keyhole.core.cli.options import SuggestingChoice, json_option, root_option
 from keyhole.core.cli.output import print_json, say
+
+if TYPE_CHECKING:
+    from keyhole.core.wrap.server_session import Transport
 
 _ADDRESS = ("http://", "https://")
 
@@ -132,4 +136,39 @@ def _list(root: Path, *, as_json: bool) -> None:
         click.echo("No server of a known client is wrapped")
 
 
-COMMANDS = (wrap,)
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("target", nargs=-1, required=True, metavar="[--] COMMAND [ARGS]... | URL", type=click.UNPROCESSED)
+@click.option("--name", default="", help="Name that clients give the server; default: from the command or the URL.")
+@click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="With a URL: send this header.")
+@json_option
+def cost(target: tuple[str, ...], *, name: str, headers: tuple[str, ...], as_json: bool) -> None:
+    """Show what a server's tools and instructions cost each client, in tokens, before the first call.
+
+    The server is started or asked once, for its list of tools. Tools with the longest descriptions come first.
+    """
+    from keyhole.core.wrap.server_cost import cost_facts, cost_text, server_cost, tool_definitions
+    from keyhole.core.wrap.server_name import server_name
+    from keyhole.core.wrap.server_session import connected
+
+    with connected(_transport(target, headers)) as session:
+        tools = tool_definitions(session.tools())
+        counted = server_cost(session.title, session.instructions, tools, name or server_name(target))
+    if as_json:
+        print_json(cost_facts(counted))
+    else:
+        click.echo(cost_text(counted), nl=False)
+
+
+def _transport(target: tuple[str, ...], headers: tuple[str, ...]) -> "Transport":
+    from keyhole.core.wrap.server_address import ServerAddress
+    from keyhole.core.wrap.server_process import ServerProcess
+
+    if not target[0].startswith(_ADDRESS):
+        return ServerProcess(target, Path.cwd())
+    pairs = [header.partition(":") for header in headers]
+    if wrong := [name for name, colon, _ in pairs if not colon]:
+        raise click.UsageError(f"--header {wrong[0]!r}: write it as 'NAME: VALUE'")
+    return ServerAddress(target[0], {name.strip(): value.strip() for name, _, value in pairs})
+
+
+COMMANDS = (wrap, cost)

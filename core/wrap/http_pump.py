@@ -161,10 +161,14 @@ class _Forwarding(BaseHTTPRequestHandler):
             pieces = exchange.copied_request(pieces)
         self._connect()
         self._put_headers(length)
-        for piece in pieces:
-            self._upstream_send(piece, is_chunked=length is None)
-        if length is None and self._has_body:
-            self._upstream_send(b"", is_chunked=True)
+        try:
+            for piece in pieces:
+                self._upstream_send(piece, is_chunked=length is None)
+            if length is None and self._has_body:
+                self._upstream_send(b"", is_chunked=True)
+        except (BrokenPipeError, ConnectionResetError):
+            # The server has answered without reading all of it.
+            self.close_connection = True
         return None
 
     @property
@@ -301,6 +305,12 @@ class _Forwarding(BaseHTTPRequestHandler):
 
 
 def _pieces(response: HTTPResponse) -> Iterator[bytes]:
-    """Yield the body as it comes."""
-    while piece := response.read1(_CHUNK):
+    """Yield the body as it comes, and give the connection back."""
+    # Older Pythons do not count what `read1` has read, and would wait for more than there is.
+    left = None if response.chunked else response.length
+    while left != 0 and (piece := response.read1(_CHUNK if left is None else min(left, _CHUNK))):
+        left = None if left is None else left - len(piece)
         yield piece
+    if left:
+        raise ConnectionError("the answer ended too early")
+    response.close()

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from keyhole.core.types.calls import WrappedServer
     from keyhole.core.wrap.exchanges import CallWriter, Exchanges
 
-_CLOSE_SECONDS = 2.0
+# Long enough for a busy machine to import what the first record needs.
+_CLOSE_SECONDS = 8.0
 
 
 class WrapRecording:

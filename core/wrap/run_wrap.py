@@ -59,7 +59,7 @@ def _plain_options(arguments: Sequence[str]) -> WrapOptions | None:
     given: dict[str, str] = {}
     rest = list(arguments)
     while len(rest) > 1 and rest[0] in ("--name", "--root") and rest[1] != _END_OF_OPTIONS:
-        given[rest.pop(0)] = rest.pop(0)
+        given[rest[0]], rest = rest[1], rest[2:]
     if len(rest) < 2 or rest[0] != _END_OF_OPTIONS or rest[1].startswith(("http://", "https://")):
         return None
     return WrapOptions(tuple(rest[1:]), given.get("--name", ""), Path(given.get("--root", ".")))

@@ -25,6 +25,7 @@ _RUNNERS = {
 _VERBS = {"run", "exec", "tool", "dlx", "x", "start"}
 _PYTHON = re.compile(r"(python|pypy)[\d.]*w?")
 _VERSION = re.compile(r"(?<=.)@[^/@]*$|==.*$")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*=(?!=)")
 _SCRIPT = re.compile(r"\.(py|m?js|cjs|ts|sh|exe|cmd|jar)$")
 _INDEX_FILES = {"index", "main", "cli", "server", "dist", "build", "bin", "src", "__main__"}
 _LONGEST = 40
@@ -37,7 +38,8 @@ def server_name(target: Sequence[str]) -> str:
         return _cleaned(urlsplit(target[0]).hostname or "")
     for part in target:
         name = part.replace("\\", "/").rstrip("/").rpartition("/")[2]
-        if part.startswith("-") or "=" in part or name.casefold() in _RUNNERS | _VERBS or _PYTHON.fullmatch(name):
+        is_runner = name.casefold() in _RUNNERS | _VERBS or _PYTHON.fullmatch(name)
+        if part.startswith("-") or is_runner or _VARIABLE.match(part):
             continue
         return _cleaned(_last_telling(part))
     return _cleaned((target[0] if target else "").rpartition("/")[2])
