@@ -6,11 +6,11 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
+from keyhole.core.answer_rules import ANSWER, AnswerRule, RuleFacts, StructuredPlace, Unit, rule_from
 from keyhole.core.errors import AssetError, QueryError
 from keyhole.core.suggest import suggest_name
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS
@@ -18,66 +18,10 @@ from keyhole.core.view.budget.room import Room
 from keyhole.core.view.budget.tokens import TOKENIZERS
 
 if TYPE_CHECKING:
-    # Slow to import, and `keyhole wrap --budget CLIENT` needs the profiles at once.
+    # Slow to import, and `keyhole wrap --budget CLIENT` needs only the profiles.
     from keyhole.core.config import Settings
 
 RAW = "raw"
-ANSWER = "{answer}"
-
-
-class Overflow(StrEnum):
-    """What a client does to an answer over its limit."""
-
-    SPILL = "spill"
-    MIDDLE = "middle"
-    HEAD = "head"
-
-
-_EFFECTS = {
-    Overflow.SPILL: "saves answers over {limit} to a file",
-    Overflow.MIDDLE: "removes the middle of answers over {limit}",
-    Overflow.HEAD: "shows only the beginning of answers over {limit}",
-}
-
-
-class Unit(StrEnum):
-    """What a client counts; characters are UTF-16 units, as in JavaScript."""
-
-    CHARACTERS = "characters"
-    BYTES = "bytes"
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRule:
-    """What happens to an answer over a limit: how it is cut (`client_cuts.py`) and how much of it is kept.
-
-    The client puts the answer into `frame` before it measures it, and `header` before it afterwards. A limit of 0 means
-    that nothing is cut. If the client honours what a tool declares, that is the limit instead, up to `declared`.
-    """
-
-    overflow: Overflow
-    cut: str
-    limit: int
-    unit: Unit
-    message: str = ""
-    kept: int = 0
-    kept_first: int = 0
-    lines: int = 0
-    declared: int = 0
-    frame: str = ANSWER
-    header: str = ""
-    # Whether blanks around the answer are removed first, and whether an answer in JSON is written again without blanks.
-    strips: bool = False
-    compacts_json: bool = False
-
-    def limit_for(self, declared_chars: int) -> int:
-        """Return the limit for a tool that declares `declared_chars`."""
-        return min(declared_chars, self.declared) if self.declared else self.limit
-
-    def effect(self, limit: int) -> str:
-        """Return what the client does to answers over a limit."""
-        limits = [f"{limit:,} {self.unit}", *([f"{self.lines:,} lines"] if self.lines else [])]
-        return _EFFECTS[self.overflow].format(limit=" or ".join(limits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,26 +43,14 @@ class Profile:
     description: int = 0
     instructions: int = 0
     loads_tools_on_demand: bool = False
+    # What stands between the blocks of a result; None if the client keeps them apart.
+    between_blocks: str | None = None
+    structured_content: StructuredPlace = StructuredPlace.IGNORED
+    # The other three are for answers that are treated differently.
     answer: AnswerRule | None = None
     error: AnswerRule | None = None
-
-
-class _RuleFacts(TypedDict):
-    """What happens to an answer, in the table."""
-
-    overflow: str
-    cut: str
-    limit: int
-    unit: str
-    message: NotRequired[str]
-    kept: NotRequired[int]
-    kept_first: NotRequired[int]
-    lines: NotRequired[int]
-    declared: NotRequired[int]
-    frame: NotRequired[str]
-    header: NotRequired[str]
-    strips: NotRequired[bool]
-    compacts_json: NotRequired[bool]
+    structured: AnswerRule | None = None
+    blocks: AnswerRule | None = None
 
 
 class _ProfileFacts(TypedDict):
@@ -135,8 +67,12 @@ class _ProfileFacts(TypedDict):
     description: NotRequired[int]
     instructions: NotRequired[int]
     loads_tools_on_demand: NotRequired[bool]
-    answer: NotRequired[_RuleFacts]
-    error: NotRequired[_RuleFacts]
+    between_blocks: NotRequired[str]
+    structured_content: NotRequired[str]
+    answer: NotRequired[RuleFacts]
+    error: NotRequired[RuleFacts]
+    structured: NotRequired[RuleFacts]
+    blocks: NotRequired[RuleFacts]
 
 
 @cache
@@ -221,29 +157,18 @@ def _profile(name: str, facts: _ProfileFacts) -> Profile:
         description=facts.get("description", 0),
         instructions=facts.get("instructions", 0),
         loads_tools_on_demand=facts.get("loads_tools_on_demand", False),
-        answer=_rule(facts["answer"]) if "answer" in facts else None,
-        error=_rule(facts["error"]) if "error" in facts else None,
+        between_blocks=facts.get("between_blocks"),
+        structured_content=StructuredPlace(facts.get("structured_content", StructuredPlace.IGNORED)),
+        answer=_rule(facts, "answer"),
+        error=_rule(facts, "error"),
+        structured=_rule(facts, "structured"),
+        blocks=_rule(facts, "blocks"),
     )
 
 
-def _rule(facts: _RuleFacts) -> AnswerRule:
-    # Templates start on a line of their own in the table.
-    message = facts.get("message", "").removeprefix("\n")
-    return AnswerRule(
-        overflow=Overflow(facts["overflow"]),
-        cut=facts["cut"],
-        limit=facts["limit"],
-        unit=Unit(facts["unit"]),
-        message=message,
-        kept=facts.get("kept", 0),
-        kept_first=facts.get("kept_first", 0),
-        lines=facts.get("lines", 0),
-        declared=facts.get("declared", 0),
-        frame=facts.get("frame", ANSWER),
-        header=facts.get("header", ""),
-        strips=facts.get("strips", False),
-        compacts_json=facts.get("compacts_json", False),
-    )
+def _rule(facts: _ProfileFacts, kind: Literal["answer", "error", "structured", "blocks"]) -> AnswerRule | None:
+    """Return the rule for one kind of answer; the table has only what differs from `answer`."""
+    return rule_from({**facts["answer"], **facts[kind]}) if kind in facts else None
 
 
 def clients_text(costs: Mapping[str, int], settings: "Settings") -> str:

@@ -5,6 +5,7 @@ that need them.
 """
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,7 +18,7 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PathError, QueryError, StoreError, UnwritableStoreError
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.git.workspace_git import WorkspaceGit
-from keyhole.core.index.location import BUNDLE_FILE, LOCK_FILE
+from keyhole.core.index.location import ANSWERS_FOLDER, BUNDLE_FILE, LOCK_FILE
 from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
 from keyhole.core.types.bundle import Bundle, BundleRequest
@@ -325,11 +326,11 @@ class Service:
         return meter.measure([file.path for file in self.inventory().files], on_progress)
 
     def clear(self) -> bool:
-        """Delete the index and the journal; return False if neither exists."""
+        """Delete the index, the journal and kept answers; return False if there are none."""
         from keyhole.core.journal.file import delete
 
         try:
-            is_deleted = delete(self.folder)
+            is_deleted = self._delete_answers() | delete(self.folder)
             if not self.has_index():
                 return is_deleted
             self.close()
@@ -339,6 +340,13 @@ class Service:
             raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
         return True
 
+    def _delete_answers(self) -> bool:
+        answers = self.folder / ANSWERS_FOLDER
+        if not answers.is_dir():
+            return False
+        shutil.rmtree(answers)
+        return True
+
     def _delete_index(self) -> None:
         from keyhole.core.index.lock import writer_lock
 
@@ -346,7 +354,7 @@ class Service:
             # Keep the lock files, since another process may be waiting for them, a journal created since the old one
             # was deleted, and what the user has marked.
             for path in self.folder.iterdir():
-                if path.name not in (LOCK_FILE, BUNDLE_FILE) and not path.name.startswith("journal."):
+                if path.name not in (LOCK_FILE, BUNDLE_FILE, ANSWERS_FOLDER) and not path.name.startswith("journal."):
                     path.unlink(missing_ok=True)
 
     def journal(self) -> "Journal | None":

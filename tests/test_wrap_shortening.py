@@ -1,21 +1,18 @@
 """Shortened answers of wrapped servers: they fit, say what is left out, and their pages are the answer again."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rebuilt_answers import Result, all_pages, block_text, note_of, rebuilt_texts
+from rebuilt_answers import Result, all_pages, block_text, rebuilt_texts
 
 from keyhole.core.clients import profile_named
-from keyhole.core.wrap.shortening.answer_blocks import count_media, joined_text
 from keyhole.core.wrap.shortening.answer_budget import AnswerBudget, TokenBudget, client_budget
 from keyhole.core.wrap.shortening.cut_answers import Shortener
 from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
 from keyhole.core.wrap.shortening.more_tool import answer_more
-from keyhole.core.wrap.shortening.text_layouts import layout_of
 
 SMALL = TokenBudget(1_000)
 
@@ -29,14 +26,8 @@ def text_result(*texts: str) -> Result:
     return {"content": [{"type": "text", "text": text} for text in texts]}
 
 
-def shown(result: Result) -> str:
-    structured = result.get("structuredContent")
-    extra = [] if structured is None else [{"type": "text", "text": json.dumps(structured, separators=(",", ":"))}]
-    return joined_text([*result["content"], *extra])
-
-
 def fits(result: Result, budget: AnswerBudget) -> bool:
-    return budget.fits(shown(result), images=count_media(result["content"]), is_error=bool(result.get("isError")))
+    return budget.fits(result["content"], result.get("structuredContent"), is_error=bool(result.get("isError")))
 
 
 def pages_of(result: Result, kept: KeptAnswers, budget: AnswerBudget = SMALL) -> list[Result]:
@@ -68,7 +59,9 @@ VALUES = st.recursive(
     max_leaves=20,
 )
 LONG = st.builds(lambda text, count: text * count, WORDS, st.integers(20, 150))
-RECORDS = st.lists(VALUES | st.dictionaries(st.sampled_from(["id", "body", "tags"]), VALUES | LONG), min_size=1, max_size=6)
+RECORDS = st.lists(
+    VALUES | st.dictionaries(st.sampled_from(["id", "body", "tags"]), VALUES | LONG), min_size=1, max_size=6
+)
 STYLES = st.sampled_from([{}, {"indent": 2}, {"ensure_ascii": False}, {"separators": (",", ":")}])
 
 
@@ -77,7 +70,13 @@ def json_texts(draw: st.DrawFn) -> str:
     records = draw(RECORDS) * draw(st.integers(1, 12))
     whole: Any = draw(
         st.sampled_from(
-            [records, {"items": records, "total": 7}, {"data": {"items": records}}, dict(enumerate(records)), [[records]]]
+            [
+                records,
+                {"items": records, "total": 7},
+                {"data": {"items": records}},
+                dict(enumerate(records)),
+                [[records]],
+            ]
         )
     )
     blanks = draw(st.sampled_from(["", "\n", "  \n"]))
@@ -87,7 +86,7 @@ def json_texts(draw: st.DrawFn) -> str:
 LINES = st.lists(st.text(st.characters(codec="utf-8"), max_size=200) | LONG | st.just(""), min_size=1, max_size=20)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(json_texts())
 def test_pages_of_json_are_json_and_rebuild_it(kept: KeptAnswers, text: str) -> None:
     pages = check_rebuilt(text_result(text), kept)
@@ -95,13 +94,13 @@ def test_pages_of_json_are_json_and_rebuild_it(kept: KeptAnswers, text: str) -> 
         assert isinstance(json.loads(page["content"][0]["text"]), type(json.loads(text)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(LINES, st.integers(1, 12))
 def test_pages_of_text_rebuild_it(kept: KeptAnswers, lines: list[str], count: int) -> None:
     check_rebuilt(text_result("\n".join(lines * count)), kept)
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(st.lists(json_texts() | LINES.map("\n".join), min_size=2, max_size=12))
 def test_pages_of_many_blocks_rebuild_them(kept: KeptAnswers, texts: list[str]) -> None:
     check_rebuilt(text_result(*texts), kept)

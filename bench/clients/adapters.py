@@ -10,7 +10,18 @@ _MODEL = "lab-model"
 # A model that Codex knows; it gives other models less room.
 _KNOWN_BY_CODEX = "gpt-5.5"
 _WINDOW = 1_000_000
-PROBE_TOOLS = ("plain", "declared", "structured", "error", "two_blocks", "always", "described", "slow")
+PROBE_TOOLS = (
+    "plain",
+    "declared",
+    "structured",
+    "structured_twice",
+    "structured_declared",
+    "error",
+    "two_blocks",
+    "always",
+    "described",
+    "slow",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from lens_cases import compare_lens, lens_cases, run_cases, write_fixtures
 from measure import find_limits, first_facts
 from time_limits import time_limits
 
-from keyhole.core.clients import ANSWER, AnswerRule, Unit, profiles
+from keyhole.core.answer_rules import ANSWER, AnswerRule, Unit
+from keyhole.core.clients import profiles
 
 _HERE = Path(__file__).parent
 sys.path.append(str(_HERE.parent))

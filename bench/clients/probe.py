@@ -32,6 +32,8 @@ def _tools() -> list[dict[str, object]]:
         tool("plain"),
         tool("declared", _meta=declared),
         tool("structured"),
+        tool("structured_twice"),
+        tool("structured_declared", _meta=declared),
         tool("error"),
         tool("two_blocks"),
         tool("always", _meta={"anthropic/alwaysLoad": True}),

@@ -7,6 +7,8 @@ INDEX_FILE = "index.db"
 LOCK_FILE = "writer.lock"
 JOURNAL_FILE = "journal.db"
 JOURNAL_LOCK_FILE = "journal.lock"
+# Oversized answers of wrapped servers.
+ANSWERS_FOLDER = "answers"
 # What is marked in the explorer.
 BUNDLE_FILE = "bundle.toml"
 

@@ -6,11 +6,11 @@ Everything else passes as the same bytes. So does an answer that cannot be short
 import json
 import sys
 import threading
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from keyhole.core.index.location import ANSWERS_FOLDER
 from keyhole.core.wrap.budget_choice import answer_budget
 from keyhole.core.wrap.rewriting import Reply, ToServer
 from keyhole.core.wrap.tool_lists import ToolLists
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from keyhole.core.wrap.shortening.cut_answers import Shortener
     from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
 
-_FOLDER = "answers"
 # A client that never gets an answer must not fill the memory.
 _MOST_PENDING = 10_000
 _MODERN = "io.modelcontextprotocol/protocolVersion"
@@ -36,9 +35,9 @@ class _Pending(NamedTuple):
 class BudgetedServer:
     """What all conversations with one wrapped server share: the budget, its tools, and the kept answers."""
 
-    def __init__(self, budget: str, folder: Callable[[], Path]) -> None:
+    def __init__(self, budget: str, root: Path) -> None:
         self._budget_text = budget
-        self._folder = folder
+        self._root = root
         self.tools = ToolLists()
         # Few tokens fit in many bytes, but never many tokens in few: none has less than half a byte.
         self.small_bytes = int(budget) // 2 if budget.isdecimal() else 0
@@ -50,10 +49,11 @@ class BudgetedServer:
 
     @cached_property
     def kept(self) -> "KeptAnswers":
-        """The answers of which something was left out."""
+        """The answers of which something was left out, in the workspace's folder of the cache."""
+        from keyhole.core.workspace.opening import OpenWorkspace
         from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
 
-        return KeptAnswers(self._folder() / _FOLDER)
+        return KeptAnswers(OpenWorkspace.at(self._root, force=True, flags=None).folder / ANSWERS_FOLDER)
 
     @property
     def shortener(self) -> "Shortener":

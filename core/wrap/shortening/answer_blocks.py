@@ -42,11 +42,6 @@ def shown_text(block: Mapping[str, Any]) -> str:
     return compact_json(block)
 
 
-def joined_text(blocks: Iterable[Mapping[str, Any]]) -> str:
-    """Return what a model may read of all blocks."""
-    return BETWEEN_BLOCKS.join(text for block in blocks if (text := shown_text(block)))
-
-
 def count_media(blocks: Iterable[Mapping[str, Any]]) -> int:
     """Return how many blocks are images or sound."""
     return sum(is_media(block) for block in blocks)

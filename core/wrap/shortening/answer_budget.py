@@ -1,11 +1,14 @@
 """How large an answer may be: a number of tokens, or what a client delivers whole, in the client's own unit."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
-from keyhole.core.clients import AnswerRule, Profile
-from keyhole.core.delivery import in_frame, is_over
+from keyhole.core.answer_rules import AnswerRule
+from keyhole.core.clients import Profile
+from keyhole.core.delivery import ToolResult, is_delivered_whole
 from keyhole.core.view.budget.tokens import MILLI, estimate_tokens, most_weight
+from keyhole.core.wrap.shortening.answer_blocks import BETWEEN_BLOCKS, compact_json, count_media, shown_text
 
 # Clients give images to a model as images. This is the most that a model is charged for one, and not their data.
 IMAGE_TOKENS = 1_600
@@ -19,8 +22,8 @@ class AnswerBudget(Protocol):
         """The limit, as notes write it."""
         ...
 
-    def fits(self, text: str, *, images: int, is_error: bool) -> bool:
-        """Return whether a text and some images together fit."""
+    def fits(self, blocks: Sequence[Mapping[str, Any]], structured: object = None, *, is_error: bool = False) -> bool:
+        """Return whether an answer is small enough: its content blocks and its structured content together."""
         ...
 
     def half(self) -> "AnswerBudget":
@@ -30,7 +33,7 @@ class AnswerBudget(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """A number of tokens, as docs/tokens.md estimates them."""
+    """A number of tokens, as docs/tokens.md estimates them. Everything counts: some clients show all of it."""
 
     tokens: int
 
@@ -39,9 +42,10 @@ class TokenBudget:
         """The limit, as notes write it."""
         return f"{self.tokens:,} tokens"
 
-    def fits(self, text: str, *, images: int, is_error: bool) -> bool:  # noqa: ARG002  # the same for errors
-        """Return whether a text and some images together have at most as many tokens."""
-        left = self.tokens - images * IMAGE_TOKENS
+    def fits(self, blocks: Sequence[Mapping[str, Any]], structured: object = None, *, is_error: bool = False) -> bool:  # noqa: ARG002  # the same for errors
+        """Return whether an answer has at most as many tokens."""
+        texts = [*map(shown_text, blocks), *([] if structured is None else [compact_json(structured)])]
+        text, left = BETWEEN_BLOCKS.join(texts), self.tokens - count_media(blocks) * IMAGE_TOKENS
         return most_weight(text) <= left * MILLI or estimate_tokens(text) <= left
 
     def half(self) -> "TokenBudget":
@@ -51,33 +55,39 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True)
 class ClientBudget:
-    """What a client delivers whole of the answers, and of the errors, of a server that declares no limit of its own."""
+    """What a client delivers whole, of a tool that declares no limit of its own. Images have no size there."""
 
-    client: str
-    answer: AnswerRule
-    error: AnswerRule
+    profile: Profile
+    limit: AnswerRule
 
     @property
     def label(self) -> str:
         """The limit, as notes write it."""
-        return f"{self.answer.limit:,} {self.answer.unit}, the limit of {self.client}"
+        return f"{self.limit.limit:,} {self.limit.unit}, the limit of {self.profile.title}"
 
-    def fits(self, text: str, *, images: int, is_error: bool) -> bool:  # noqa: ARG002  # limits are of text
-        """Return whether the client delivers a text whole."""
-        rule = self.error if is_error else self.answer
-        return not is_over(in_frame(text, rule), rule, rule.limit)
+    def fits(self, blocks: Sequence[Mapping[str, Any]], structured: object = None, *, is_error: bool = False) -> bool:
+        """Return whether the client delivers an answer whole."""
+        texts = tuple(text for block in blocks if (text := shown_text(block)))
+        result = ToolResult(texts, structured, is_error)
+        return is_delivered_whole(result, self.profile, declared_chars=self.limit.limit)
 
     def half(self) -> "ClientBudget":
         """Return a budget of half the size."""
-        return ClientBudget(self.client, _half_rule(self.answer), _half_rule(self.error))
+        profile = self.profile
+        rules = [_half(rule) for rule in (profile.answer, profile.error, profile.structured, profile.blocks)]
+        answer, error, structured, blocks = rules
+        halved = replace(profile, answer=answer, error=error, structured=structured, blocks=blocks)
+        return ClientBudget(halved, replace(self.limit, limit=self.limit.limit // 2))
 
 
-def _half_rule(rule: AnswerRule) -> AnswerRule:
-    return replace(rule, limit=rule.limit // 2, lines=rule.lines // 2)
+def _half(rule: AnswerRule | None) -> AnswerRule | None:
+    return rule and replace(rule, limit=rule.limit // 2, lines=rule.lines // 2)
 
 
 def client_budget(profile: Profile) -> ClientBudget | None:
     """Return the budget of a client; None if its limit is not known."""
     if profile.answer is None or not profile.answer.limit:
         return None
-    return ClientBudget(profile.title, profile.answer, profile.error or profile.answer)
+    # Some clients never cut several blocks. The note is a block, so what holds for one block must hold here too.
+    blocks = profile.blocks if profile.blocks and profile.blocks.limit else None
+    return ClientBudget(replace(profile, blocks=blocks), profile.answer)

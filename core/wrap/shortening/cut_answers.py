@@ -8,8 +8,6 @@ from typing import Any
 from keyhole.core.wrap.shortening.answer_blocks import (
     Block,
     compact_json,
-    count_media,
-    joined_text,
     shown_text,
     text_block,
 )
@@ -94,8 +92,7 @@ class Shortener:
         return self._fits(result["content"], result.get(_STRUCTURED), result.get("isError") is True)
 
     def _fits(self, content: Sequence[Block], structured: object, is_error: bool) -> bool:
-        blocks = content if structured is None else [*content, text_block(compact_json(structured))]
-        return self.budget.fits(joined_text(blocks), images=count_media(content), is_error=is_error)
+        return self.budget.fits(content, structured, is_error=is_error)
 
 
 class _CutContent:
@@ -121,7 +118,7 @@ class _CutContent:
         main = sizes.index(max(sizes))
         others = [block for number, block in enumerate(self._content) if number != main]
         is_most = 2 * sizes[main] >= sum(sizes)
-        fits = self._budget.half().fits(joined_text(others), images=count_media(others), is_error=self._is_error)
+        fits = self._budget.half().fits(others, is_error=self._is_error)
         return main if is_most and fits else None
 
     def _note(self, page: Page) -> str:
@@ -134,8 +131,7 @@ class _CutContent:
         return [*before, *page.blocks, *after, text_block(self._note(page))]
 
     def _fits(self, page: Page) -> bool:
-        shown = self._blocks(page)
-        return self._budget.fits(joined_text(shown), images=count_media(shown), is_error=self._is_error)
+        return self._budget.fits(self._blocks(page), is_error=self._is_error)
 
 
 def _parsed(page: Page) -> object:

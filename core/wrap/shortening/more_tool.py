@@ -5,7 +5,7 @@ from typing import Any
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.untrusted_text import error_text
-from keyhole.core.wrap.shortening.answer_blocks import count_media, joined_text, text_block
+from keyhole.core.wrap.shortening.answer_blocks import text_block
 from keyhole.core.wrap.shortening.answer_budget import AnswerBudget
 from keyhole.core.wrap.shortening.documents import Document, Page
 from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
@@ -44,8 +44,7 @@ def _answer(arguments: Mapping[str, Any], kept: KeptAnswers, budget: AnswerBudge
         return [*page.blocks, text_block(page_note(page, document, call, searched))]
 
     def fits(page: Page) -> bool:
-        shown = blocks(page)
-        return budget.fits(joined_text(shown), images=count_media(shown), is_error=False)
+        return budget.fits(blocks(page))
 
     page = document.page(offset, position, fits)
     meta = {} if query or fields else {"_meta": {PAGE: page.meta()}}

@@ -69,8 +69,10 @@ def _markdown(text: str, lines: Sequence[Cut]) -> Layout | None:
 
 def _separated(text: str) -> Layout | None:
     first_line = text[: text.find("\n")]
+    if "\r" in first_line.rstrip("\r"):
+        return None
     for delimiter in _DELIMITERS:
-        columns = next(csv.reader([first_line], delimiter=delimiter), [])
+        columns = next(csv.reader([first_line.rstrip("\r")], delimiter=delimiter), [])
         if _is_header(columns):
             cuts = _csv_cuts(text, delimiter, len(columns))
             if len(cuts) >= _FEWEST_ROWS:
