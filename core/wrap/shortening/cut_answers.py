@@ -144,9 +144,9 @@ def _meta(result: Result, page: Page) -> dict[str, Any]:
 
 
 def _says_the_same(content: Sequence[Block], structured: object) -> bool:
-    """Return whether the text blocks say what the structured content says, which may wrap it as `result`."""
-    is_wrapped = isinstance(structured, dict) and set(structured) == {"result"}
-    values = [structured, structured["result"]] if is_wrapped and isinstance(structured, dict) else [structured]
+    """Return whether the text blocks say what the structured content says, which may be an object of one value."""
+    is_wrapped = isinstance(structured, dict) and len(structured) == 1
+    values = [structured, *structured.values()] if is_wrapped and isinstance(structured, dict) else [structured]
     texts = [block["text"] for block in content if isinstance(block.get("text"), str)]
     parsed = [_value(text) for text in texts]
     said = [*texts, *parsed, texts, parsed]
