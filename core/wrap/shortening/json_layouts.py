@@ -18,6 +18,7 @@ from keyhole.core.wrap.shortening.layouts import Cut, FieldChooser, Layout, Reco
 # What is around the records is on every page, so it has to be small, whatever the budget is.
 LARGEST_FRAME_TOKENS, LARGEST_FRAME = 250, 1_000
 _LINE_END = re.compile(r"\\n")
+_JSON_LINE = re.compile(r"^[\[{]", re.MULTILINE)
 
 
 def is_small_frame(text: str) -> bool:
@@ -26,10 +27,20 @@ def is_small_frame(text: str) -> bool:
 
 
 def json_layout(text: str, fields: Callable[[bool], FieldChooser]) -> Layout | None:
-    """Return the layout of a text that is JSON, maybe after a few words; None if it is not."""
-    start = _json_start(text)
-    if start is None:
+    """Return the layout of a text that is one array or object; None if it is not."""
+    start = after_blanks(text, 0)
+    return _layout_at(text, start, fields) if is_json(text, start) else None
+
+
+def json_after_words(text: str, fields: Callable[[bool], FieldChooser]) -> Layout | None:
+    """Return the layout of JSON after a few words, such as "Found 30 results:", which are then on every page."""
+    match = _JSON_LINE.search(text, 0, LARGEST_FRAME + 2)
+    if match is None or match.start() == 0 or not is_small_frame(text[: match.start()]):
         return None
+    return _layout_at(text, match.start(), fields) if is_json(text, match.start()) else None
+
+
+def _layout_at(text: str, start: int, fields: Callable[[bool], FieldChooser]) -> Layout | None:
     while True:
         found = children(text, start) if text[start] in "[{" else []
         inner = _main_child(text, found, start)
@@ -39,18 +50,6 @@ def json_layout(text: str, fields: Callable[[bool], FieldChooser]) -> Layout | N
         if text[inner.value] == '"':
             return _string_layout(text, inner)
         start = inner.value
-
-
-def _json_start(text: str) -> int | None:
-    """Return where the JSON begins, which must then reach to the end of the text."""
-    start = after_blanks(text, 0)
-    if is_json(text, start):
-        return start
-    # Words before it, such as "Found 30 results:", stay on every page.
-    for match in re.finditer(r"\n[\[{]", text[: LARGEST_FRAME + 2]):
-        if is_json(text, match.start() + 1):
-            return match.start() + 1 if is_small_frame(text[: match.start() + 1]) else None
-    return None
 
 
 def _main_child(text: str, found: Sequence[JsonChild], start: int) -> JsonChild | None:

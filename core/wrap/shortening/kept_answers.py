@@ -53,7 +53,7 @@ class KeptAnswers:
         if not _HANDLE.fullmatch(handle):
             return None
         path = self._path(handle)
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             if self._clock() - path.stat().st_mtime > self._max_seconds:
                 return None
             kept = json.loads(path.read_text("utf-8"))

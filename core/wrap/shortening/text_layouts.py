@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from keyhole.core.wrap.shortening.inside_cuts import JsonCuts, PlainCuts
-from keyhole.core.wrap.shortening.json_layouts import json_layout, json_lines_layout
+from keyhole.core.wrap.shortening.json_layouts import json_after_words, json_layout, json_lines_layout
 from keyhole.core.wrap.shortening.json_spans import after_blanks, is_json
 from keyhole.core.wrap.shortening.layouts import Cut, Layout, RecordUnit
 from keyhole.core.wrap.shortening.record_fields import JsonFields
@@ -16,7 +16,12 @@ def layout_of(text: str) -> Layout:
     if found:
         return found
     lines = _line_ends(text)
-    return json_lines_layout(text, lines, JsonFields()) or table_layout(text, lines) or _lines_layout(text, lines)
+    return (
+        json_lines_layout(text, lines, JsonFields())
+        or json_after_words(text, JsonFields)
+        or table_layout(text, lines)
+        or _lines_layout(text, lines)
+    )
 
 
 def single_record_layout(text: str) -> Layout:
