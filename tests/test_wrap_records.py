@@ -1,4 +1,4 @@
-"""How answers of wrapped servers are divided into records, filtered and reduced to fields, and how long they are kept."""
+"""Records of wrapped servers' answers: how they are found, filtered and reduced to fields, and how long they stay."""
 
 import json
 import os
@@ -40,7 +40,11 @@ def records(layout: Layout) -> list[str]:
         (CSV, "rows", ["1,ann\n", '2,"two\nlines"\n', "3,bob\n", "4,eve\n"]),
         (ALIGNED, "rows", ALIGNED.splitlines(keepends=True)[1:]),
         ("one\ntwo\n\nthree", "lines", ["one\n", "two\n", "\n", "three"]),
-        ("Hello, you\nDear, me\nYes, all\nNo, one\n", "lines", ["Hello, you\n", "Dear, me\n", "Yes, all\n", "No, one\n"]),
+        (
+            "Hello, you\nDear, me\nYes, all\nNo, one\n",
+            "lines",
+            ["Hello, you\n", "Dear, me\n", "Yes, all\n", "No, one\n"],
+        ),
         ('{"a": 1} and more', "lines", ['{"a": 1} and more']),
         ("[NaN]", "lines", ["[NaN]"]),
     ],
@@ -55,7 +59,10 @@ def test_records_are_what_a_reader_would_call_them(text: str, unit: str, expecte
     [
         (MARKDOWN, "| id | name |\n|---|---|\n| 3 | user 3 |\n"),
         (CSV, "id,name\n4,eve\n"),
-        (ALIGNED.replace("db ", "d  ") + "x          Done     1s\n", "NAME       STATUS   AGE\nx          Done     1s\n"),
+        (
+            ALIGNED.replace("db ", "d  ") + "x          Done     1s\n",
+            "NAME       STATUS   AGE\nx          Done     1s\n",
+        ),
         ("Users:\n\n" + MARKDOWN + "\nThe end.\n", "| id | name |\n|---|---|\n| 0 | user 0 |\n"),
         ('{"items": ["aaaaaaaaaa", "b", "c", "d"], "n": 4}', '{"items": [ "d"], "n": 4}'),
     ],
@@ -95,7 +102,7 @@ def first_text(result: Result) -> str:
     ("text", "arguments", "shown"),
     [
         (json.dumps(PEOPLE), {"query": "KÖLN user 4"}, [PEOPLE[4]]),
-        (json.dumps(PEOPLE), {"query": "/\"id\": [01],/"}, PEOPLE[:2]),
+        (json.dumps(PEOPLE), {"query": '/"id": [01],/'}, PEOPLE[:2]),
         (json.dumps(PEOPLE), {"query": "user 5", "fields": ["id", "home.city"]}, [{"id": 5, "home": {"city": "Bern"}}]),
         (json.dumps({"items": PEOPLE, "n": 6}), {"query": "user 3"}, {"items": [PEOPLE[3]], "n": 6}),
         (json.dumps({"one": PEOPLE[0], "two": PEOPLE[1]}), {"fields": "id"}, {"one": {"id": 0}, "two": {"id": 1}}),

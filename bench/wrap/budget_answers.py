@@ -1,6 +1,6 @@
 """keyhole wrap --budget with real servers: no answer exceeds its budget, and the pages of each are the answer again.
 
-    .venv/bin/python bench/wrap/budget_answers.py [--record] [--fixture] [--only SERVER]...      # a part of make wrap-test
+    .venv/bin/python bench/wrap/budget_answers.py [--record] [--fixture] [--only SERVER]...    # make wrap-test
 
 A tap between the wrap and the server writes down what the server really said. Each shortened answer is read to its end,
 as its notes say, and compared with that. Files and commits are those of this repository and of the servers themselves.
@@ -91,10 +91,11 @@ def ask_server(name: str, folder: Path) -> tuple[Outcome, list[dict[str, Any]]]:
     """Make all calls of a server, a part of them with each budget; return also what the server itself answered."""
     done, originals = Outcome(), []
     calls = list(_calls()[name](folder))
+    each = -(-len(calls) // len(_BUDGETS))
     for number, budget in enumerate(_BUDGETS):
         place = folder / budget
         place.mkdir(parents=True)
-        originals += _ask(name, place, budget, calls[number :: len(_BUDGETS)], done)
+        originals += _ask(name, place, budget, calls[number * each : (number + 1) * each], done)
     return done, originals
 
 
@@ -117,7 +118,7 @@ def _ask(name: str, place: Path, budget: str, calls: list[Call], done: Outcome) 
     originals = _originals(Path(f"{log}.out"))
     for number, pages in shown.items():
         if pages and number in originals:
-            _compare(name, originals[number], pages, budget, done)
+            _compare(originals[number], pages, budget, done)
     return [originals[number] for number in shown if number in originals]
 
 
@@ -133,7 +134,7 @@ def _originals(log: Path) -> dict[int, dict[str, Any]]:
     return {message["id"]: message["result"] for message in messages if "result" in message}
 
 
-def _compare(name: str, original: dict[str, Any], pages: list[dict[str, Any]], budget: str, done: Outcome) -> None:
+def _compare(original: dict[str, Any], pages: list[dict[str, Any]], budget: str, done: Outcome) -> None:
     limit = answer_budget(budget)
 
     def fits(result: dict[str, Any]) -> bool:
@@ -187,7 +188,10 @@ def _files(folder: Path, patterns: tuple[str, ...], count: int) -> Iterator[Path
 def _filesystem_calls(_: Path) -> Iterator[Call]:
     sources = [*_files(REPOSITORY / "core", ("*.py",), 40), *_files(REPOSITORY / "tests", ("*.py",), 40)]
     sources += [*_files(REPOSITORY / "docs", ("*.md",), 20), *_files(DATA / "node_modules", ("*.md",), 80)]
-    data = [*_files(DATA / "node_modules", ("*.json",), 120), *_files(REPOSITORY / "bench" / "records", ("*.json",), 20)]
+    data = [
+        *_files(DATA / "node_modules", ("*.json",), 120),
+        *_files(REPOSITORY / "bench" / "records", ("*.json",), 20),
+    ]
     for path in [*sources, *data]:
         yield "read_text_file", {"path": str(path)}
     for folder in ("core", "tui", "tests", "bench", "docs"):
@@ -201,7 +205,9 @@ def _filesystem_calls(_: Path) -> Iterator[Call]:
 
 
 def _git_calls(_: Path) -> Iterator[Call]:
-    listed = subprocess.run(["git", "rev-list", "--max-count=90", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "rev-list", "--max-count=90", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
     where = {"repo_path": str(REPOSITORY)}
     commits = listed.stdout.split()
     for count in range(20, 100, 4):
