@@ -30,7 +30,7 @@ def record_wrapped(service: Service, command: Sequence[str] = ("github-server",)
     journal.wraps(WrappedServer("github", tuple(command), folder=str(service.root)))
     pairs = Exchanges(CallWriter(journal, "github", "stdio"))
     pairs._session = "always"
-    hello = {"clientInfo": {"name": "claude-code", "version": "2.1"}}
+    hello: dict[str, object] = {"clientInfo": {"name": "claude-code", "version": "2.1"}}
     steps: list[tuple[str, dict[str, object], dict[str, object]]] = [
         ("initialize", hello, {"result": {"instructions": "Search before you open an issue."}}),
         ("tools/list", {}, {"result": {"tools": TOOLS}}),

@@ -17,7 +17,7 @@ from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal import reader
 from keyhole.core.service import Service
 from keyhole.tui.screens.replay import ReplayScreen
-from keyhole.tui.widgets.call_view import CLIENTS, JSON
+from keyhole.tui.widgets.call_view import JSON, LENS
 
 SERVER = [sys.executable, str(Path(__file__).parent / "wrapped_server.py")]
 
@@ -91,7 +91,7 @@ def test_text_json_and_other_clients_of_an_answer(service: Service) -> None:
         await wait_until(pilot, lambda pilot: "── Claude Code: what" in text_of(pilot))
         await press(pilot, "v")
         await wait_until(pilot, lambda pilot: "── Codex: what" in text_of(pilot) and "✗ #500" in text_of(pilot))
-        assert traffic(pilot).tab == CLIENTS
+        assert traffic(pilot).tab == LENS
         # Our own calls have the same tabs.
         await press(pilot, "slash", *["backspace"] * 20, *"server:keyhole tool:map", "enter")
         await wait_until(pilot, lambda pilot: "nothing is lost" in text_of(pilot))

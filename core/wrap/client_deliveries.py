@@ -5,7 +5,7 @@ from collections.abc import Callable
 from keyhole.core.answer_rules import StructuredPlace
 from keyhole.core.clients import RAW, Profile, profiles
 from keyhole.core.delivery import Delivery, ToolResult, deliver_result, delivered_parts
-from keyhole.core.view.text import count_of
+from keyhole.core.view.text import count_of, name_text
 
 LOST = "✗ "
 _SHOWN = "▸ "
@@ -20,7 +20,7 @@ def deliveries_text(result: ToolResult, declared_chars: int, chosen: Profile) ->
     seen = {
         profile.id: deliver_result(result, profile, declared_chars=declared_chars) for profile in profiles().values()
     }
-    lines = [f"  {'client':<20}{'sees':>9}{'lost':>6}{'tokens':>8}"]
+    lines = [f"  {'client':<18}{'sees':>8}{'lost':>6}{'tokens':>8}"]
     lines += [_row(profiles()[name], delivery, is_chosen=name == chosen.id) for name, delivery in seen.items()]
     delivery = seen[chosen.id]
     lost = lost_lines("\n".join(delivered_parts(result, chosen)), delivery)
@@ -74,7 +74,7 @@ def _row(profile: Profile, delivery: Delivery, *, is_chosen: bool) -> str:
     elif profile.answer is None and profile.id != RAW:
         # No limit is known, which does not mean that there is none.
         lost = "?"
-    return f"{_SHOWN if is_chosen else '  '}{profile.title:<20}{seen:>9}{lost:>6}{delivery.tokens:>8,}"
+    return f"{_SHOWN if is_chosen else '  '}{name_text(profile.title, 17):<18}{seen:>8}{lost:>6}{delivery.tokens:>8,}"
 
 
 def _about(profile: Profile, delivery: Delivery, result: ToolResult) -> str:

@@ -28,7 +28,7 @@ from keyhole.tui.screens.panes import QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread, tab_names
 from keyhole.tui.widgets.call_list import CallList
-from keyhole.tui.widgets.call_view import CLIENTS, DIFF, STORY, TABS, TEXT, CallView, Replay, Shown
+from keyhole.tui.widgets.call_view import LENS, DIFF, STORY, TABS, TEXT, CallView, Replay, Shown
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.server_box import ServerBox
 
@@ -74,7 +74,7 @@ class TrafficScreen(QueryScreen):
         super().__init__()
         self.follows = True
         self.replay: Replay | None = None
-        # The client on the tab of clients; empty for the one that made the call.
+        # The client on the tab Lens; empty for the one that made the call.
         self.lens = ""
         self._is_replaying = False
         self._is_loading_older = False
@@ -374,8 +374,8 @@ class TrafficScreen(QueryScreen):
         if self.call:
             # From the client that is shown: at first, the one that made the call.
             here = names.index(self.lens or profile_for(self.call.client).id)
-            self.lens = names[(here + step) % len(names)] if self.tab == CLIENTS else self.lens
-            self.action_show_tab(CLIENTS)
+            self.lens = names[(here + step) % len(names)] if self.tab == LENS else self.lens
+            self.action_show_tab(LENS)
 
     def action_replay(self) -> None:
         """Replay this call; a call that may change something has to be confirmed."""

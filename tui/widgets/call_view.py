@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.tui.call_log import Summary
 
-TABS = ("Arguments", "Text", "Timing", "Story", "Diff", "JSON", "Clients")
-ARGUMENTS, TEXT, TIMING, STORY, DIFF, JSON, CLIENTS = TABS
+TABS = ("Arguments", "Text", "Timing", "Story", "Diff", "JSON", "Lens")
+ARGUMENTS, TEXT, TIMING, STORY, DIFF, JSON, LENS = TABS
 _NO_CALL = """Select a call to see its arguments, the exact
 answer, its timing, and how a replay differs.
 """
@@ -55,7 +55,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is chosen to be shown of any call: a tab, the client on the tab of clients, and the last replay."""
+    """What is chosen to be shown of any call: a tab, the client on the tab Lens, and the last replay."""
 
     tab: str
     client: str = ""
@@ -107,7 +107,7 @@ class CallView(LineView):
         """Show a call on one of the tabs, immediately or once a worker has read it."""
         tab, replay = shown.tab, shown.replay
         replay = replay if replay and replay.call_id == call.id and tab == DIFF else None
-        key = CallKey(tab, call.id, call.change, replay, client=shown.client if tab == CLIENTS else "")
+        key = CallKey(tab, call.id, call.change, replay, client=shown.client if tab == LENS else "")
         if key in (self._wanted, self._shown):
             return
         self._wanted = None
@@ -137,7 +137,7 @@ class CallView(LineView):
                 self.post_message(Loaded(key, _LOST if is_lost(whole.call) else _NO_ANSWER))
             elif whole.call.status == CallStatus.CANCELLED:
                 self.post_message(Loaded(key, _CANCELLED))
-            elif key.tab == CLIENTS:
+            elif key.tab == LENS:
                 text, note = deliveries(reader, whole, key.client)
                 self.post_message(Loaded(key, text, note=note))
             elif key.tab == JSON:
