@@ -24,6 +24,9 @@ ISSUES = [
 ]
 
 
+WRAPPED_CALLS = 5
+
+
 def record_wrapped(service: Service, command: Sequence[str] = ("github-server",)) -> None:
     """Write a conversation with a wrapped server: a list of tools, a huge answer, a failure, and a small answer."""
     journal = open_journal(service)

@@ -1,5 +1,6 @@
 """What each client delivers of an answer, as text: a table of all clients, and one of them with what is lost marked."""
 
+import json
 from collections.abc import Callable
 
 from keyhole.core.answer_rules import StructuredPlace
@@ -45,12 +46,17 @@ def lost_lines(answer: str, delivery: Delivery) -> list[str]:
     """Return the lines of an answer that a client cuts: between what it keeps of the beginning and of the end."""
     if delivery.overflow is None:
         return []
-    head = _longest(len(answer), lambda size: answer[:size] in delivery.text)
-    tail = _longest(len(answer) - head, lambda size: answer[len(answer) - size :] in delivery.text)
+    head = _longest(len(answer), lambda size: _is_in(answer[:size], delivery.text))
+    tail = _longest(len(answer) - head, lambda size: _is_in(answer[len(answer) - size :], delivery.text))
     start = answer.rfind("\n", 0, head) + 1
     end = len(answer) - tail
     line_end = answer.find("\n", end)
     return answer[start : line_end if line_end >= 0 else len(answer)].splitlines()
+
+
+def _is_in(part: str, delivered: str) -> bool:
+    """Return whether a part is delivered, as it is or in JSON: some clients show the beginning of a file of JSON."""
+    return part in delivered or json.dumps(part, ensure_ascii=False)[1:-1] in delivered
 
 
 def _longest(most: int, is_kept: Callable[[int], bool]) -> int:

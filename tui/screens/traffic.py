@@ -28,7 +28,7 @@ from keyhole.tui.screens.panes import QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread, tab_names
 from keyhole.tui.widgets.call_list import CallList
-from keyhole.tui.widgets.call_view import LENS, DIFF, STORY, TABS, TEXT, CallView, Replay, Shown
+from keyhole.tui.widgets.call_view import DIFF, LENS, STORY, TABS, TEXT, CallView, Replay, Shown
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.server_box import ServerBox
 
