@@ -1,15 +1,19 @@
 """Going to another screen works from anywhere, and the top line says how."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 from driving import LARGE, MIDDLE, ask, drive, explore, make_app, press, settle, type_at_once
 from test_tui_terminal import Terminal, root, start
+from textual._compositor import Compositor
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 from keyhole.core.service import Service
+from keyhole.tui.app import KeyholeApp
 from keyhole.tui.widgets.bars import TopBar
 from keyhole.tui.widgets.query_line import QueryLine
 
@@ -34,6 +38,32 @@ def test_alt_and_a_digit_open_screens_while_text_is_typed(acme: Service) -> None
         assert explore_line(pilot) == "xxxx"
 
     drive(make_app(acme), steps)
+
+
+def test_the_first_picture_is_styled_and_drawn_once(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = make_app(acme)
+    drawn_early: list[bool] = []
+    styled_together: list[int] = []
+    draw, style = Compositor.render_update, Stylesheet.update_nodes
+
+    def count_drawn(self: Compositor, *parts: object, **options: object) -> object:
+        drawn_early.append(not app.is_set_up)
+        return draw(self, *parts, **options)  # type: ignore[arg-type]
+
+    def count_styled(self: Stylesheet, nodes: Iterable[DOMNode], animate: bool = False) -> None:
+        nodes = list(nodes)
+        styled_together.append(len(nodes))
+        style(self, nodes, animate)
+
+    monkeypatch.setattr(Compositor, "render_update", count_drawn)
+    monkeypatch.setattr(Stylesheet, "update_nodes", count_styled)
+    # The app closes as soon as it is drawn.
+    monkeypatch.setattr(KeyholeApp, "_start", lambda app: app.exit())
+    app.run(headless=True, size=LARGE)
+    assert drawn_early
+    assert not any(drawn_early)
+    # The app with its screen, and the line that gets the focus; never all widgets again.
+    assert max(styled_together) == 2
 
 
 def explore_line(pilot: Pilot[None]) -> str:

@@ -196,4 +196,4 @@ def test_a_damaged_kept_answer_is_no_answer(kept: KeptAnswers) -> None:
     handle = keep(kept, "text")
     for content in ("", "[]", '{"blocks": 3}', '{"blocks": [1], "numbers": [1, 2]}'):
         kept._path(handle).write_text(content)
-        assert kept.find(handle) is None
+        assert KeptAnswers(kept._folder).find(handle) is None

@@ -16,10 +16,10 @@ from canaries import text_of
 
 from keyhole.core.index.location import JOURNAL_FILE, index_folder
 from keyhole.core.journal.reader import JournalReader
+from keyhole.core.journal.wrapped_answers import answer_parts
 from keyhole.core.processes import is_running
 from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus
-from keyhole.core.wrap.answer_json import answer_parts
 from keyhole.core.wrap.framing import LONGEST_MESSAGE, Events, Lines, body_stream
 from keyhole.core.wrap.server_name import server_name
 
@@ -137,7 +137,7 @@ def test_calls_are_recorded_with_secrets_masked(wrapped: Wrapped) -> None:
     assert secret not in "".join(wrapped.stored(each.id) + each.arguments for each in calls)
     answer = answer_parts(wrapped.stored(3))
     assert answer.text == "the token [secret: github-token]\n"
-    assert json.loads(answer.structured) == {"token": "[secret: github-token]"}
+    assert answer.structured == {"token": "[secret: github-token]"}
     assert "AAAA" not in wrapped.stored(5)
     assert stat.S_IMODE((wrapped.folder / JOURNAL_FILE).stat().st_mode) == 0o600
     [known] = JournalReader(wrapped.folder).servers()

@@ -37,7 +37,7 @@ def result(message: dict[str, Any]) -> dict[str, Any]:
     if given.get("fails"):
         return {"result": {"content": [{"type": "text", "text": "It failed."}], "isError": True}}
     text = given.get("text", "") + "x" * given.get("size", 0)
-    facts = {"content": [{"type": "text", "text": text}]}
+    facts: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
     if "structured" in given:
         facts["structuredContent"] = given["structured"]
     if "image" in given:

@@ -112,6 +112,7 @@ class KeyholeApp(Explorer):
 
     def on_mount(self) -> None:
         """Open the workspace after the first frame is drawn: its imports take time."""
+        self.is_set_up = True
         close_on_signals(self)
         close_without_terminal(self)
         self.call_after_refresh(self._start)

@@ -205,17 +205,17 @@ def _filesystem_calls(_: Path) -> Iterator[Call]:
 
 
 def _git_calls(_: Path) -> Iterator[Call]:
-    listed = subprocess.run(
-        ["git", "rev-list", "--max-count=90", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
     where = {"repo_path": str(REPOSITORY)}
-    commits = listed.stdout.split()
     for count in range(20, 100, 4):
         yield "git_log", {**where, "max_count": count}
-    for commit in commits[:80]:
+    commits = _git("rev-list", "--max-count=400", "HEAD").decode().split()
+    fitting = (commit for commit in commits if _SMALLEST_FILE < len(_git("show", commit)) < _LARGEST_FILE)
+    for commit in islice(fitting, 120):
         yield "git_show", {**where, "revision": commit}
-    for commit in commits[5:45]:
-        yield "git_diff", {**where, "target": commit}
+
+
+def _git(*arguments: str) -> bytes:
+    return subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, check=True).stdout
 
 
 def _memory_calls(_: Path) -> Iterator[Call]:

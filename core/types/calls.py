@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from keyhole.core.types.completeness import CallStatus
 
+# The name of our own server among the wrapped ones.
+OWN_SERVER = "keyhole"
+
 
 @dataclass(frozen=True, slots=True)
 class ShownLines:

@@ -8,13 +8,14 @@ from urllib.parse import urlsplit
 # How clients name the program of a server, and its address.
 _COMMAND_KEYS = ("command", "cmd")
 _URL_KEYS = ("url", "serverUrl", "httpUrl", "uri")
+_ENVIRONMENT_KEYS = ("env", "environment", "envs")
 _WRAP = "wrap"
 _END_OF_OPTIONS = "--"
 
 
 @dataclass(frozen=True, slots=True)
 class StartedServer:
-    """What an entry starts, and the keys that say so."""
+    """What an entry starts: a command, or nothing if the server has an address."""
 
     command: tuple[str, ...] = ()
     url: str = ""
@@ -51,6 +52,12 @@ def started_by(entry: Mapping[str, object]) -> StartedServer | None:
                 return StartedServer(_words([program, *arguments]))
     url = next((value for key in _URL_KEYS if isinstance(value := entry.get(key), str)), "")
     return StartedServer(url=url) if urlsplit(url).scheme in ("http", "https") else None
+
+
+def environment_in(entry: Mapping[str, object]) -> dict[str, str]:
+    """Return the variables that an entry sets for its server."""
+    found = next((value for key in _ENVIRONMENT_KEYS if isinstance(value := entry.get(key), dict)), {})
+    return {str(name): str(value) for name, value in found.items()}
 
 
 def with_command(entry: Mapping[str, object], command: Sequence[str]) -> dict[str, object]:

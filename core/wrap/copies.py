@@ -35,8 +35,8 @@ class Copies:
         self._thread: threading.Thread | None = None
         self._has_warned = False
 
-    def saw(self, stream: CopiedStream, chunk: bytes) -> None:
-        """Take a copy of the next bytes of a stream."""
+    def saw(self, stream: CopiedStream, chunk: bytes, *, may_start: bool = True) -> None:
+        """Take a copy of the next bytes of a stream; `may_start` is False while nothing should be slowed down yet."""
         with self._counting:
             is_full = self._waiting + len(chunk) > _MOST_WAITING
             has_gap = id(stream) in self._with_gap
@@ -46,7 +46,7 @@ class Copies:
                 self._with_gap.discard(id(stream))
                 self._waiting += len(chunk)
         if not is_full:
-            self._put(stream, chunk)
+            self._put(stream, chunk, may_start=may_start)
         elif not has_gap:
             self._put(stream, _Sign.GAP)
 
@@ -56,16 +56,24 @@ class Copies:
 
     def close(self, timeout: float) -> None:
         """Parse what is left, within the timeout."""
-        if self._thread is not None:
+        if self._thread is not None or not self._queue.empty():
+            self._start()
             done = threading.Event()
             self._queue.put(done)
             done.wait(timeout)
 
-    def _put(self, stream: CopiedStream, chunk: bytes | _Sign) -> None:
+    def _put(self, stream: CopiedStream, chunk: bytes | _Sign, *, may_start: bool = True) -> None:
         self._queue.put((stream, chunk, time.time()))
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="keyhole-copies", daemon=True)
-            self._thread.start()
+        if may_start:
+            self._start()
+
+    def _start(self) -> None:
+        if self._thread is not None:
+            return
+        with self._counting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="keyhole-copies", daemon=True)
+                self._thread.start()
 
     def _run(self) -> None:
         while True:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from keyhole.core.journal.wrapped_answers import recorded_answer
 from keyhole.core.journal.writer import Ended, Journal, Started
 from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.text import name_text
-from keyhole.core.wrap.answer_json import recorded_answer
 
 # Sent to see whether the other side is there; recording them would only hide the calls.
 _NOT_RECORDED = ("ping",)

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from keyhole.core.errors import ErrorKind, PortError
 from keyhole.core.listening import is_loopback
 from keyhole.core.wrap.client_watch import ClientWatch
+from keyhole.core.wrap.http_bodies import CHUNK, body_pieces
 from keyhole.core.wrap.http_rewriting import rewritten_request, rewritten_response
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from keyhole.core.wrap.rewriting import NewRewriter, Rewriter
 
 HOST = "127.0.0.1"
-_CHUNK = 65_536
 # What concerns one connection only (RFC 9110, 7.6.1).
 _OF_CONNECTION = {
     "connection",
@@ -220,7 +220,7 @@ class _Forwarding(BaseHTTPRequestHandler):
             yield from self._request_chunks()
             return
         left = int(self.headers.get("Content-Length") or 0)
-        while left > 0 and (piece := self.rfile.read(min(left, _CHUNK))):
+        while left > 0 and (piece := self.rfile.read(min(left, CHUNK))):
             left -= len(piece)
             yield piece
 
@@ -228,7 +228,7 @@ class _Forwarding(BaseHTTPRequestHandler):
         while size := int(self.rfile.readline(100).partition(b";")[0], 16):
             yield self.rfile.read(size)
             self.rfile.readline(2)
-        while self.rfile.readline(_CHUNK).strip():
+        while self.rfile.readline(CHUNK).strip():
             pass
 
     # The response
@@ -242,7 +242,7 @@ class _Forwarding(BaseHTTPRequestHandler):
         session = response.headers.get(SESSION, "")
         if rewriter and session:
             self.server.rewriters.setdefault(session, rewriter)
-        pieces = rewritten_response(rewriter, response, _pieces(response)) if rewriter else _pieces(response)
+        pieces = rewritten_response(rewriter, response, body_pieces(response)) if rewriter else body_pieces(response)
         length = None if rewriter else response.headers.get("Content-Length")
         has_body = self.command != "HEAD" and response.status not in _WITHOUT_BODY
         self._has_begun = True
@@ -302,15 +302,3 @@ class _Forwarding(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
-
-
-def _pieces(response: HTTPResponse) -> Iterator[bytes]:
-    """Yield the body as it comes, and give the connection back."""
-    # Older Pythons do not count what `read1` has read, and would wait for more than there is.
-    left = None if response.chunked else response.length
-    while left != 0 and (piece := response.read1(_CHUNK if left is None else min(left, _CHUNK))):
-        left = None if left is None else left - len(piece)
-        yield piece
-    if left:
-        raise ConnectionError("the answer ended too early")
-    response.close()

@@ -1,8 +1,8 @@
 """What `keyhole wrap --install`, `--uninstall` and `--list` do: one entry of a client's file goes through the wrap."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 from zlib import crc32
@@ -14,7 +14,7 @@ from keyhole.core.install.config_file import ConfigFile
 from keyhole.core.install.edit_entry import NAME, EntryEditor
 from keyhole.core.install.machine import Machine
 from keyhole.core.suggest import suggest_name
-from keyhole.core.wrap.client_entries import StartedServer, started_by, with_command, with_url, wrapping
+from keyhole.core.wrap.client_entries import StartedServer, environment_in, started_by, with_command, with_url, wrapping
 from keyhole.core.wrap.original_texts import OriginalTexts, Replaced, changed_part, with_original
 
 _ROOT = "{root}"
@@ -36,6 +36,7 @@ class WrappedEntry:
     command: tuple[str, ...] = ()
     url: str = ""
     port: int = 0
+    environment: Mapping[str, str] = field(default_factory=dict)
     budget: str = ""
 
     @property
@@ -116,7 +117,7 @@ class ClientWraps:
         kept.remember(Replaced(*in_file, *changed_part(text, new), started.url, port))
         config.file.replace(new)
         place = client, config.scope, config.path, server
-        return WrappedEntry(*place, started.command, started.url, port, budget), True
+        return WrappedEntry(*place, started.command, started.url, port, budget=budget), True
 
     def uninstall(self, client: InstallableClient, server: str, scope: Scope | None) -> WrappedEntry | None:
         """Put an entry back as it was; None if it does not go through the wrap."""
@@ -173,7 +174,8 @@ def _original(config: _Config, known: WrappedEntry, replaced: Replaced | None) -
 def _wrapped(config: _Config, name: str, started: StartedServer, kept: OriginalTexts) -> WrappedEntry | None:
     """Return an entry as a wrapped one, if it is one."""
     if started.is_wrapped:
-        return WrappedEntry(config.client, config.scope, config.path, name, started.inside)
+        environment = environment_in(config.entries()[name])
+        return WrappedEntry(config.client, config.scope, config.path, name, started.inside, environment=environment)
     replaced = kept.find(config.path, config.section, name) if started.url else None
     if replaced is None or started.url != _on_this_machine(replaced.url, replaced.port):
         return None

@@ -76,8 +76,8 @@ class StdioRecording:
         self._server = Lines(lambda line, at: self._take(lambda pairs: pairs.from_server(line, at)))
 
     def saw_client(self, chunk: bytes) -> None:
-        """Take a copy of what the client sent."""
-        self._recording.copies.saw(self._client, chunk)
+        """Take a copy of what the client sent; the server starts faster if nothing is parsed before it answers."""
+        self._recording.copies.saw(self._client, chunk, may_start=False)
 
     def saw_server(self, chunk: bytes) -> None:
         """Take a copy of what the server sent."""

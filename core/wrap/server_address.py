@@ -8,8 +8,9 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any
 from urllib.parse import urlsplit
 
+from keyhole.core.errors import ServerError
 from keyhole.core.wrap.framing import body_stream
-from keyhole.core.wrap.server_process import ServerError
+from keyhole.core.wrap.http_bodies import body_pieces
 
 _SESSION, _PROTOCOL = "Mcp-Session-Id", "MCP-Protocol-Version"
 _SECONDS = 60.0
@@ -68,7 +69,7 @@ class ServerAddress:
     def _read(self, response: HTTPResponse, wanted: object) -> None:
         stream = body_stream(response.headers.get("Content-Type", ""), "", self._take)
         before = len(self._messages)
-        while piece := response.read1(65_536) if response.chunked else response.read(response.length):
+        for piece in body_pieces(response):
             if stream is not None:
                 stream.feed(piece, 0.0)
             # A stream of events may go on after the answer.

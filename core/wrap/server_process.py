@@ -11,17 +11,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any, cast
 
-from keyhole.core.errors import KeyholeError
+from keyhole.core.errors import ServerError
 from keyhole.core.masking import mask_text
 from keyhole.core.processes import end_session
 from keyhole.core.wrap.framing import Lines
 
 _PATIENCE = 2.0
 _LONGEST_TOLD = 300
-
-
-class ServerError(KeyholeError):
-    """A server can't be asked: it does not start, does not answer, or answers with nonsense."""
 
 
 class ServerProcess:

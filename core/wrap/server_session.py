@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, Protocol
 
-from keyhole.core.wrap.server_process import ServerError
+from keyhole.core.errors import ServerError
 
 _PROTOCOL = "2025-11-25"
 # npx and uvx may have to download the server first.

@@ -325,7 +325,9 @@ class ExploreScreen(RememberedQueriesScreen):
             self._search()
 
     def _on_inventory(self, inventory: "Inventory") -> None:
-        """Search again after files have changed."""
+        """Search again after files have changed; without a workspace there are none."""
+        if self.explorer.service is None:
+            return
         self.query_one(QueryLine).completion.words = Words.of(inventory)
         index = self.answer.result.index if self.answer else None
         # An answer given while the index was being built says how many files are missing.

@@ -37,6 +37,8 @@ class KeptAnswers:
         self._max_bytes = max_bytes
         self._max_seconds = max_seconds
         self._clock = clock
+        # An agent mostly goes on with the answer that it has just read.
+        self._last: tuple[str, Document] | None = None
 
     def keep(self, blocks: Sequence[Block], numbers: Sequence[int]) -> str:
         """Keep blocks of an answer, with their numbers in it, and return their handle; raise OSError if that fails."""
@@ -56,11 +58,13 @@ class KeptAnswers:
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             if self._clock() - path.stat().st_mtime > self._max_seconds:
                 return None
-            kept = json.loads(path.read_text("utf-8"))
+            if self._last is None or self._last[0] != handle:
+                kept = json.loads(path.read_text("utf-8"))
+                self._last = handle, Document.of(kept["blocks"], kept["numbers"])
             # An answer that is still read is the last to be removed.
             with suppress(OSError):
                 os.utime(path)
-            return Document.of(kept["blocks"], kept["numbers"])
+            return self._last[1]
         return None
 
     def _path(self, handle: str) -> Path:

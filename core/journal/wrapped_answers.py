@@ -1,4 +1,4 @@
-"""A wrapped server's answer in the journal: the result or error of JSON-RPC as JSON, and what models read of it."""
+"""The answers of wrapped servers in the journal: a result or error of JSON-RPC as JSON, and what models read of it."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -23,12 +23,17 @@ class RecordedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AnswerParts:
-    """The parts of a stored answer: its text blocks, the structured content as compact JSON, and all of it."""
+    """The parts of a stored answer: its blocks as text, the structured content, if there is any, and all of it."""
 
-    text: str
-    structured: str
+    blocks: tuple[str, ...]
+    structured: object
     whole: object
     is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """All blocks."""
+        return _BETWEEN_BLOCKS.join(self.blocks)
 
 
 def recorded_answer(message: Mapping[str, Any]) -> RecordedAnswer:
@@ -47,17 +52,16 @@ def answer_parts(stored: str) -> AnswerParts:
     try:
         facts = json.loads(stored)
     except ValueError:
-        return AnswerParts(stored, "", stored)
+        return AnswerParts((stored,), None, stored)
     if not isinstance(facts, dict):
-        return AnswerParts(_compact(facts), "", facts)
+        return AnswerParts((_compact(facts),), None, facts)
     if isinstance(error := facts.get("error"), dict) and isinstance(error.get("message"), str):
-        return AnswerParts(error["message"], "", facts, is_error=True)
-    structured = facts.get("structuredContent")
+        return AnswerParts((error["message"],), None, facts, is_error=True)
     texts = [text for block in _blocks(facts) if (text := _text(block))]
     has_blocks = "content" in facts or "contents" in facts
     return AnswerParts(
-        text=_BETWEEN_BLOCKS.join(texts) if has_blocks else _compact(facts),
-        structured="" if structured is None else _compact(structured),
+        blocks=tuple(texts) if has_blocks else (_compact(facts),),
+        structured=facts.get("structuredContent"),
         whole=facts,
         is_error=facts.get("isError") is True,
     )
