@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
 from keyhole.core.wrap.shortening.more_tool import answer_more
 
 SMALL = TokenBudget(1_000)
+RECORDED = Path(__file__).parent / "fixtures" / "wrap" / "answers.zip"
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +114,16 @@ def test_pages_fit_what_a_client_delivers(kept: KeptAnswers, text: str, client: 
     budget = client_budget(profile_named(client))
     assert budget
     check_rebuilt(text_result(text * 2), kept, budget)
+
+
+def recorded_answers() -> dict[str, Result]:
+    """Return answers of real servers, which bench/wrap/budget_answers.py recorded."""
+    with ZipFile(RECORDED) as packed:
+        return {name: json.loads(packed.read(name)) for name in packed.namelist()}
+
+
+@pytest.mark.parametrize("name", list(recorded_answers()))
+def test_pages_of_recorded_answers_rebuild_them(kept: KeptAnswers, name: str) -> None:
+    result = recorded_answers()[name]
+    check_rebuilt(result, kept, TokenBudget(1_500))
+    check_rebuilt({"content": result["content"]}, kept, TokenBudget(5_000))

@@ -78,7 +78,9 @@ def _limits(client: str) -> dict[str, int]:
     plain, declared = answer.limit - frame, answer.limit_for(CHARACTER_LIMIT) - frame
     error_limit = (error.limit if error else 0) or answer.limit
     # Some errors hold the message more than once.
-    error_limit = (error_limit - (len(error.frame) if error else 0)) // max(1, error.frame.count("{json}") if error else 1)
+    error_limit = (error_limit - (len(error.frame) if error else 0)) // max(
+        1, error.frame.count("{json}") if error else 1
+    )
     around = len(compact_json(structured_facts("")))
     return {
         "plain": plain,
