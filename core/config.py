@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +17,7 @@ from keyhole.core.files.read import read_bytes
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.types.choices import TOKEN_VARIABLE, Mode, ToolSet
 from keyhole.core.types.source_files import Skip, SkipReason
+from keyhole.core.untrusted_toml import parse_toml
 from keyhole.core.user_file import EXPLORER_SECTIONS, user_file
 from keyhole.core.view.budget.limits import MAX_TOKENS, MIN_TOKENS
 
@@ -200,8 +200,9 @@ def _invalid(error: ValidationError, merged: Mapping[str, tuple[str, object]]) -
     expected = _range_text(key) or problem["msg"].removeprefix("Value error, ")
     if problem["type"] in ("model_type", "dict_type"):
         expected = f"must be a table, [{key}]"
-    suggestion = did_you_mean(close_names(str(problem["input"]), _choices(key)))
-    return ConfigError(f"{source}: {name} = {_shown(problem['input'])}: {expected}", suggestion=suggestion)
+    given = _shown(problem["input"])
+    suggestion = did_you_mean(close_names(given.strip('"'), _choices(key)))
+    return ConfigError(f"{source}: {name} = {given}: {expected}", suggestion=suggestion)
 
 
 def _choices(key: str) -> list[str]:
@@ -294,8 +295,8 @@ def _read_user_file(path: Path) -> dict[str, object]:
 
 def _parse_toml(content: bytes, source: str) -> dict[str, object]:
     try:
-        return _flatten(tomllib.loads(content.decode("utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return _flatten(parse_toml(content))
+    except ValueError as error:
         raise ConfigError(f"{source} is not valid TOML: {error}") from error
 
 
@@ -348,7 +349,11 @@ def _check_key(key: str, source: str, *, is_variable: bool) -> None:
 
 def _shown(value: object) -> str:
     """Write a value as people write it in a settings file, not as Python does."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:
+        # Python does not write numbers with thousands of digits.
+        return "a number that is too large"
 
 
 def variable_of(key: str) -> str:
