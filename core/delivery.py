@@ -82,15 +82,6 @@ def deliver_result(result: ToolResult, profile: Profile, *, declared_chars: int 
     )
 
 
-def is_delivered_whole(result: ToolResult, profile: Profile, *, declared_chars: int) -> bool:
-    """Return whether a client delivers a result without a cut."""
-    rule = _rule_for(result, profile)
-    if rule is None:
-        return True
-    framed = tuple(_framed(part, rule, result) for part in _parts(result, profile))
-    return not is_over(framed, rule, rule.limit_for(declared_chars))
-
-
 def _rule_for(result: ToolResult, profile: Profile) -> AnswerRule | None:
     """Return the rule for a kind of result, or for all if there is none of its own."""
     own = None

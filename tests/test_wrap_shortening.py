@@ -1,6 +1,7 @@
 """Shortened answers of wrapped servers: they fit, say what is left out, and their pages are the answer again."""
 
 import json
+from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from keyhole.core.answer_rules import AnswerRule
 from keyhole.core.clients import Profile
-from keyhole.core.delivery import ToolResult, is_delivered_whole
+from keyhole.core.delivery import ToolResult, is_cut
 from keyhole.core.view.budget.tokens import MILLI, estimate_tokens, most_weight
 from keyhole.core.wrap.shortening.answer_blocks import BETWEEN_BLOCKS, compact_json, count_media, shown_text
 
@@ -68,8 +68,7 @@ class ClientBudget:
     def fits(self, blocks: Sequence[Mapping[str, Any]], structured: object = None, *, is_error: bool = False) -> bool:
         """Return whether the client delivers an answer whole."""
         texts = tuple(text for block in blocks if (text := shown_text(block)))
-        result = ToolResult(texts, structured, is_error)
-        return is_delivered_whole(result, self.profile, declared_chars=self.limit.limit)
+        return not is_cut(ToolResult(texts, structured, is_error), self.profile, declared_chars=0)
 
     def half(self) -> "ClientBudget":
         """Return a budget of half the size."""
