@@ -63,7 +63,8 @@ async def show_wrapped(pilot: Pilot[None]) -> None:
 
 
 async def show_wrapped_stats(pilot: Pilot[None]) -> None:
-    await press(pilot, "escape", "4")
+    await watch(pilot, CALLS + WRAPPED_CALLS)
+    await press(pilot, "4")
     await wait_until(pilot, lambda pilot: stats(pilot).statistics is not None)
     stats(pilot).query_one("#servers").scroll_visible(top=True, animate=False)
     await settle(pilot)

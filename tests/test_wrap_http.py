@@ -17,8 +17,8 @@ from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus
 from keyhole.core.wrap.http_pump import HttpPump
 from keyhole.core.wrap.http_recording import HttpRecording
-from keyhole.core.wrap.recording import WrapRecording
 from keyhole.core.wrap.rewriting import Reply, ToServer
+from keyhole.core.wrap.wrap_recording import WrapRecording
 
 RESULT = {"content": [{"type": "text", "text": "grüße"}]}
 EVENTS = [

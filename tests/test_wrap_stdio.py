@@ -20,7 +20,7 @@ from keyhole.core.journal.wrapped_answers import answer_parts
 from keyhole.core.processes import is_running
 from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus
-from keyhole.core.wrap.framing import LONGEST_MESSAGE, Events, Lines, body_stream
+from keyhole.core.wrap.framing import LONGEST_MESSAGE, CopiedLines, Events, body_stream
 from keyhole.core.wrap.server_name import server_name
 
 KEYHOLE = [sys.executable, "-m", "keyhole"]
@@ -176,7 +176,7 @@ def test_starting_imports_nothing_slow() -> None:
 
 def test_a_gap_or_a_long_line_costs_only_that_line() -> None:
     found: list[bytes] = []
-    copied = Lines(lambda line, _: found.append(line))
+    copied = CopiedLines(lambda line, _: found.append(line))
     copied.feed(b"one\ntw", 0)
     copied.gap()
     copied.feed(b"o\nthree\n", 0)

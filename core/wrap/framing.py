@@ -26,7 +26,7 @@ class CopiedStream(Protocol):
         """Take what is left at the end of the stream."""
 
 
-class Lines:
+class CopiedLines:
     """Passes on each line of a stream; empty ones only if they mean something."""
 
     def __init__(self, take: Take, *, keeps_empty: bool = False) -> None:
@@ -96,7 +96,7 @@ class Events:
     def __init__(self, take: Take) -> None:
         self._take = take
         self._data: list[bytes] = []
-        self._lines = Lines(self._line, keeps_empty=True)
+        self._lines = CopiedLines(self._line, keeps_empty=True)
         self._pending = b""
 
     def feed(self, chunk: bytes, at: float) -> None:

@@ -5,7 +5,7 @@ from email.message import Message
 from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.core.wrap.framing import Body, CopiedStream, body_stream
-from keyhole.core.wrap.recording import WrapRecording
+from keyhole.core.wrap.wrap_recording import WrapRecording
 
 if TYPE_CHECKING:
     from keyhole.core.wrap.exchanges import ClientNames, Exchanges

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keyhole.core.wrap.recording import StdioRecording, WrapRecording
 from keyhole.core.wrap.server_name import server_name
 from keyhole.core.wrap.stdio_pump import StdioPump, end_like
+from keyhole.core.wrap.wrap_recording import StdioRecording, WrapRecording
 
 if TYPE_CHECKING:
     from keyhole.core.wrap.rewriting import NewRewriter

@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 from keyhole.core.errors import ServerError
 from keyhole.core.masking import mask_text
 from keyhole.core.processes import end_session
-from keyhole.core.wrap.framing import Lines
+from keyhole.core.wrap.framing import CopiedLines
 
 _PATIENCE = 2.0
 _LONGEST_TOLD = 300
@@ -78,7 +78,7 @@ class ServerProcess:
         self._told.close()
 
     def _read(self) -> None:
-        lines = Lines(self._take)
+        lines = CopiedLines(self._take)
         with suppress(OSError, ValueError):
             while chunk := os.read(self._out.fileno(), 65_536):
                 lines.feed(chunk, 0.0)

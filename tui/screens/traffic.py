@@ -29,7 +29,7 @@ from keyhole.tui.screens.panes import QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
 from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread, tab_names
 from keyhole.tui.widgets.call_list import CallList
-from keyhole.tui.widgets.call_view import DIFF, LENS, STORY, TABS, TEXT, CallView, Replay, Shown
+from keyhole.tui.widgets.call_view import DIFF, LENS, STORY, TABS, TEXT, CallView, Replay, ShownPart
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.server_box import ServerBox
 
@@ -193,7 +193,7 @@ class TrafficScreen(QueryScreen):
         if self.call and self.tab == STORY:
             self._pane.show_story(self.calls.conversation_of[self.call.id], self.call)
         elif self.call and service:
-            self._pane.show_call(service, self.call, self.calls.summary, Shown(self.tab, self.lens, self.replay))
+            self._pane.show_call(service, self.call, self.calls.summary, ShownPart(self.tab, self.lens, self.replay))
         else:
             self._pane.show_nothing()
 

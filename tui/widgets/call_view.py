@@ -54,7 +54,7 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPart:
     """What is chosen to be shown of any call: a tab, the client on the tab Lens, and the last replay."""
 
     tab: str
@@ -103,7 +103,7 @@ class CallView(LineView):
             line = STORY_HEAD + next(number for number, step in enumerate(told.steps, 1) if step.call.id == call.id)
             self._put(Document(text, wraps=True), "the conversation, oldest call first", line)
 
-    def show_call(self, service: "Service", call: Call, summary: "Summary", shown: "Shown") -> None:
+    def show_call(self, service: "Service", call: Call, summary: "Summary", shown: "ShownPart") -> None:
         """Show a call on one of the tabs, immediately or once a worker has read it."""
         tab, replay = shown.tab, shown.replay
         replay = replay if replay and replay.call_id == call.id and tab == DIFF else None

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyhole.core.wrap.copies import Copies
-from keyhole.core.wrap.framing import Lines
+from keyhole.core.wrap.framing import CopiedLines
 
 if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
@@ -72,8 +72,8 @@ class StdioRecording:
     def __init__(self, recording: WrapRecording) -> None:
         self._recording = recording
         self._exchanges: Exchanges | None = None
-        self._client = Lines(lambda line, at: self._take(lambda pairs: pairs.from_client(line, at)))
-        self._server = Lines(lambda line, at: self._take(lambda pairs: pairs.from_server(line, at)))
+        self._client = CopiedLines(lambda line, at: self._take(lambda pairs: pairs.from_client(line, at)))
+        self._server = CopiedLines(lambda line, at: self._take(lambda pairs: pairs.from_server(line, at)))
 
     def saw_client(self, chunk: bytes) -> None:
         """Take a copy of what the client sent; the server starts faster if nothing is parsed before it answers."""
