@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +17,7 @@ from keyhole.core.files.read import read_bytes
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.types.choices import TOKEN_VARIABLE, Mode, ToolSet
 from keyhole.core.types.source_files import Skip, SkipReason
+from keyhole.core.untrusted_toml import parse_toml
 from keyhole.core.user_file import EXPLORER_SECTIONS, user_file
 from keyhole.core.view.budget.limits import MAX_TOKENS, MIN_TOKENS
 
@@ -34,6 +34,7 @@ _ANY_CLIENT = "NAME"
 _USER_ONLY = frozenset(
     [
         "cache_dir",
+        "content_store.max_bytes",
         "index.model",
         "journal.enabled",
         "journal.max_bytes",
@@ -90,6 +91,18 @@ class IndexSettings(_Section):
         default="builtin",
         description="Keyhole's own model, the folder of another model2vec model, hub:OWNER/NAME to download one (the "
         "only download Keyhole makes), or none for no vectors",
+    )
+
+
+class ContentStoreSettings(_Section):
+    """Settings of the content store."""
+
+    max_bytes: int = Field(
+        default=1_000_000_000,
+        ge=0,
+        le=1_000_000_000_000,
+        description="size limit of the analysis that all workspaces share; what was not used for the longest time is "
+        "deleted first; 0 turns it off",
     )
 
 
@@ -152,6 +165,7 @@ class Settings(_Section):
         default_factory=lambda: user_cache_path("keyhole"), description="where indexes are stored"
     )
     index: IndexSettings = IndexSettings()
+    content_store: ContentStoreSettings = ContentStoreSettings()
     search: SearchSettings = SearchSettings()
     view: ViewSettings = ViewSettings()
     clients: dict[str, ClientSettings] = {}
@@ -200,8 +214,9 @@ def _invalid(error: ValidationError, merged: Mapping[str, tuple[str, object]]) -
     expected = _range_text(key) or problem["msg"].removeprefix("Value error, ")
     if problem["type"] in ("model_type", "dict_type"):
         expected = f"must be a table, [{key}]"
-    suggestion = did_you_mean(close_names(str(problem["input"]), _choices(key)))
-    return ConfigError(f"{source}: {name} = {_shown(problem['input'])}: {expected}", suggestion=suggestion)
+    given = _shown(problem["input"])
+    suggestion = did_you_mean(close_names(given.strip('"'), _choices(key)))
+    return ConfigError(f"{source}: {name} = {given}: {expected}", suggestion=suggestion)
 
 
 def _choices(key: str) -> list[str]:
@@ -294,8 +309,8 @@ def _read_user_file(path: Path) -> dict[str, object]:
 
 def _parse_toml(content: bytes, source: str) -> dict[str, object]:
     try:
-        return _flatten(tomllib.loads(content.decode("utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return _flatten(parse_toml(content))
+    except ValueError as error:
         raise ConfigError(f"{source} is not valid TOML: {error}") from error
 
 
@@ -348,7 +363,11 @@ def _check_key(key: str, source: str, *, is_variable: bool) -> None:
 
 def _shown(value: object) -> str:
     """Write a value as people write it in a settings file, not as Python does."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:
+        # Python does not write numbers with thousands of digits.
+        return "a number that is too large"
 
 
 def variable_of(key: str) -> str:
