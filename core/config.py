@@ -34,6 +34,7 @@ _ANY_CLIENT = "NAME"
 _USER_ONLY = frozenset(
     [
         "cache_dir",
+        "content_store.max_bytes",
         "index.model",
         "journal.enabled",
         "journal.max_bytes",
@@ -90,6 +91,18 @@ class IndexSettings(_Section):
         default="builtin",
         description="Keyhole's own model, the folder of another model2vec model, hub:OWNER/NAME to download one (the "
         "only download Keyhole makes), or none for no vectors",
+    )
+
+
+class ContentStoreSettings(_Section):
+    """Settings of the content store."""
+
+    max_bytes: int = Field(
+        default=1_000_000_000,
+        ge=0,
+        le=1_000_000_000_000,
+        description="size limit of the analysis that all workspaces share; what was not used for the longest time is "
+        "deleted first; 0 turns it off",
     )
 
 
@@ -152,6 +165,7 @@ class Settings(_Section):
         default_factory=lambda: user_cache_path("keyhole"), description="where indexes are stored"
     )
     index: IndexSettings = IndexSettings()
+    content_store: ContentStoreSettings = ContentStoreSettings()
     search: SearchSettings = SearchSettings()
     view: ViewSettings = ViewSettings()
     clients: dict[str, ClientSettings] = {}
