@@ -25,7 +25,7 @@ WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
-_CLIENT_VARIABLE = re.compile(rf"{_PREFIX}CLIENTS_(\w+)_MAX_TOKENS")
+_CLIENT_VARIABLE = re.compile(rf"{_PREFIX}CLIENTS_(\w+)_(MAX_TOKENS|PROFILE)")
 ENVIRONMENT = "environment"
 # In the keys of settings that each client may have, this stands for the name of the client.
 _ANY_CLIENT = "NAME"
@@ -41,6 +41,7 @@ _USER_ONLY = frozenset(
         "journal.max_days",
         "secrets.mask",
         "secrets.readmit",
+        "share",
     ]
 )
 
@@ -140,6 +141,10 @@ class ClientSettings(_Section):
     max_tokens: int | None = Field(
         default=None, ge=MIN_TOKENS, le=MAX_TOKENS, description="token budget of an answer to this client"
     )
+    profile: str | None = Field(
+        default=None,
+        description="client in `keyhole clients` whose limits hold, such as codex-unknown for Codex with a local model",
+    )
 
 
 class ServerSettings(_Section):
@@ -164,6 +169,7 @@ class Settings(_Section):
     cache_dir: ExpandedPath = Field(
         default_factory=lambda: user_cache_path("keyhole"), description="where indexes are stored"
     )
+    share: bool = Field(default=True, description="let clients on stdio, and commands, use one server for all of them")
     index: IndexSettings = IndexSettings()
     content_store: ContentStoreSettings = ContentStoreSettings()
     search: SearchSettings = SearchSettings()
@@ -326,7 +332,7 @@ def _read_environment() -> dict[str, object]:
 def _client_key(variable: str) -> str:
     """Return the key for a variable such as KEYHOLE_CLIENTS_CLAUDE_CODE_MAX_TOKENS; empty if it is not a client's."""
     found = _CLIENT_VARIABLE.fullmatch(variable)
-    return f"clients.{found[1].lower().replace('_', '-')}.max_tokens" if found else ""
+    return f"clients.{found[1].lower().replace('_', '-')}.{found[2].lower()}" if found else ""
 
 
 def _parts(key: str) -> list[str]:

@@ -308,8 +308,7 @@ def test_wrong_budgets_are_explained(text: str, says: str) -> None:
 @pytest.mark.parametrize("text", ["1000", "claude", "codex", "vscode"])
 def test_budgets_that_clients_start_with_need_no_slow_imports(text: str) -> None:
     code = (
-        "import sys; from keyhole.core.workspace.clearing import clear_folder
-from keyhole.core.wrap.budget_choice import is_certain_budget; "
+        "import sys; from keyhole.core.wrap.budget_choice import is_certain_budget; "
         "from keyhole.core.wrap.budget_rewriter import BudgetedServer, BudgetRewriter; from pathlib import Path; "
         f"assert is_certain_budget({text!r}); BudgetRewriter(BudgetedServer({text!r}, Path())); "
         "slow = {'pydantic', 'click', 'fastmcp', 'jsonschema', 'tomllib', 'apsw', 're2'} & set(sys.modules); "

@@ -7,10 +7,10 @@ INDEX_FILE = "index.db"
 LOCK_FILE = "writer.lock"
 JOURNAL_FILE = "journal.db"
 JOURNAL_LOCK_FILE = "journal.lock"
-# Oversized answers of wrapped servers.
-ANSWERS_FOLDER = "answers"
 # The path of the workspace, to find indexes whose workspace is gone.
 ROOT_FILE = "workspace.txt"
+# Oversized answers of wrapped servers.
+ANSWERS_FOLDER = "answers"
 # What is marked in the explorer.
 BUNDLE_FILE = "bundle.toml"
 # The content store, in a folder of its own next to those of workspaces.

@@ -51,14 +51,6 @@ def clear_folder(folder: Path) -> bool:
     return True
 
 
-def _delete_answers(folder: Path) -> bool:
-    answers = folder / ANSWERS_FOLDER
-    if not answers.is_dir():
-        return False
-    shutil.rmtree(answers)
-    return True
-
-
 def clear_cache(cache_dir: Path) -> Cleared:
     """Delete the indexes and journals of all workspaces, and the content store."""
     from keyhole.core.index.content_store import delete_content
@@ -117,6 +109,14 @@ def _workspace_folders(cache_dir: Path) -> Iterator[Path]:
         is_ours = _FOLDER_NAME.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink()
         if is_ours and any((folder / name).exists() for name in (INDEX_FILE, JOURNAL_FILE, ANSWERS_FOLDER)):
             yield folder
+
+
+def _delete_answers(folder: Path) -> bool:
+    answers = folder / ANSWERS_FOLDER
+    if not answers.is_dir():
+        return False
+    shutil.rmtree(answers)
+    return True
 
 
 def _delete_index(folder: Path) -> None:
