@@ -16,6 +16,7 @@ from rebuilt_answers import Result, next_call, note_of
 from test_wrap_stdio import SERVER, Wrapped, call, lines, request
 
 from keyhole.core.errors import QueryError
+from keyhole.core.workspace.clearing import clear_folder
 from keyhole.core.wrap.budget_choice import answer_budget, is_certain_budget
 from keyhole.core.wrap.budget_rewriter import BudgetedServer, BudgetRewriter
 from keyhole.core.wrap.rewriting import Reply, ToServer
@@ -112,6 +113,15 @@ def test_a_long_answer_is_shortened_and_its_rest_is_served_after_a_restart(
     assert "resultType" not in more(again, arguments)
     modern = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
     assert more(again, arguments, **modern)["resultType"] == "complete"
+
+
+def test_clearing_a_workspace_deletes_kept_answers(server: BudgetedServer) -> None:
+    exchange(BudgetRewriter(server), call(1), text_result(LONG))
+    folder = server.kept._folder
+    assert folder.is_dir()
+    assert clear_folder(folder.parent)
+    assert not folder.exists()
+    assert not clear_folder(folder.parent)
 
 
 def test_our_tool_is_added_once_after_the_last_page(server: BudgetedServer) -> None:

@@ -10,7 +10,7 @@ import pytest
 from rebuilt_answers import Result, note_of
 
 from keyhole.core.wrap.shortening.answer_budget import TokenBudget
-from keyhole.core.wrap.shortening.documents import Document
+from keyhole.core.wrap.shortening.documents import AnswerDocument
 from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
 from keyhole.core.wrap.shortening.layouts import Layout
 from keyhole.core.wrap.shortening.more_tool import answer_more
@@ -75,7 +75,7 @@ def test_a_page_in_the_middle_keeps_its_header_or_wrapper(text: str, page: str) 
 
 def test_a_page_rather_ends_with_a_paragraph() -> None:
     text = "".join(f"{'word ' * 30}\n{'more ' * 30}\n\n" for _ in range(40))
-    document = Document.of([{"type": "text", "text": text}], [0])
+    document = AnswerDocument.of([{"type": "text", "text": text}], [0])
     page = document.page(0, 0, lambda page: len(page.blocks[0]["text"]) < 1_000)
     assert page.last == 9
     assert page.blocks[0]["text"].endswith("\n\n")

@@ -38,8 +38,8 @@ from keyhole.core.wrap.budget_choice import answer_budget  # noqa: E402
 KEYHOLE = str(Path(sys.executable).parent / "keyhole")
 _FIXTURE = REPOSITORY / "tests" / "fixtures" / "wrap" / "answers.zip"
 _WANTED = 500
-# Half of the calls with a small budget, the others with a client's own limit, in characters or bytes.
-_BUDGETS = ("1500", "4000", "vscode", "copilot")
+# Numbers of tokens, and limits of clients in characters and in bytes.
+_BUDGETS = ("1500", "2000", "2500", "vscode", "copilot")
 _LARGEST_FILE, _SMALLEST_FILE = 80_000, 9_000
 _MODULES = ("argparse", "asyncio", "collections", "csv", "datetime", "decimal", "email.message", "enum", "inspect")
 _MODULES += ("ipaddress", "json", "logging", "os", "pathlib", "random", "re", "ssl", "string", "subprocess", "typing")
@@ -186,8 +186,8 @@ def _files(folder: Path, patterns: tuple[str, ...], count: int) -> Iterator[Path
 
 
 def _filesystem_calls(_: Path) -> Iterator[Call]:
-    sources = [*_files(REPOSITORY / "core", ("*.py",), 40), *_files(REPOSITORY / "tests", ("*.py",), 40)]
-    sources += [*_files(REPOSITORY / "docs", ("*.md",), 20), *_files(DATA / "node_modules", ("*.md",), 80)]
+    sources = [*_files(REPOSITORY / "core", ("*.py",), 40), *_files(REPOSITORY / "tests", ("*.py",), 90)]
+    sources += [*_files(REPOSITORY / "docs", ("*.md",), 20), *_files(DATA / "node_modules", ("*.md",), 150)]
     data = [
         *_files(DATA / "node_modules", ("*.json",), 120),
         *_files(REPOSITORY / "bench" / "records", ("*.json",), 20),
@@ -210,7 +210,7 @@ def _git_calls(_: Path) -> Iterator[Call]:
         yield "git_log", {**where, "max_count": count}
     commits = _git("rev-list", "--max-count=400", "HEAD").decode().split()
     fitting = (commit for commit in commits if _SMALLEST_FILE < len(_git("show", commit)) < _LARGEST_FILE)
-    for commit in islice(fitting, 120):
+    for commit in islice(fitting, 160):
         yield "git_show", {**where, "revision": commit}
 
 

@@ -11,7 +11,8 @@ import threading
 
 def copy(source: int, target: int, log: str) -> None:
     """Copy until the end, then close the target."""
-    with open(log, "wb") as kept:  # noqa: PTH123  # starts in every measured run: no slow imports
+    # Not buffered: a client may kill everything at its end.
+    with open(log, "wb", buffering=0) as kept:  # noqa: PTH123  # starts in every measured run: no slow imports
         while chunk := os.read(source, 65_536):
             kept.write(chunk)
             view = memoryview(chunk)

@@ -107,7 +107,7 @@ def _workspace_folders(cache_dir: Path) -> Iterator[Path]:
         raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
     for folder in found:
         is_ours = _FOLDER_NAME.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink()
-        if is_ours and any((folder / name).exists() for name in (INDEX_FILE, JOURNAL_FILE)):
+        if is_ours and any((folder / name).exists() for name in (INDEX_FILE, JOURNAL_FILE, ANSWERS_FOLDER)):
             yield folder
 
 

@@ -54,7 +54,7 @@ class TokenBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class ClientBudget:
+class ClientAnswerBudget:
     """What a client delivers whole, of a tool that declares no limit of its own. Images have no size there."""
 
     profile: Profile
@@ -70,23 +70,23 @@ class ClientBudget:
         texts = tuple(text for block in blocks if (text := shown_text(block)))
         return not is_cut(ToolResult(texts, structured, is_error), self.profile, declared_chars=0)
 
-    def half(self) -> "ClientBudget":
+    def half(self) -> "ClientAnswerBudget":
         """Return a budget of half the size."""
         profile = self.profile
         rules = [_half(rule) for rule in (profile.answer, profile.error, profile.structured, profile.blocks)]
         answer, error, structured, blocks = rules
         halved = replace(profile, answer=answer, error=error, structured=structured, blocks=blocks)
-        return ClientBudget(halved, replace(self.limit, limit=self.limit.limit // 2))
+        return ClientAnswerBudget(halved, replace(self.limit, limit=self.limit.limit // 2))
 
 
 def _half(rule: AnswerRule | None) -> AnswerRule | None:
     return rule and replace(rule, limit=rule.limit // 2, lines=rule.lines // 2)
 
 
-def client_budget(profile: Profile) -> ClientBudget | None:
+def client_budget(profile: Profile) -> ClientAnswerBudget | None:
     """Return the budget of a client; None if its limit is not known."""
     if profile.answer is None or not profile.answer.limit:
         return None
     # Some clients never cut several blocks. The note is a block, so what holds for one block must hold here too.
     blocks = profile.blocks if profile.blocks and profile.blocks.limit else None
-    return ClientBudget(replace(profile, blocks=blocks), profile.answer)
+    return ClientAnswerBudget(replace(profile, blocks=blocks), profile.answer)

@@ -12,7 +12,7 @@ from keyhole.core.wrap.shortening.answer_blocks import (
     text_block,
 )
 from keyhole.core.wrap.shortening.answer_budget import AnswerBudget
-from keyhole.core.wrap.shortening.documents import Document, Page
+from keyhole.core.wrap.shortening.documents import AnswerDocument, AnswerPage
 from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
 from keyhole.core.wrap.shortening.left_out_notes import MoreCall, first_note
 from keyhole.core.wrap.shortening.more_tool import PAGE
@@ -68,13 +68,13 @@ class Shortener:
         says_the_same = _says_the_same(content, structured)
         kept = content if says_the_same else [*content, text_block(compact_json(structured))]
         cut = _CutContent(self, kept, self.budget.half(), is_error=False)
-        document = Document.of([text_block(compact_json(structured))], [0])
+        document = AnswerDocument.of([text_block(compact_json(structured))], [0])
 
         def with_page(value: object) -> Result:
             noted = {**value, NOTE: cut.note} if isinstance(value, dict) else value
             return {**result, "content": cut.blocks, _STRUCTURED: noted, "_meta": _meta(result, cut.page)}
 
-        def fits(page: Page) -> bool:
+        def fits(page: AnswerPage) -> bool:
             return self._result_fits(with_page(_parsed(page)))
 
         forms = (_parsed(document.page(0, 0, fits)), shortest(structured, schema, schema))
@@ -105,7 +105,7 @@ class _CutContent:
         self._main = self._main_block()
         numbers = range(len(content)) if self._main is None else [self._main]
         blocks = [content[number] for number in numbers]
-        self._document = Document.of(blocks, list(numbers))
+        self._document = AnswerDocument.of(blocks, list(numbers))
         self._label = shortener.budget.label
         self._call = MoreCall(shortener.tool, shortener.kept.keep(blocks, list(numbers)))
         self.page = self._document.page(0, 0, self._fits)
@@ -121,24 +121,24 @@ class _CutContent:
         fits = self._budget.half().fits(others, is_error=self._is_error)
         return main if is_most and fits else None
 
-    def _note(self, page: Page) -> str:
+    def _note(self, page: AnswerPage) -> str:
         return first_note(page, self._document, self._call, self._label)
 
-    def _blocks(self, page: Page) -> list[Block]:
+    def _blocks(self, page: AnswerPage) -> list[Block]:
         if self._main is None:
             return [*page.blocks, text_block(self._note(page))]
         before, after = self._content[: self._main], self._content[self._main + 1 :]
         return [*before, *page.blocks, *after, text_block(self._note(page))]
 
-    def _fits(self, page: Page) -> bool:
+    def _fits(self, page: AnswerPage) -> bool:
         return self._budget.fits(self._blocks(page), is_error=self._is_error)
 
 
-def _parsed(page: Page) -> object:
+def _parsed(page: AnswerPage) -> object:
     return _value(page.blocks[0]["text"])
 
 
-def _meta(result: Result, page: Page) -> dict[str, Any]:
+def _meta(result: Result, page: AnswerPage) -> dict[str, Any]:
     given = result.get("_meta")
     return {**(given if isinstance(given, dict) else {}), PAGE: page.meta()}
 

@@ -16,7 +16,7 @@ from keyhole.core.wrap.shortening.answer_blocks import (
     text_block,
     with_text,
 )
-from keyhole.core.wrap.shortening.layouts import Layout, Piece, RecordUnit
+from keyhole.core.wrap.shortening.layouts import Layout, RecordUnit, TextPiece
 from keyhole.core.wrap.shortening.text_layouts import layout_of, single_record_layout
 
 # One of several blocks is divided into records only if it is longer; otherwise the block is the record.
@@ -54,7 +54,7 @@ class CutBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class AnswerPage:
     """Blocks with the records from `first` to before `last`; `within` and `until` if it starts or ends inside a record.
 
     `until` counts characters of the record `last - 1`, of `length`; 0 if that record is whole.
@@ -79,10 +79,10 @@ class Page:
         return {"first_block": self.first_block, "cut": [cut.facts() for cut in self.cuts]}
 
 
-Fits = Callable[[Page], bool]
+Fits = Callable[[AnswerPage], bool]
 
 
-class Document:
+class AnswerDocument:
     """The parts of an answer, whose records are numbered from the first part to the last."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -90,7 +90,7 @@ class Document:
         self._starts = [0, *accumulate(part.count for part in parts)]
 
     @classmethod
-    def of(cls, blocks: Sequence[Block], numbers: Sequence[int]) -> "Document":
+    def of(cls, blocks: Sequence[Block], numbers: Sequence[int]) -> "AnswerDocument":
         """Return a document of blocks; `numbers` are their places in the answer."""
         is_only = len(blocks) == 1
         return cls(
@@ -111,7 +111,7 @@ class Document:
         units = {part.layout.unit if part.layout else RecordUnit.RECORDS for part in self.parts}
         return units.pop() if len(units) == 1 else RecordUnit.RECORDS
 
-    def page(self, first: int, within: int, fits: Fits) -> Page:
+    def page(self, first: int, within: int, fits: Fits) -> AnswerPage:
         """Return the page that starts at a record, or inside it: as many records as fit, or as much of one as fits."""
         if within or not fits(self._run(first, first + 1)):
             return self._inside(first, within, fits)
@@ -137,7 +137,7 @@ class Document:
     def _place(self, record: int) -> int:
         return bisect_right(self._starts, record) - 1
 
-    def _run(self, first: int, last: int) -> Page:
+    def _run(self, first: int, last: int) -> AnswerPage:
         blocks, cuts = [], []
         places = range(self._place(first), self._place(last - 1) + 1)
         for place in places:
@@ -149,19 +149,19 @@ class Document:
             piece = part.layout.run(start, end)
             blocks.append(_cut_block(part.block, part.layout, piece))
             cuts.append(_cut_facts(part, part.layout, piece))
-        return Page(blocks, self.parts[places[0]].number, cuts, first, last)
+        return AnswerPage(blocks, self.parts[places[0]].number, cuts, first, last)
 
-    def _inside(self, record: int, within: int, fits: Fits) -> Page:
+    def _inside(self, record: int, within: int, fits: Fits) -> AnswerPage:
         part, number = self.parts[self._place(record)], record - self._starts[self._place(record)]
         if part.layout is None:
-            return Page([text_block(media_label(part.block))], part.number, (), record, record + 1)
+            return AnswerPage([text_block(media_label(part.block))], part.number, (), record, record + 1)
         layout = part.layout
         begin, stop = layout.begin(number), layout.stop(number)
 
-        def page(piece: Piece) -> Page:
+        def page(piece: TextPiece) -> AnswerPage:
             until = 0 if piece.end >= stop else piece.resume - begin
             blocks, cuts = [_cut_block(part.block, layout, piece)], [_cut_facts(part, layout, piece)]
-            return Page(blocks, part.number, cuts, record, record + 1, within, until, stop - begin)
+            return AnswerPage(blocks, part.number, cuts, record, record + 1, within, until, stop - begin)
 
         return page(layout.part(number, within, lambda piece: fits(page(piece))))
 
@@ -175,10 +175,10 @@ def _layout(block: Block, *, is_only: bool) -> Layout | None:
     return layout_of(text) if is_only or len(text) > _LONG_BLOCK else single_record_layout(text)
 
 
-def _cut_block(block: Block, layout: Layout, piece: Piece) -> Block:
+def _cut_block(block: Block, layout: Layout, piece: TextPiece) -> Block:
     shown = piece.shown(layout.text)
     return text_block(shown) if own_text(block) is None else with_text(block, shown)
 
 
-def _cut_facts(part: Part, layout: Layout, piece: Piece) -> CutBlock:
+def _cut_facts(part: Part, layout: Layout, piece: TextPiece) -> CutBlock:
     return CutBlock(part.number, piece.start, piece.end, len(piece.before), len(piece.after), len(layout.text))

@@ -24,7 +24,7 @@ _LINE_REACH, _WORD_REACH = 2_000, 100
 _LONGEST_KEY, _LONGEST_PATH = 40, 400
 
 
-class _Wanted(NamedTuple):
+class _WantedCut(NamedTuple):
     """A cut is wanted up to `at`; values of up to `small` characters stay whole."""
 
     at: int
@@ -86,11 +86,11 @@ class JsonCuts:
         if first >= end:
             return None
         value = after_colon(self.text, first) if self.are_members else first
-        whole, wanted = JsonChild(first, value, value_end(self.text, value)), _Wanted(at, small)
+        whole, wanted = JsonChild(first, value, value_end(self.text, value)), _WantedCut(at, small)
         look = self._in_member if self.are_members else self._in_value
         return look(whole, wanted, Cut(start, start), None)
 
-    def _in_member(self, member: JsonChild, wanted: _Wanted, around: Cut, best: Cut | None) -> Cut | None:
+    def _in_member(self, member: JsonChild, wanted: _WantedCut, around: Cut, best: Cut | None) -> Cut | None:
         key = self.text[member.start : member.value]
         if wanted.at > member.value:
             path = Cut(0, 0, around.closer, around.opener + _short_key(key))
@@ -101,7 +101,7 @@ class JsonCuts:
         place = _string_cut(self.text, first, min(wanted.at, last), wanted.small)
         return Cut(place, place, '":null' + around.closer, around.opener + '"') if place > first else best
 
-    def _in_value(self, value: JsonChild, wanted: _Wanted, around: Cut, best: Cut | None) -> Cut | None:
+    def _in_value(self, value: JsonChild, wanted: _WantedCut, around: Cut, best: Cut | None) -> Cut | None:
         """Return the last cut in a value; `around` has the brackets and keys that are open around it."""
         start = value.value
         kind = self.text[start]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from keyhole.core.index.private_files import write_private_file
 from keyhole.core.wrap.shortening.answer_blocks import Block
-from keyhole.core.wrap.shortening.documents import Document
+from keyhole.core.wrap.shortening.documents import AnswerDocument
 
 _HANDLE = re.compile(r"[0-9a-f]{10}")
 _SUFFIX = ".answer.json"
@@ -37,8 +37,8 @@ class KeptAnswers:
         self._max_bytes = max_bytes
         self._max_seconds = max_seconds
         self._clock = clock
-        # An agent mostly goes on with the answer that it has just read.
-        self._last: tuple[str, Document] | None = None
+        # An agent mostly continues with the answer that it has just read.
+        self._last: tuple[str, AnswerDocument] | None = None
 
     def keep(self, blocks: Sequence[Block], numbers: Sequence[int]) -> str:
         """Keep blocks of an answer, with their numbers in it, and return their handle; raise OSError if that fails."""
@@ -50,7 +50,7 @@ class KeptAnswers:
         self._remove_old()
         return handle
 
-    def find(self, handle: str) -> Document | None:
+    def find(self, handle: str) -> AnswerDocument | None:
         """Return a kept answer; None if there is none, or no longer."""
         if not _HANDLE.fullmatch(handle):
             return None
@@ -60,7 +60,7 @@ class KeptAnswers:
                 return None
             if self._last is None or self._last[0] != handle:
                 kept = json.loads(path.read_text("utf-8"))
-                self._last = handle, Document.of(kept["blocks"], kept["numbers"])
+                self._last = handle, AnswerDocument.of(kept["blocks"], kept["numbers"])
             # An answer that is still read is the last to be removed.
             with suppress(OSError):
                 os.utime(path)

@@ -15,6 +15,9 @@ from typing import Protocol
 _SMALL_VALUES = (2_000, 100, 0)
 
 
+FitsPiece = Callable[["TextPiece"], bool]
+
+
 class RecordUnit(StrEnum):
     """What the records of an answer are called."""
 
@@ -28,8 +31,8 @@ class RecordUnit(StrEnum):
 class Cut:
     """A place where a page may end and the next one begin.
 
-    The page before it ends at `left`, followed by `closer`; the page after it begins with `opener`, and goes on at
-    `right`.
+    The page before it ends at `left`, followed by `closer`; the page after it begins with `opener`, and
+    continues at `right`.
     """
 
     left: int
@@ -39,8 +42,8 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a text from `start` to `end`, and what is added before and after it; the text goes on at `resume`."""
+class TextPiece:
+    """A part of a text from `start` to `end`, and what is added before and after it; the text continues at `resume`."""
 
     before: str
     start: int
@@ -109,11 +112,11 @@ class Layout:
         """Return a record as it is written."""
         return self.text[self.begin(number) : self.stop(number)]
 
-    def run(self, first: int, last: int) -> Piece:
+    def run(self, first: int, last: int) -> TextPiece:
         """Return the records from `first` to before `last`."""
         before, after = self.text[: self.start] + self._header(first), self.text[self.end :]
         end = self.stop(last - 1)
-        return Piece(before, self.begin(first), end, after, self.begin(last) if last < self.count else end)
+        return TextPiece(before, self.begin(first), end, after, self.begin(last) if last < self.count else end)
 
     def with_records(self, records: Sequence[str], before: str | None = None) -> "Layout":
         """Return a layout of other records with the same things around them, or with something else before them."""
@@ -136,7 +139,7 @@ class Layout:
     def _header(self, record: int) -> str:
         return next((header.text for header in self.headers if header.first_row < record < header.end_row), "")
 
-    def part(self, record: int, within: int, fits: Callable[[Piece], bool]) -> Piece:
+    def part(self, record: int, within: int, fits: FitsPiece) -> TextPiece:
         """Return as much of one record as fits, from its character `within` on; at least one character."""
         begin, stop = self.begin(record), self.stop(record)
         start = min(begin + within, stop)
@@ -147,8 +150,8 @@ class Layout:
                 if found:
                     return found
 
-        def plain(at: int) -> Piece:
-            return Piece("", start, at, "", at)
+        def plain(at: int) -> TextPiece:
+            return TextPiece("", start, at, "", at)
 
         # It can't be cut here so that both sides are valid, so the rest of the record is shown as plain characters.
         return _search(start, stop, plain, fits) or plain(min(start + 1, stop))
@@ -161,17 +164,17 @@ class Layout:
         cut = self.inside.last_cut(begin, self.stop(record), start, 0)
         return cut if cut and cut.right == start else None
 
-    def _longest_part(self, opening: Cut, record: int, small: int, fits: Callable[[Piece], bool]) -> Piece | None:
+    def _longest_part(self, opening: Cut, record: int, small: int, fits: FitsPiece) -> TextPiece | None:
         begin, stop = self.begin(record), self.stop(record)
         before, after = self.text[: self.start] + opening.opener, self.text[self.end :]
 
-        def piece(at: int) -> Piece | None:
+        def piece(at: int) -> TextPiece | None:
             if at >= stop:
-                return Piece(before, opening.right, stop, after, stop)
+                return TextPiece(before, opening.right, stop, after, stop)
             cut = self.inside.last_cut(begin, stop, at, small)
             if cut is None or cut.left <= opening.right:
                 return None
-            return Piece(before, opening.right, cut.left, cut.closer + after, cut.right)
+            return TextPiece(before, opening.right, cut.left, cut.closer + after, cut.right)
 
         return _search(opening.right, stop, piece, fits)
 
@@ -188,9 +191,9 @@ class FieldChooser(Protocol):
         ...
 
 
-def _search(start: int, stop: int, piece: Callable[[int], Piece | None], fits: Callable[[Piece], bool]) -> Piece | None:
+def _search(start: int, stop: int, piece: Callable[[int], TextPiece | None], fits: FitsPiece) -> TextPiece | None:
     """Return the longest piece that fits; only pieces up to twice as long are measured."""
-    best: Piece | None = None
+    best: TextPiece | None = None
 
     def is_good(at: int) -> bool:
         nonlocal best

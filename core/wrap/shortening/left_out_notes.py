@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from keyhole.core.wrap.shortening.documents import Document, Page
+from keyhole.core.wrap.shortening.documents import AnswerDocument, AnswerPage
 from keyhole.core.wrap.shortening.layouts import RecordUnit
 
 _ONE = {
@@ -35,7 +35,7 @@ class MoreCall:
         return f"{self.tool}({', '.join(written)})"
 
 
-def first_note(page: Page, document: Document, call: MoreCall, budget: str) -> str:
+def first_note(page: AnswerPage, document: AnswerDocument, call: MoreCall, budget: str) -> str:
     """Return the note of a shortened answer."""
     return (
         f"[Keyhole shortened this answer to {budget}. Shown: {_shown(page, document)}. Left out: "
@@ -44,14 +44,14 @@ def first_note(page: Page, document: Document, call: MoreCall, budget: str) -> s
     )
 
 
-def page_note(page: Page, document: Document, call: MoreCall, searched: int | None = None) -> str:
+def page_note(page: AnswerPage, document: AnswerDocument, call: MoreCall, searched: int | None = None) -> str:
     """Return the note of a further page; `searched` is the number of records that a query was looked for in."""
     matching = "" if searched is None else f" that match, among {searched:,}"
     rest = f"Next page: {call.at(*page.next)}" if page.next[0] < document.count else "This is the end"
     return f"[{_shown(page, document)}{matching}. {rest}.]"
 
 
-def _shown(page: Page, document: Document) -> str:
+def _shown(page: AnswerPage, document: AnswerDocument) -> str:
     count, unit = document.count, document.unit
     if page.until or page.within:
         start, end = page.within + 1, page.until or page.length
@@ -61,7 +61,7 @@ def _shown(page: Page, document: Document) -> str:
     return f"{unit} {page.first + 1:,}-{page.last:,} of {count:,}"
 
 
-def _left_out(page: Page, document: Document) -> str:
+def _left_out(page: AnswerPage, document: AnswerDocument) -> str:
     left = document.count - page.last
     rest = [f"the rest of {_ONE[document.unit]} {page.last:,}"] if page.until else []
     rest += [f"{left:,} {document.unit if left > 1 else _ONE[document.unit]}"] if left else []
@@ -70,13 +70,13 @@ def _left_out(page: Page, document: Document) -> str:
     return f"{' and '.join(rest)}{blocks}"
 
 
-def field_names(document: Document) -> list[str]:
+def field_names(document: AnswerDocument) -> list[str]:
     """Return the fields that can be chosen."""
     found = [part.layout.fields.names(part.layout) for part in document.parts if part.layout and part.layout.fields]
     return list(dict.fromkeys(name for names in found for name in names))
 
 
-def _field_hint(document: Document) -> str:
+def _field_hint(document: AnswerDocument) -> str:
     names = field_names(document)[:_MOST_FIELDS]
     while names and len(json.dumps(names, ensure_ascii=False)) > _LONGEST_FIELDS:
         names.pop()

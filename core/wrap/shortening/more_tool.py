@@ -7,7 +7,7 @@ from keyhole.core.errors import KeyholeError
 from keyhole.core.untrusted_text import error_text
 from keyhole.core.wrap.shortening.answer_blocks import text_block
 from keyhole.core.wrap.shortening.answer_budget import AnswerBudget
-from keyhole.core.wrap.shortening.documents import Document, Page
+from keyhole.core.wrap.shortening.documents import AnswerDocument, AnswerPage
 from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
 from keyhole.core.wrap.shortening.left_out_notes import MoreCall, page_note
 from keyhole.core.wrap.shortening.record_filter import filtered
@@ -40,10 +40,10 @@ def _answer(arguments: Mapping[str, Any], kept: KeptAnswers, budget: AnswerBudge
     call = MoreCall(tool, handle, query, fields)
     searched = whole.count if query else None
 
-    def blocks(page: Page) -> Sequence[dict[str, Any]]:
+    def blocks(page: AnswerPage) -> Sequence[dict[str, Any]]:
         return [*page.blocks, text_block(page_note(page, document, call, searched))]
 
-    def fits(page: Page) -> bool:
+    def fits(page: AnswerPage) -> bool:
         return budget.fits(blocks(page))
 
     page = document.page(offset, position, fits)
@@ -51,7 +51,7 @@ def _answer(arguments: Mapping[str, Any], kept: KeptAnswers, budget: AnswerBudge
     return {"content": blocks(page), **meta}
 
 
-def _past_end(document: Document, whole: Document, query: str) -> str:
+def _past_end(document: AnswerDocument, whole: AnswerDocument, query: str) -> str:
     if query and not document.count:
         return f"[None of the {whole.count:,} {whole.unit} match.]"
     return f"[This is past the end: there are {document.count:,} {document.unit}.]"

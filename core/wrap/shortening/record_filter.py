@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from keyhole.core.errors import QueryError
 from keyhole.core.wrap.shortening.answer_blocks import own_text, text_block, with_text
-from keyhole.core.wrap.shortening.documents import Document, Part
+from keyhole.core.wrap.shortening.documents import AnswerDocument, Part
 from keyhole.core.wrap.shortening.inside_cuts import PlainCuts, StringCuts
 from keyhole.core.wrap.shortening.layouts import Layout, RecordUnit
 from keyhole.core.wrap.shortening.left_out_notes import field_names
@@ -14,13 +14,13 @@ from keyhole.core.wrap.shortening.text_layouts import lines_layout
 Matches = Callable[[str], bool]
 
 
-def filtered(document: Document, query: str, fields: Sequence[str]) -> Document:
+def filtered(document: AnswerDocument, query: str, fields: Sequence[str]) -> AnswerDocument:
     """Return a document with only the records that match, and only these fields; an empty query matches all."""
     if fields:
         _check_fields(document, fields)
     matches = _matcher(query)
     parts = [_filtered_part(part, part.layout, matches, fields) for part in document.parts if part.layout]
-    return Document([part for part in parts if part])
+    return AnswerDocument([part for part in parts if part])
 
 
 def _filtered_part(part: Part, layout: Layout, matches: Matches, fields: Sequence[str]) -> Part | None:
@@ -60,7 +60,7 @@ def _with_line_end(layout: Layout, number: int) -> str:
     return text if layout.joint or text.endswith("\n") or layout.count == 1 else f"{text}\n"
 
 
-def _check_fields(document: Document, fields: Sequence[str]) -> None:
+def _check_fields(document: AnswerDocument, fields: Sequence[str]) -> None:
     known = field_names(document)
     if not known:
         raise QueryError(f"this answer has no fields, only {document.unit}; leave out fields")
