@@ -288,13 +288,13 @@ class Service:
         # Looking for the index first gives a clear error if the folder can't be read.
         self.has_index()
         workspace = self._workspace
-        status = read_status(self.root, workspace.index_file, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
+        status = read_status(self.root, workspace.home, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
         problem = self._models.find_problem() if status.generation else None
         return replace(status, model_problem=str(problem or ""))
 
     def has_index(self) -> bool:
         """Return whether there is an index to search."""
-        return self._workspace.index_stat() is not None
+        return self._workspace.home.identity() is not None
 
     def inventory(self) -> Inventory:
         """Return the indexed files, the skipped paths and the kinds of symbols."""
@@ -334,6 +334,7 @@ class Service:
                 return is_deleted
             self.close()
             self._delete_index()
+            self._workspace.home.delete_elsewhere()
         except OSError as error:
             text = f"cannot delete {self.folder} ({error.strerror})"
             raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
