@@ -397,6 +397,7 @@ class Service:
     def close(self) -> None:
         """Close the index, if it is open."""
         self.engines.close()
+        self._workspace.home.close()
 
     def _with_budget(self, request: AnyRequest) -> AnyRequest:
         """Return a request with the budget of the settings, if it has none."""

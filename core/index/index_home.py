@@ -43,6 +43,9 @@ class IndexHome(Protocol):
     def size_on_disk(self) -> int:
         """Return how many bytes the index takes."""
 
+    def close(self) -> None:
+        """Close what is kept open to find the index; it is opened again when it is needed."""
+
     def delete_elsewhere(self) -> bool:
         """Delete what of the index is not in the workspace's folder; return whether there was something."""
 
@@ -103,6 +106,9 @@ class SqliteHome:
     def size_on_disk(self) -> int:
         """Return the size of the index file and its log."""
         return sum(_file_size(self.file.with_name(self.file.name + suffix)) for suffix in ("", "-wal"))
+
+    def close(self) -> None:
+        """Do nothing: no file is kept open."""
 
     def delete_elsewhere(self) -> bool:
         """Return False: everything is in the folder."""

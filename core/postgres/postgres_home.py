@@ -65,6 +65,13 @@ class PostgresHome:
         """Return 0: many repositories share the tables."""
         return 0
 
+    def close(self) -> None:
+        """Close the connection for short questions."""
+        with self._lock:
+            if self._db:
+                self._db.close()
+            self._db = None
+
     def delete_elsewhere(self) -> bool:
         """Delete all rows of the repository; return whether there were any."""
         repository = self.identity()

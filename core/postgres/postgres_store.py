@@ -179,6 +179,7 @@ class PostgresStore(
         self._add_vectors(chunk_ids, rows.vectors)
         self._add_tokens(chunk_ids, rows.tokens)
         self._replace_links(file_id, rows, is_new=is_new)
+        self._waiting_paths.add(rows.path)
 
     def remove_file(self, path: str) -> None:
         """Delete a file's rows."""

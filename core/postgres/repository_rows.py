@@ -133,8 +133,9 @@ class RepositoryRows:
     def _new_ids(self, table: str, count: int) -> range:
         """Return the next ids of a table; only one process writes a repository at a time."""
         if table not in self._next_ids:
+            # The row with the highest id may be one that waits to be written.
             highest = f"SELECT coalesce(max(id), 0) FROM {table} WHERE repo = %(repo)s"  # noqa: S608
-            self._next_ids[table] = int(self._run(highest, {})[0][0]) + 1
+            self._next_ids[table] = int(self.value(highest)) + 1
         first = self._next_ids[table]
         self._next_ids[table] += count
         return range(first, first + count)
