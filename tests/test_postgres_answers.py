@@ -172,7 +172,9 @@ _NOT_COMPARED = {
 }
 
 
-def calls_of(store: IndexStore) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+def calls_of(  # noqa: C901, PLR0912, PLR0915  # one table of calls
+    store: IndexStore,
+) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """Yield calls of every method that reads, with what this index contains."""
     files = store.files_in()
     paths, ids = [file.path for file in files], [file.id for file in files]

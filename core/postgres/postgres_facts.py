@@ -1,5 +1,6 @@
 """The table `fact`: facts about the whole index of a repository."""
 
+from collections import Counter
 from dataclasses import fields
 
 from psycopg.types.json import Jsonb
@@ -17,8 +18,12 @@ _PUT = """INSERT INTO fact (repo, name, value) VALUES (%(repo)s, %(name)s, %(val
 class PostgresFacts(RepositoryRows):
     """Facts by name; they are kept while a snapshot or a transaction makes sure that nobody else changes them."""
 
-    _known: dict[str, int | str] | None = None
-    _may_keep = False
+    def __init__(self, url: str, repository: int) -> None:
+        super().__init__(url, repository)
+        self._known: dict[str, int | str] | None = None
+        self._may_keep = False
+        # Chunks and words that this transaction has added.
+        self._more: Counter[str] = Counter()
 
     def facts(self) -> IndexFacts:
         """Return the facts about the whole index."""
@@ -45,10 +50,14 @@ class PostgresFacts(RepositoryRows):
         self._known, self._may_keep = None, may_keep
 
     def _count(self, *, chunks: int, words: int) -> None:
-        """Add to the statistics of words."""
-        facts = self._all_facts()
-        self._put_fact(CHUNKS, int(facts.get(CHUNKS, 0)) + chunks)
-        self._put_fact(WORDS, int(facts.get(WORDS, 0)) + words)
+        """Add to the statistics of words, which are written at the end of the transaction."""
+        self._more[CHUNKS] += chunks
+        self._more[WORDS] += words
+
+    def _write_counts(self) -> None:
+        more, self._more = self._more, Counter()
+        for name, count in more.items():
+            self._put_fact(name, int(self._all_facts().get(name, 0)) + count)
 
     def _average_words(self) -> float:
         """Return how many words a chunk has on average; 1 if there are no chunks."""

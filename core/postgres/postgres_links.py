@@ -74,12 +74,14 @@ class PostgresLinks(PostgresFacts):
         """Replace the links and declarations of a file, and mark the links that this affects as unresolved."""
         old = [] if is_new else self._declared_by(file_id)
         if old != list(rows.declared):
-            self._delete_of("declared", file_id)
+            if old:
+                self._delete_of("declared", file_id)
             ids = self._new_ids("declared", len(rows.declared))
             self._add("declared", [(id_, file_id, *fact) for id_, fact in zip(ids, rows.declared, strict=True)])
         has_links = not is_new and self._has_links(file_id, rows.links)
         if not has_links:
-            self._delete_of("link", file_id)
+            if not is_new:
+                self._delete_of("link", file_id)
             self._add_links(file_id, rows.links)
         is_note = rows.language == "markdown"
         if is_note and not is_new:

@@ -128,6 +128,7 @@ class PostgresStore(
         finally:
             self._waiting.clear()
             self._waiting_paths.clear()
+            self._more.clear()
             self._keep_facts(may_keep=False)
             self._end("ROLLBACK")
 
@@ -135,6 +136,7 @@ class PostgresStore(
     def _counted_change(self) -> Iterator[None]:
         self._has_changed = False
         yield
+        self._write_counts()
         if self._has_changed:
             self.set_fact("generation", self.facts().generation + 1)
         self._write_waiting()

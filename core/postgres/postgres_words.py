@@ -16,6 +16,8 @@ from keyhole.core.postgres.word_places import tokens_of, word_places
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 # A word in more than half of all chunks would count against a chunk.
 _LEAST_WORTH = 1e-6
+# The tables with many rows that questions join.
+_COUNTED = ("file", "chunk", "chunk_word", "symbol", "link", "file_name")
 _CHUNK_OF_WORD = "JOIN chunk ON chunk.repo = %(repo)s AND chunk.id = chunk_id"
 
 
@@ -52,10 +54,10 @@ class PostgresWords(PostgresFacts):
     def _best_matches(self, parts: "_Parts", scope: ChunkScope, count: int) -> list[WordRow]:
         """Return the best chunks; all that are as good as the last one are included."""
         condition, values = within_scope(scope)
-        hits, words = parts.hits(range(len(parts.texts)))
+        hits, words = parts.hits(range(len(parts.texts)), scope)
         # A common word counts only in chunks with a rare one, and there SQLite counts the rare ones twice: the only way
         # to write optional words for it is `rare OR (rare AND common)`.
-        sql = f"""WITH hit AS ({hits}),
+        sql = f"""WITH hit AS MATERIALIZED ({hits}),
             known AS (
                 SELECT hit.*, chunk.words, bool_or(number < %(rare)s) OVER of_chunk AS has_rare,
                     bool_or(number BETWEEN %(rare)s AND %(last_common)s) OVER of_chunk AS has_common
@@ -107,7 +109,7 @@ class PostgresWords(PostgresFacts):
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> dict[int, int]:
         """Count the chunks of each file that `word_matches` could return, by the id of the file."""
         parts = _Parts(query)
-        hits, words = parts.hits([number for number in range(len(parts.texts)) if not parts.is_common(number)])
+        hits, words = parts.hits([number for number in range(len(parts.texts)) if not parts.is_common(number)], scope)
         condition, values = within_scope(scope)
         counted = f"""SELECT chunk.file_id, count(DISTINCT chunk.id) FROM ({hits}) hit {_CHUNK_OF_WORD} AND {condition}
             GROUP BY chunk.file_id"""  # noqa: S608
@@ -125,7 +127,11 @@ class PostgresWords(PostgresFacts):
         )
 
     def merge_words(self) -> None:
-        """Do nothing: the words of PostgreSQL have no segments to merge."""
+        """Let the server count the new rows now; otherwise it plans badly until its own maintenance does so."""
+        for table in _COUNTED:
+            part = f"SELECT tableoid::regclass::text FROM {table} WHERE repo = %(repo)s LIMIT 1"  # noqa: S608
+            for (name,) in self.query(part):
+                self.direct(f"ANALYZE {name}")
 
     def _add_words(self, file_id: int, chunk_ids: Sequence[int], chunks: Sequence[ChunkRow]) -> None:
         for chunk_id, chunk in zip(chunk_ids, chunks, strict=True):
@@ -150,15 +156,20 @@ class _Parts:
         """Return whether a text is a common word."""
         return self.rare <= number < self.rare + self.common
 
-    def hits(self, numbers: Iterable[int]) -> tuple[str, dict[str, object]]:
-        """Return a statement for the chunks with these texts, each with its weighted frequency; and its values."""
+    def hits(self, numbers: Iterable[int], scope: ChunkScope | None = None) -> tuple[str, dict[str, object]]:
+        """Return a statement for the chunks with these texts, each with its weighted frequency; and its values.
+
+        The files and chunks of a scope narrow it down early; the caller adds their values.
+        """
         wanted = [number for number in numbers if self.texts[number]]
         words = [number for number in wanted if len(self.texts[number]) == 1]
         values: dict[str, object] = {"words": [self.texts[number][0] for number in words], "numbers": words}
-        statements = [_WORD_HITS]
+        narrow = "" if scope is None or scope.file_ids is None else " AND file_id = ANY(%(file_ids)s::integer[])"
+        narrow += "" if scope is None or scope.chunk_ids is None else " AND chunk_id = ANY(%(chunk_ids)s::integer[])"
+        statements = [_WORD_HITS + narrow]
         for number in wanted:
             if len(self.texts[number]) > 1:
-                statements.append(_phrase_hits(number, len(self.texts[number])))
+                statements.append(_phrase_hits(number, len(self.texts[number]), narrow))
                 values |= {f"word_{number}_{place}": word for place, word in enumerate(self.texts[number])}
         return " UNION ALL ".join(statements), values
 
@@ -179,7 +190,7 @@ _WORD_HITS = """SELECT wanted.number, chunk_id, in_path * (%(weights)s::float8[]
     JOIN chunk_word ON repo = %(repo)s AND chunk_word.word = wanted.word"""
 
 
-def _phrase_hits(number: int, length: int) -> str:
+def _phrase_hits(number: int, length: int, narrow: str) -> str:
     """Return a statement for the chunks that contain words one after another: all bits, shifted to the first word."""
     joins = " ".join(
         f"""JOIN chunk_word w{place} ON w{place}.repo = w0.repo AND w{place}.chunk_id = w0.chunk_id
@@ -194,5 +205,5 @@ def _phrase_hits(number: int, length: int) -> str:
         FROM (
             SELECT w0.chunk_id, {bits} AS places, path_words, definition_words FROM chunk_word w0 {joins}
             JOIN chunk ON chunk.repo = w0.repo AND chunk.id = w0.chunk_id
-            WHERE w0.repo = %(repo)s AND w0.word = %(word_{number}_0)s
+            WHERE w0.repo = %(repo)s AND w0.word = %(word_{number}_0)s{narrow.replace("AND ", "AND w0.")}
         ) phrase WHERE bit_count(places) > 0"""  # noqa: S608

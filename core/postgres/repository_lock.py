@@ -1,7 +1,9 @@
 """The writer lock of a repository: the server releases it if the connection that holds it ends."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+import psycopg
 
 from keyhole.core.errors import ErrorKind, LockedStoreError
 from keyhole.core.postgres.server_connection import Connection, connect, explained
@@ -19,9 +21,13 @@ def repository_lock(
     try:
         with explained(url):
             _lock(db, repository, wait=wait, on_wait=on_wait)
-        yield
+        try:
+            yield
+        finally:
+            # The server also releases it when the connection ends, but only some time later.
+            with suppress(psycopg.Error):
+                db.execute("SELECT pg_advisory_unlock(%s::integer, %s::integer)", [_LOCKS, repository])
     finally:
-        # Closing the connection releases the lock, even after an error.
         db.close()
 
 

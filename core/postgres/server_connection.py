@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from urllib.parse import unquote
 
 import psycopg
@@ -12,6 +11,7 @@ from psycopg.adapt import Buffer, Dumper
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import ErrorKind, FullStoreError, StoreError, UnwritableStoreError
+from keyhole.core.masking import mask_address
 from keyhole.core.postgres.postgres_schema import SCHEMA
 
 Connection = psycopg.Connection
@@ -70,18 +70,6 @@ def create_extension(db: Connection) -> None:
         raise StoreError(text, ErrorKind.NO_EXTENSION) from None
 
 
-def masked_url(url: str) -> str:
-    """Return the address of a database without its password."""
-    try:
-        facts = conninfo.conninfo_to_dict(url)
-    except psycopg.Error:
-        return "postgresql://…"
-    facts.pop("password", None)
-    user = f"{facts['user']}@" if facts.get("user") else ""
-    port = f":{facts['port']}" if facts.get("port") else ""
-    return f"postgresql://{user}{facts.get('host') or 'localhost'}{port}/{facts.get('dbname') or ''}"
-
-
 @contextmanager
 def explained(url: str) -> Iterator[None]:
     """Raise PostgreSQL's errors as Keyhole's errors, which explain what happened."""
@@ -98,7 +86,7 @@ def explained(url: str) -> Iterator[None]:
     except (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName) as error:
         raise StoreError(f"the tables have changed ({_told(url, error)})", ErrorKind.NO_TABLES) from None
     except psycopg.OperationalError as error:
-        text = f"cannot use the database {masked_url(url)} ({_told(url, error)})"
+        text = f"cannot use the database {mask_address(url)} ({_told(url, error)})"
         raise StoreError(text, ErrorKind.NO_SERVER) from None
     except psycopg.ProgrammingError as error:
         # psycopg raises this for an address that it cannot read, and quotes it.
@@ -133,4 +121,4 @@ def _passwords(url: str) -> list[str]:
     written = rest.rpartition("@")[0].partition(":")[2]
     # A password with a bare @ is cut there, and its rest taken for the host.
     parts = [meant, written, unquote(written), *re.split("[@/]", written)]
-    return sorted({str(part) for part in parts if part}, key=partial(len), reverse=True)
+    return sorted({str(part) for part in parts if part}, key=len, reverse=True)

@@ -94,11 +94,16 @@ class OpenWorkspace:
 
 def _home_on_server(url: str, name: str, root: Path) -> "IndexHome":
     """Return the home of an index on a PostgreSQL server; the modules for it are imported only here."""
-    try:
-        import psycopg  # noqa: F401  # only to see whether it is there
-    except ImportError:
-        text = "store.url needs the extra team, which is not installed"
-        raise StoreError(text, ErrorKind.NO_TEAM_EXTRA) from None
+    require_team_extra()
     from keyhole.core.postgres.postgres_home import PostgresHome
 
     return PostgresHome(url, name, root)
+
+
+def require_team_extra() -> None:
+    """Raise StoreError unless the library for PostgreSQL can be used."""
+    try:
+        import psycopg  # noqa: F401  # only to see whether it works
+    except ImportError:
+        text = "store.url needs the extra team, which is not installed"
+        raise StoreError(text, ErrorKind.NO_TEAM_EXTRA) from None
