@@ -249,6 +249,21 @@ def test_a_writer_whose_connection_is_cut_leaves_the_old_revision(store_url: str
     home.close()
 
 
+def test_a_server_that_was_restarted_is_used_again(store_url: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def found(): pass\n")
+    flags = {"cache_dir": tmp_path / "cache", "store.url": store_url, "index.model": "none", "index.workers": 1}
+    service = Service(tmp_path, load_settings(tmp_path, flags))
+    service.index()
+    assert "a.py" in service.search_view(SearchRequest("found")).text
+    with psycopg.connect(store_url, autocommit=True) as db:
+        ended = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+        )
+        assert len(db.execute(ended, [db.info.backend_pid]).fetchall()) >= 2
+    assert "a.py" in service.search_view(SearchRequest("found")).text
+    service.close()
+
+
 def test_only_one_process_writes_a_repository(store_url: str, tmp_path: Path) -> None:
     home, other = home_at(store_url, tmp_path), home_at(store_url, tmp_path / "other")
     with home.writer_lock(wait=False):

@@ -1,10 +1,13 @@
 """The index of a workspace on a PostgreSQL server: found, opened, locked and deleted by the name of its repository."""
 
 import platform
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
+
+import psycopg
 
 from keyhole.core.errors import ErrorKind, StoreError
 from keyhole.core.masking import mask_address
@@ -12,6 +15,8 @@ from keyhole.core.postgres.postgres_schema import TABLES, check_version
 from keyhole.core.postgres.postgres_store import PostgresStore
 from keyhole.core.postgres.repository_lock import has_writer_on, repository_lock
 from keyhole.core.postgres.server_connection import Connection, check_extension, connect, explained
+
+Answer = TypeVar("Answer")
 
 
 class PostgresHome:
@@ -32,8 +37,8 @@ class PostgresHome:
 
     def identity(self) -> int | None:
         """Return the number of the repository; None if the server does not know it yet."""
-        with self._connected() as db:
-            found = db.execute("SELECT id FROM repository WHERE name = %s", [self._name]).fetchone()
+        named = "SELECT id FROM repository WHERE name = %s"
+        found = self._ask(lambda db: db.execute(named, [self._name]).fetchone())
         return found[0] if found else None
 
     def open_index(self, *, is_reader: bool = False) -> AbstractContextManager[PostgresStore]:
@@ -54,8 +59,7 @@ class PostgresHome:
     def has_writer(self) -> bool:
         """Return whether a process on any machine is indexing."""
         repository = self.identity()
-        with self._connected() as db:
-            return repository is not None and has_writer_on(db, repository)
+        return repository is not None and self._ask(lambda db: has_writer_on(db, repository))
 
     def is_sound(self) -> bool:
         """Return True: the server checks and repairs its own files."""
@@ -77,37 +81,30 @@ class PostgresHome:
         repository = self.identity()
         if repository is None:
             return False
-        with self.writer_lock(wait=False), self._connected() as db, db.transaction():
-            for table in TABLES:
-                db.execute(f"DELETE FROM {table} WHERE repo = %s", [repository])  # noqa: S608
-            db.execute("DELETE FROM repository WHERE id = %s", [repository])
+        with self.writer_lock(wait=False):
+            self._ask(lambda db: _delete(db, repository))
         return True
 
     def _repository(self) -> int:
         """Return the number of the repository, which is added if it is new."""
-        with self._connected() as db:
-            db.execute(
-                "INSERT INTO repository (name, host, root) VALUES (%s, %s, %s) ON CONFLICT (name) DO NOTHING",
-                [self._name, platform.node(), str(self._root).encode("utf-8", "replace").decode()],
-            )
+        added = "INSERT INTO repository (name, host, root) VALUES (%s, %s, %s) ON CONFLICT (name) DO NOTHING"
+        root = str(self._root).encode("utf-8", "replace").decode()
+        self._ask(lambda db: db.execute(added, [self._name, platform.node(), root]))
         found = self.identity()
         if found is None:
             raise StoreError("another process is deleting this index", ErrorKind.LOCKED_INDEX)
         return found
 
-    @contextmanager
-    def _connected(self) -> Iterator[Connection]:
-        """Provide one connection for short questions, which stays open; a broken one is replaced next time."""
-        with self._lock:
-            try:
-                with explained(self._url):
-                    self._db = self._db if self._db and not self._db.closed else self._connect()
-                    yield self._db
-            except StoreError:
-                if self._db:
+    def _ask(self, question: Callable[[Connection], Answer]) -> Answer:
+        """Ask on a connection that stays open, and once more on a new one if the server has ended that."""
+        with self._lock, explained(self._url):
+            if self._db and not self._db.closed:
+                try:
+                    return question(self._db)
+                except psycopg.OperationalError:
                     self._db.close()
-                self._db = None
-                raise
+            self._db = self._connect()
+            return question(self._db)
 
     def _connect(self) -> Connection:
         db = connect(self._url)
@@ -118,3 +115,10 @@ class PostgresHome:
             db.close()
             raise
         return db
+
+
+def _delete(db: Connection, repository: int) -> None:
+    with db.transaction():
+        for table in TABLES:
+            db.execute(f"DELETE FROM {table} WHERE repo = %s", [repository])  # noqa: S608
+        db.execute("DELETE FROM repository WHERE id = %s", [repository])

@@ -55,11 +55,20 @@ class RepositoryRows:
         left = time_left()
         limit = "" if left is None else f"; SET LOCAL statement_timeout = {int(left * 1_000) + 1}"
         with explained(self.url):
-            self._db.execute(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY{limit}")
+            self._begin_reading(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY{limit}")
         try:
             yield
         finally:
             self._end("ROLLBACK")
+
+    def _begin_reading(self, statement: str) -> None:
+        """Begin a transaction, on a new connection if the server has ended the old one since the last answer."""
+        try:
+            self._db.execute(statement)
+        except psycopg.OperationalError:
+            self._db.close()
+            self._db = connect(self.url)
+            self._db.execute(statement)
 
     def _end(self, statement: str) -> None:
         """End a transaction, unless the connection is gone and the transaction with it."""

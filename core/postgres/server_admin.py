@@ -1,6 +1,7 @@
 """What an administrator does with the database: create the tables, bring them up to date, and look at them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from keyhole.core.masking import mask_address
 from keyhole.core.postgres.postgres_schema import PARTITIONS, migrate, newest_version, version_of
@@ -80,6 +81,6 @@ _REPOSITORIES = """SELECT repository.name, root,
     FROM repository ORDER BY repository.name"""
 
 
-def _value(db: Connection, sql: str) -> object:
+def _value(db: Connection, sql: str) -> Any:
     row = db.execute(sql).fetchone()
     return row[0] if row else None
