@@ -9,8 +9,9 @@ TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or
 
 .PHONY: run test check test-long fuzz kill-test web-test postgres-test install-test references-quality client-lab lint conformance format bench screenshots man clean
 
+# Ctrl+C quits the explorer with 130, as programs do; make would call that an error.
 run: $(READY)
-	@$(VENV)/bin/keyhole $(PATH_ARG)
+	@$(VENV)/bin/keyhole $(PATH_ARG) || test $$? -eq 130
 
 # Three processes for two cores, at most eight: tests of the explorer and of servers wait half of their time. All tests of
 # a file run in one process, so that slow setup (a wheel, the official clients, an indexed workspace) happens once. Files

@@ -1,6 +1,7 @@
 """Dated records of benchmark runs, and the source trees they run on."""
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PACKAGES = ("apsw", "tree-sitter", "tree-sitter-language-pack", "google-re2", "numpy")
+# A program that is started to be timed must find compiled modules, as an installed Keyhole does. With this variable
+# set, each start would compile anew whatever was edited since the installation.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def fetch_sdist(name: str, release: str) -> Path:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +18,7 @@ from keyhole.core.masking import mask_address
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.types.choices import TOKEN_VARIABLE, Mode, ToolSet
 from keyhole.core.types.source_files import Skip, SkipReason
+from keyhole.core.untrusted_toml import parse_toml
 from keyhole.core.user_file import EXPLORER_SECTIONS, user_file
 from keyhole.core.view.budget.limits import MAX_TOKENS, MIN_TOKENS
 
@@ -219,8 +219,9 @@ def _invalid(error: ValidationError, merged: Mapping[str, tuple[str, object]]) -
     expected = _range_text(key) or problem["msg"].removeprefix("Value error, ")
     if problem["type"] in ("model_type", "dict_type"):
         expected = f"must be a table, [{key}]"
-    suggestion = did_you_mean(close_names(str(problem["input"]), _choices(key)))
-    return ConfigError(f"{source}: {name} = {shown_value(key, problem['input'])}: {expected}", suggestion=suggestion)
+    given = shown_value(key, problem["input"])
+    suggestion = did_you_mean(close_names(given.strip('"'), _choices(key)))
+    return ConfigError(f"{source}: {name} = {given}: {expected}", suggestion=suggestion)
 
 
 def _choices(key: str) -> list[str]:
@@ -313,8 +314,8 @@ def _read_user_file(path: Path) -> dict[str, object]:
 
 def _parse_toml(content: bytes, source: str) -> dict[str, object]:
     try:
-        return _flatten(tomllib.loads(content.decode("utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return _flatten(parse_toml(content))
+    except ValueError as error:
         raise ConfigError(f"{source} is not valid TOML: {error}") from error
 
 
@@ -367,12 +368,16 @@ def _check_key(key: str, source: str, *, is_variable: bool) -> None:
 
 def shown_value(key: str, value: object) -> str:
     """Write the value of a setting as people write it, without a password."""
-    return _shown(mask_address(str(value)) if key == STORE_URL else value)
+    return _shown(mask_address(value) if key == STORE_URL and isinstance(value, str) else value)
 
 
 def _shown(value: object) -> str:
     """Write a value as people write it in a settings file, not as Python does."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:
+        # Python does not write numbers with thousands of digits.
+        return "a number that is too large"
 
 
 def variable_of(key: str) -> str:

@@ -10,6 +10,7 @@ KeyholeError                 exit 2
 ├── PathError                a path is outside the workspace, missing, or not served
 ├── ConfigError              a setting is unknown or has a wrong value
 ├── QueryError               a request is invalid
+│   ├── ParameterError       a parameter has a value that is not allowed
 │   ├── CursorError          a cursor is outdated, invalid, or from another request
 │   └── FilterError          a filter names what the index does not have
 ├── DeadlineError            an answer takes too long
@@ -141,6 +142,15 @@ class ConfigError(KeyholeError):
 
 class QueryError(KeyholeError):
     """A request is invalid."""
+
+
+class ParameterError(QueryError):
+    """A parameter has a value that is not allowed; `rule` says what is, so that a shell can name its own option."""
+
+    def __init__(self, parameter: str, rule: str) -> None:
+        super().__init__(f"{parameter} {rule}")
+        self.parameter = parameter
+        self.rule = rule
 
 
 class CursorError(QueryError):

@@ -377,15 +377,17 @@ class Service:
         return []
 
     def sample(self) -> str | None:
-        """Return a file that makes a good example of a map: a source file that is not too long."""
+        """Return a file that makes a good example of a map: one that is not too long, and a test only if need be."""
+        from keyhole.core.roles.file_roles import role_by_path
         from keyhole.core.syntax.languages import detect_language
+        from keyhole.core.types.choices import Role
 
         sizes = {
             candidate.path: candidate.size
             for candidate in scan(self.root, max_bytes=_SAMPLE_BYTES, secrets=self._workspace.secrets).candidates
             if detect_language(candidate.path, "").has_definitions
         }
-        for path in sorted(sizes, key=lambda path: (-sizes[path], path)):
+        for path in sorted(sizes, key=lambda path: (role_by_path(path) != Role.SOURCE, -sizes[path], path)):
             with suppress(PathError):
                 return self.read(path).path
         return None

@@ -1,6 +1,7 @@
 """`keyhole check` as users run it: exit codes, reports, trust, and other revisions."""
 
 import json
+import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -115,6 +116,33 @@ def test_errors(keyhole: Keyhole, workspace: Path, text: str | None, arguments: 
     assert "Traceback" not in done.stderr
 
 
+def test_nothing_is_cut_in_a_pipe_and_all_of_it_fits_a_terminal(
+    keyhole: Keyhole, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "how long does a client wait before it tries the same request once more, and who decides that"
+    write_checks(workspace, f'[[query]]\nquery = "{question}"\nfiles = ["src/retry.py"]\nworst_rank = 50\n')
+    (_, whole, *_) = keyhole(cwd=workspace).stdout.splitlines()
+    assert f"{question} → src/retry.py" in whole
+    for width in (70, 100):
+        monkeypatch.setattr("keyhole.core.cli.check_command._width", lambda width=width: width)
+        heading, row, *_ = keyhole(cwd=workspace).stdout.splitlines()
+        assert max(len(heading), len(row)) <= width
+        assert "how long" in row
+        assert "retry.py" in row
+
+
+@pytest.mark.parametrize("text", ["[[query]\n", "[[qury]]\n"])
+def test_a_broken_checks_file_is_in_the_junit_file_too(
+    keyhole: Keyhole, workspace: Path, tmp_path: Path, text: str
+) -> None:
+    write_checks(workspace, text)
+    done = keyhole("--junit", str(tmp_path / "report.xml"), cwd=workspace)
+    assert done.returncode == 2
+    suite = ET.parse(tmp_path / "report.xml").getroot()[0]
+    assert (suite.attrib["tests"], suite.attrib["errors"], suite[0][0].tag) == ("1", "1", "error")
+    assert suite[0][0].attrib["message"].startswith("keyhole.checks.toml")
+
+
 def test_a_hostile_repository_runs_nothing_until_the_user_trusts_its_file(keyhole: Keyhole, workspace: Path) -> None:
     """The server would write a file as soon as it is started."""
     ran = workspace.parent / "ran.txt"
@@ -141,7 +169,9 @@ def test_a_hostile_repository_runs_nothing_until_the_user_trusts_its_file(keyhol
     # A changed file is not trusted any more.
     with (workspace / "keyhole.checks.toml").open("a") as file:
         file.write("\n# changed\n")
-    assert keyhole(cwd=workspace).returncode == 2
+    changed = keyhole(cwd=workspace)
+    assert changed.returncode == 2
+    assert "keyhole.checks.toml changed since you trusted it; read what changed, then use --trust" in changed.stdout
     assert not ran.exists()
     keyhole("--allow-commands", cwd=workspace)
     assert ran.exists()
@@ -171,11 +201,19 @@ def test_snapshots_are_written_with_update(keyhole: Keyhole, workspace: Path, tm
 
 
 def test_a_proposal_passes(keyhole: Keyhole, workspace: Path) -> None:
+    (workspace / "src/retry.py").write_text(
+        'MAX_RETRIES = 5\n\n\ndef backoff(n: int = 1) -> float:\n    """Wait for the next attempt."""\n    return 1.0\n'
+    )
     done = keyhole("--init", cwd=workspace)
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.startswith("keyhole: wrote keyhole.checks.toml with ")
     text = (workspace / "keyhole.checks.toml").read_text()
     assert '[[query]]\nquery = "Backoff and retries"\nfiles = ["src/retry.py"]\nworst_rank = 3\n' in text
+    assert '[[query]]\nquery = "Wait for the next attempt"\nfiles = ["src/retry.py"]\nworst_rank = 3\n' in text
+    assert '[[fact]]\nfact = "MAX_RETRIES = 5"\nquery = "max retries"\nmax_tokens = ' in text
+    assert '[[map]]\nfiles = ["src/retry.py"]\nmax_tokens = ' in text
+    assert 'pattern = "-----BEGIN [A-Z ]*PRIVATE KEY-----"' in text
+    # With few queries in words, names are proposed too.
     assert '[[query]]\nquery = "unrelated"\nfiles = ["src/other.py"]\nworst_rank = 3\n' in text
     assert keyhole(cwd=workspace).returncode == 0
 
@@ -210,3 +248,21 @@ def test_two_revisions_side_by_side(keyhole: Keyhole, workspace: Path, tmp_path:
     assert [pair["change"] for pair in facts["checks"]] == ["worse", "better", "same"]
     for wrong in ("nothing", "--output=x"):
         assert keyhole(f"--compare={wrong}", cwd=workspace).returncode == 2
+
+
+def test_a_comparison_shows_what_answers_cost_and_why_a_revision_is_missing(
+    keyhole: Keyhole, workspace: Path, tmp_path: Path
+) -> None:
+    git(workspace, "init", "--quiet")
+    (workspace / "src/retry.py").write_text("LONGEST = 90\n" + "def other(): ...\n" * 200)
+    commit_all(workspace)
+    (workspace / "src/retry.py").write_text("LONGEST = 90\n")
+    commit_all(workspace)
+    write_checks(workspace, '[[map]]\nfiles = ["src/retry.py"]\nmax_tokens = 9000\n')
+    shown = keyhole("--compare", "HEAD~1", cwd=workspace).stdout
+    assert re.search(r"▲ better +map +src/retry.py .* [\d,]+ → \d+\n", shown)
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{workspace}", "shallow")
+    write_checks(tmp_path / "shallow", PASSES)
+    done = keyhole("--compare", "HEAD~1", cwd=tmp_path / "shallow")
+    assert done.returncode == 2
+    assert "HEAD~1 is not a revision of this repository; this clone has only part of the history" in done.stderr

@@ -59,8 +59,8 @@ shows = ["Goodbye"]
         ("passed", "greet: 15 characters"),
         ("passed", "not truncated"),
         ("passed", "4 tokens"),
-        ("failed", "error: no such tool"),
-        ("failed", "error: MCPError: cannot do that"),
+        ("error", "there is no tool missing. Choose from: greet"),
+        ("error", "there is no tool broken. Choose from: greet"),
         ("failed", "3 tokens; does not show 'Goodbye'"),
     ]
 

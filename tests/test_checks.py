@@ -6,6 +6,7 @@ import pytest
 from acme import write_acme
 from checking import checked, found
 
+from keyhole.core.checks.check_report import exit_code
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 from keyhole.core.types.view_requests import SearchRequest
@@ -141,6 +142,28 @@ def test_answers_of_clients(acme: Service) -> None:
     assert result.finding.found.startswith("error: src/none.py is not a file")
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('[[answer]]\ntool = "read_fil"\n', "there is no tool read_fil. Did you mean read_file?"),
+        (
+            '[[answer]]\ntool = "read_file"\narguments = { pth = "a" }\n',
+            "read_file has no parameter pth. Did you mean path or paths?",
+        ),
+        (
+            '[[query]]\nquery = "a"\nfiles = ["b"]\nlanguage = "pyton"\n',
+            "unknown language 'pyton'. Did you mean python?",
+        ),
+        ('[[forbidden]]\npattern = "("\n', "invalid regular expression: "),
+    ],
+)
+def test_a_mistake_in_a_check_is_an_error_with_a_suggestion(acme: Service, text: str, problem: str) -> None:
+    results = checked(acme, text)
+    ((status, named), *_) = found(results)
+    assert (status, exit_code(results)) == ("error", 2)
+    assert named.startswith(problem)
+
+
 def test_an_answer_that_a_client_truncates_fails(tmp_path: Path) -> None:
     (tmp_path / "proj").mkdir()
     (tmp_path / "proj/long.txt").write_text("".join(f"line {number} of many words in it\n" for number in range(5_000)))
@@ -182,16 +205,16 @@ def test_forbidden_content(changeable: Service) -> None:
     (root / "keyhole.checks.toml").write_text(text)
     changeable.index()
     assert found(checked(changeable, text)) == [("passed", "in no answer")] * 2
-    (root / "src/acme/leak.py").write_text(f"x = '{canary}'\n")
+    (root / "src/acme/leak.py").write_text(f"y = 1\nx = '{canary}'\n")
     (root / "CANARY_7.md").write_text("# Nothing\n")
     changeable.index()
-    assert found(checked(changeable, text)) == [("failed", "in src/acme/leak.py"), ("failed", "in CANARY_7.md")]
+    assert found(checked(changeable, text)) == [("failed", "in src/acme/leak.py:2"), ("failed", "in CANARY_7.md")]
 
 
 def test_forbidden_content_in_a_file_too_large_for_the_index(changeable: Service) -> None:
     (changeable.root / "large.txt").write_text("canary-5678\n" + "some words on a line\n" * 60_000)
     changeable.index()
-    assert found(checked(changeable, '[[forbidden]]\ntext = "canary-5678"\n')) == [("failed", "in large.txt")]
+    assert found(checked(changeable, '[[forbidden]]\ntext = "canary-5678"\n')) == [("failed", "in large.txt:1")]
 
 
 def test_the_checks_file_is_not_what_searches_find(changeable: Service) -> None:

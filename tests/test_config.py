@@ -76,6 +76,26 @@ def test_wrong_settings_are_named(tmp_path: Path, text: str, message: str) -> No
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("setting", "digits", "message"),
+    [
+        ("[index]\nmax_file_bytes = ", "9", "keyhole.toml is not valid TOML: a number has too many digits"),
+        # Python reads such a number, but does not write it.
+        ("[index]\nmax_file_bytes = 0x", "f", "index.max_file_bytes = a number that is too large: must be"),
+        ("[search]\nmode = 0x", "f", "search.mode = a number that is too large: "),
+    ],
+)
+def test_a_number_with_thousands_of_digits_is_an_error(
+    tmp_path: Path, clean_environment: Path, setting: str, digits: str, message: str
+) -> None:
+    for file in (tmp_path / "keyhole.toml", clean_environment):
+        file.write_text(setting + digits * 5_000)
+        with pytest.raises(ConfigError) as caught:
+            load_settings(tmp_path)
+        assert message.removeprefix("keyhole.toml") in str(caught.value)
+        file.unlink()
+
+
 @pytest.mark.parametrize("key", setting_ranges())
 def test_every_number_has_a_range_and_an_error_names_where_it_was_set(
     clean_environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str

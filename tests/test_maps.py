@@ -251,6 +251,14 @@ def test_a_symbol_is_found_by_name_dotted_name_or_line(service: Service) -> None
         service.map_view(MapRequest(path, symbol="walk"))
 
 
+def test_a_page_counts_its_own_list_and_says_how_many_are_inside(service: Service) -> None:
+    text = "".join(f"class Part{number}:\n    def run(self): ...\n    def stop(self): ...\n" for number in range(5))
+    path = write(service, "parts.py", text)
+    assert service.map_view(MapRequest(path)).banner == "All 15 symbols."
+    assert service.map_view(MapRequest(path, MapLevel.OUTLINE)).banner.startswith("5 of 15 symbols at outline.")
+    assert service.map_view(MapRequest(path, offset=2)).banner.startswith("Symbols 3-5 of 5 (15 with those inside).")
+
+
 def test_past_the_end(service: Service) -> None:
     path = write(service, "few.py", functions(3))
     view = service.map_view(MapRequest(path, offset=7))

@@ -217,8 +217,56 @@ def test_left_out_and_shortened_are_told_apart(acme: Service, monkeypatch: pytes
         assert said == [
             "Complete: nothing was shortened or left out.",
             "Nothing was shortened or left out. More pages: press n.",
-            f"Nothing was left out. Shortened: {len(shortened)} results.",
+            f"Nothing was left out. Shortened: {len(shortened)} results; press s to see one in full.",
         ]
+
+    drive(make_app(acme), steps)
+
+
+def test_every_shortened_result_can_be_shown_in_full(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next page begins after what is shortened; `s` opens that, and `p` goes back."""
+    monkeypatch.setattr(limits, "MIN_TOKENS", 100)
+    said: list[str] = []
+
+    async def steps(pilot: Pilot[None]) -> None:
+        monkeypatch.setattr(explore(pilot), "notify", lambda text, **_: said.append(text))
+        explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=800)
+        await ask(pilot, "handle event limit:10", "enter")
+        first = answer_of(pilot)
+        places = [row.place for row in first.rows]
+        shortened = [row.is_shortened for row in first.rows].index(True)
+        # The cursor is on a result in full, so the first shortened one is meant; then on the last one.
+        for keys, position in [((), shortened), (("G",), len(places) - 1)]:
+            await press(pilot, *keys, "s")
+            row = answer_of(pilot).rows[0]
+            assert (row.place, row.is_shortened) == (places[position], False)
+            assert answer_of(pilot).request.offset == position
+            await press(pilot, "p")
+            assert [row.place for row in answer_of(pilot).rows] == places
+        assert said == []
+
+    drive(make_app(acme), steps)
+
+
+def test_the_first_result_of_a_page_is_shown_in_full_alone(acme: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MIN_TOKENS", 100)
+    said: list[str] = []
+
+    async def steps(pilot: Pilot[None]) -> None:
+        monkeypatch.setattr(explore(pilot), "notify", lambda text, **_: said.append(text))
+        explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=220)
+        await ask(pilot, "handle event", "enter")
+        first = answer_of(pilot).rows[0]
+        assert first.is_shortened
+        await press(pilot, "s")
+        (alone,) = answer_of(pilot).rows
+        assert (alone.place, alone.is_shortened) == (first.place, False)
+        await press(pilot, "s", "n")
+        assert said == ["Nothing on this page is shortened."]
+        assert (answer_of(pilot).request.offset, answer_of(pilot).request.limit) == (1, 1)
+        explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=100)
+        await ask(pilot, "RetryPolicy limit:1", "enter", "s")
+        assert said[1:] == ["This result alone is over the budget. Press + to raise the budget, or o to open the file."]
 
     drive(make_app(acme), steps)
 

@@ -134,7 +134,21 @@ FILES: dict[str, Row] = {
     "g": doing("G", then=lambda pilot: files(pilot).query_one(LineView).scroll_offset.y == 0),
 }
 # Tested separately: here, in test_tui.py or test_tui_links.py, or through a terminal.
-ELSEWHERE = {"e", "q", "ctrl+q", "ctrl+c", "ctrl+z", "n", "p", "l", "i", "r", "less_than_sign", "greater_than_sign"}
+ELSEWHERE = {
+    "s",
+    "e",
+    "q",
+    "ctrl+q",
+    "ctrl+c",
+    "ctrl+z",
+    "n",
+    "p",
+    "l",
+    "i",
+    "r",
+    "less_than_sign",
+    "greater_than_sign",
+}
 # Tested in test_tui_git.py and test_tui_resizing.py.
 ELSEWHERE |= {"b", "0", "left_curly_bracket", "right_curly_bracket"}
 # Tested in test_tui_views.py.

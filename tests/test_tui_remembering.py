@@ -58,6 +58,8 @@ def test_it_starts_as_it_was_left(acme: Service, folder: Path) -> None:
 
     async def find_again(pilot: Pilot[None]) -> None:
         assert (pilot.app.current_mode, pilot.app.theme) == ("files", "keyhole-light")
+        (notice,) = pilot.app._notifications
+        assert notice.message == "Files is open, as you left it. Press 1 to search."
         await press(pilot, "1")
         assert line_of(pilot) == "backoff lang:py"
         request = answer_of(pilot).request

@@ -79,6 +79,11 @@ class Answer:
         """The results of the page that did not fit."""
         return tuple(row for row in self.rows if row.is_left_out)
 
+    def shortened_position(self, row: Row | None) -> int | None:
+        """Return which result of the page is shortened: this one, or else the first; None if there is none."""
+        positions = [position for position, shown in enumerate(self.rows) if shown.is_shortened]
+        return next((position for position in positions if self.rows[position] is row), next(iter(positions), None))
+
     @property
     def next_offset(self) -> int | None:
         """Where the next page starts, if there is one."""

@@ -17,11 +17,13 @@ from keyhole.core.view.text_parts import PartKind
 from keyhole.tui.key_names import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from keyhole.core.view.text_parts import TextGap
     from keyhole.core.view.writing import View
 
+# The names of commands that get what an answer lacks.
+IN_FULL, RAISE_BUDGET = "in-full", "raise-budget"
 _RULE = "┄"
 _GAP_WORDS = {
     Completeness.LEFT_OUT: "left out here",
@@ -60,8 +62,8 @@ class AnswerLayout:
         return number if number >= 0 and line in self.results[number] else None
 
 
-def answer_layout(view: "View", *, has_budget_keys: bool) -> AnswerLayout | None:
-    """Return what to draw on the text of a view; `has_budget_keys` says whether keys change the budget there."""
+def answer_layout(view: "View", *, commands: "Collection[str]") -> AnswerLayout | None:
+    """Return what to draw on the text of a view; `commands` are those that have a key there."""
     if not view.parts:
         return None
     counts = [count_lines(part.text) for part in view.parts]
@@ -78,18 +80,20 @@ def answer_layout(view: "View", *, has_budget_keys: bool) -> AnswerLayout | None
     drawn: dict[int, tuple[DrawnRow, ...]] = {}
     for gap in view.gaps:
         line = starts[gap.after] - 1
-        drawn[line] = (*drawn.get(line, ()), DrawnRow(gap_text(gap, has_budget_keys=has_budget_keys), gap.lacks))
+        drawn[line] = (*drawn.get(line, ()), DrawnRow(gap_text(gap, commands), gap.lacks))
     return AnswerLayout(kinds, tuple(results.values()), costs, drawn)
 
 
-def gap_text(gap: "TextGap", *, has_budget_keys: bool) -> str:
+def gap_text(gap: "TextGap", commands: "Collection[str]") -> str:
     """Return what is missing at a place, how an agent gets it, and which keys do."""
     text = _GAP_WORDS[gap.lacks] + (f": {gap.numbers}" if gap.numbers else "")
     step = "full detail" if gap.lacks == Completeness.SHORTENED else "next page"
     text += f", {step} {gap.next}" if gap.next else ""
     keys = [f"{key_of('next-page')}: next page"] if gap.lacks != Completeness.SHORTENED else []
-    if has_budget_keys and gap.lacks.is_truncated:
-        keys.append(f"{key_of('raise-budget')}: raise the budget")
+    if IN_FULL in commands and gap.lacks == Completeness.SHORTENED:
+        keys.append(f"{key_of(IN_FULL)}: show in full")
+    if RAISE_BUDGET in commands and gap.lacks.is_truncated:
+        keys.append(f"{key_of(RAISE_BUDGET)}: raise the budget")
     return " · ".join([text, *keys])
 
 

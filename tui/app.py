@@ -25,6 +25,7 @@ from keyhole.tui.key_order import KeyOrder
 from keyhole.tui.modes import MODES
 from keyhole.tui.screens.base import is_too_small
 from keyhole.tui.serving import ServerSide
+from keyhole.tui.steady_stylesheet import SteadyStylesheet
 from keyhole.tui.themes import DARK, LIGHT, THEMES, with_our_variables
 from keyhole.tui.user_choices import UserChoices
 from keyhole.tui.workspace_state import WorkspaceState
@@ -79,8 +80,8 @@ class KeyholeApp(Explorer):
         recognise_alt_keys(row.key for row in keys.EVERYWHERE if isinstance(row, Binding))
         # What had the focus on each screen before the terminal became too small.
         self._focus_before: dict[Screen[Any], Widget | None] = {}
-        # Whether the first frame is drawn, and whether the screen that was shown last is shown again.
-        self._is_painted = self._is_restored = False
+        # Whether the screen that was shown last is shown again.
+        self._is_restored = False
         self._tour: asyncio.Task[None] | None = None
         # Nothing moves by itself, whatever TEXTUAL_ANIMATIONS says.
         self.animation_level = "none"
@@ -107,11 +108,11 @@ class KeyholeApp(Explorer):
         self._theme_pair = {DARK.dark: DARK.name, LIGHT.dark: LIGHT.name}
         for name in reversed(known):
             self._theme_pair[self.available_themes[name].dark] = name
-        self.stylesheet.set_variables(self.get_css_variables())
-        self._parsed_theme = self.theme
+        self.stylesheet = SteadyStylesheet(self.get_css_variables())
 
     def on_mount(self) -> None:
         """Open the workspace after the first frame is drawn: its imports take time."""
+        self.is_set_up = True
         close_on_signals(self)
         close_without_terminal(self)
         self.call_after_refresh(self._start)
@@ -129,7 +130,6 @@ class KeyholeApp(Explorer):
             self._tour.cancel()
 
     def _start(self) -> None:
-        self._is_painted = True
         # Everything loaded by now stays until the end, so the collector can skip it. This must not run later: garbage
         # that is frozen, such as what an index run leaves behind, is never freed.
         gc.freeze()
@@ -151,6 +151,7 @@ class KeyholeApp(Explorer):
         screen = self.state.last.screen
         if not self.has_key and screen in MODES and screen != self.current_mode:
             self.switch_mode(screen)
+            self.notify(f"{screen.title()} is open, as you left it. Press {key_of('explore')} to search.", markup=False)
         self._is_restored = True
 
     def note_state(self) -> None:
@@ -210,13 +211,6 @@ class KeyholeApp(Explorer):
         """Return the variables of the style sheets, also those that only our own themes have."""
         self.theme_variables = with_our_variables(super().get_css_variables(), self.current_theme)
         return self.theme_variables
-
-    def refresh_css(self, animate: bool = True) -> None:
-        """Parse the styles again and apply them; before the first frame only apply them, they are just parsed."""
-        if self._is_painted or self.theme != self._parsed_theme:
-            super().refresh_css(animate)
-        else:
-            self.stylesheet.update(self, animate)
 
     def action_show_screen(self, mode: str) -> None:
         """Go to a screen; dialogs that are open are closed first."""

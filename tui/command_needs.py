@@ -26,7 +26,9 @@ def _each(need: Need, *commands: str) -> Iterable[tuple[str, Need]]:
 _NEEDS: Mapping[str, Mapping[str, Need]] = {
     "Explore": dict(
         [
-            *_each(_ANSWER, "copy", "copy-call", "left-out", "explain", "next-page", "previous-page", "compare"),
+            *_each(
+                _ANSWER, "copy", "copy-call", "left-out", "in-full", "explain", "next-page", "previous-page", "compare"
+            ),
             *_each(_RESULT, "edit", "references", "similar", "hits-of-file", "open"),
         ]
     ),

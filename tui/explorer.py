@@ -125,6 +125,8 @@ class Explorer(App[None]):
         self.tools = server_side.tools if server_side else None
         self._port = server_side.port if server_side else None
         self.demo = server_side.demo if server_side else None
+        # Whether the first screen is made, so that there is something to draw.
+        self.is_set_up = False
         # Whether a key was pressed.
         self.has_key = False
         self._journal_follower: JournalFollower | None = None

@@ -127,7 +127,7 @@ EVERYWHERE: Keys = [
     _quiet("workspaces", "W", "workspaces", "Workspaces", "Open another workspace"),
     _shown("quit", "q", "quit", "Quit", "Quit the explorer"),
     # Textual binds this key too, with a tooltip in other words.
-    _always(_quiet("quit-anywhere", "ctrl+q", "quit", "Quit", "Quit the explorer")),
+    _always(_shown("quit-anywhere", "ctrl+q", "quit", "Quit", "Quit the explorer")),
     _always(_quiet("suspend", "ctrl+z", "suspend_process", "Suspend", "Suspend the explorer; fg in the shell returns")),
     _always(_quiet("quit-now", "ctrl+c", "interrupt", "Quit", "Quit the explorer immediately")),
 ]
@@ -146,6 +146,7 @@ EXPLORE: Keys = [
     *_BUDGET,
     *_PAGES,
     _shown("left-out", "c", "toggle_left_out", "Show missing", "Show what was left out"),
+    _shown("in-full", "s", "in_full", "Show full", "Show a shortened result in full: the selected one, or the first"),
     _shown("explain", "x", "why", "Explain", "Explain ranking"),
     _quiet("similar", "i", "related", "Find similar", "Find similar code"),
     _quiet("hits-of-file", "f", "hits_of_file", "Show hits", "Show every hit in the file of the result"),

@@ -48,12 +48,19 @@ class SearchState:
     max_tokens: int = DEFAULT_TOKENS
     # The start of each page up to this one: pages differ in length, since the budget limits them.
     offsets: tuple[int, ...] = (0,)
+    # How many results a page has; None: as the line says, or as many as usual.
+    limit: int | None = None
 
     @property
     def request(self) -> "SearchRequest":
         """The search as a request, the same as the CLI and MCP make."""
+        asked = read_query(self.line)
         return replace(
-            read_query(self.line), detail_level=self.detail, max_tokens=self.max_tokens, offset=self.offsets[-1]
+            asked,
+            detail_level=self.detail,
+            max_tokens=self.max_tokens,
+            offset=self.offsets[-1],
+            limit=self.limit or asked.limit,
         )
 
     @property
@@ -63,16 +70,16 @@ class SearchState:
 
     def with_line(self, line: str) -> "SearchState":
         """Return a search for another line, at its first page."""
-        return replace(self, line=line, offsets=(0,))
+        return replace(self, line=line, offsets=(0,), limit=None)
 
     def with_detail(self, step: int) -> "SearchState":
         """Return the search at the next detail; after the last comes the first."""
         detail = DETAILS[(DETAILS.index(self.detail) + step) % len(DETAILS)]
-        return replace(self, detail=detail, offsets=(0,))
+        return replace(self, detail=detail, offsets=(0,), limit=None)
 
     def with_budget(self, step: int) -> "SearchState":
         """Return the search with a larger or smaller budget."""
-        return replace(self, max_tokens=next_budget(self.max_tokens, step), offsets=(0,))
+        return replace(self, max_tokens=next_budget(self.max_tokens, step), offsets=(0,), limit=None)
 
     def with_limits(self, detail: str, max_tokens: object) -> "SearchState":
         """Return the search with the detail and budget of a call; invalid values are ignored."""
@@ -87,8 +94,15 @@ class SearchState:
         return replace(self, offsets=(*self.offsets, offset))
 
     def with_previous_page(self) -> "SearchState":
-        """Return the search at the previous page."""
-        return replace(self, offsets=self.offsets[:-1] or (0,))
+        """Return the search at the previous page, with as many results as usual."""
+        return replace(self, offsets=self.offsets[:-1] or (0,), limit=None)
+
+    def with_result_in_full(self, position: int) -> "SearchState":
+        """Return the search at a page that starts with a shortened result of this page, or that has only the first.
+
+        The budget shortens the first results of a page last, and a result that is alone only if it is too large.
+        """
+        return replace(self, offsets=(*self.offsets, self.offsets[-1] + position), limit=None if position else 1)
 
     def variants(self) -> list[Variant]:
         """Return the variants to compare with: each other detail, then the budgets around this one."""

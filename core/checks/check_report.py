@@ -4,45 +4,40 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import quoteattr
 
-from keyhole.core.checks.check_result import CheckResult, CheckStatus
-from keyhole.core.untrusted_text import middle_cut, visible
-from keyhole.core.view.text import count_of, one_line, shorten
+from keyhole.core.checks.check_columns import table_lines
+from keyhole.core.checks.check_result import CheckFinding, CheckResult, CheckStatus
+from keyhole.core.checks.checks_file import CHECKS_FILE
+from keyhole.core.untrusted_text import visible
+from keyhole.core.view.text import count_of, one_line
 
-_SIGNS = {CheckStatus.PASSED: "✓", CheckStatus.FAILED: "✗", CheckStatus.SKIPPED: "○"}
-_WHAT, _EXPECTED, _FOUND = 50, 26, 44
-EXIT_PASSED, EXIT_FAILED, EXIT_SKIPPED = 0, 1, 2
+SIGNS = {CheckStatus.PASSED: "✓", CheckStatus.FAILED: "✗", CheckStatus.ERROR: "!", CheckStatus.SKIPPED: "○"}
+_TAGS = {CheckStatus.FAILED: "failure", CheckStatus.ERROR: "error", CheckStatus.SKIPPED: "skipped"}
+EXIT_PASSED, EXIT_FAILED, EXIT_NOT_RUN = 0, 1, 2
 
 
 def exit_code(results: Iterable[CheckResult]) -> int:
-    """Return 1 if a check failed, 2 if none failed but some were skipped."""
+    """Return 1 if a check failed, 2 if none failed but some have a mistake or were skipped."""
     statuses = {result.status for result in results}
     if CheckStatus.FAILED in statuses:
         return EXIT_FAILED
-    return EXIT_SKIPPED if CheckStatus.SKIPPED in statuses else EXIT_PASSED
+    return EXIT_NOT_RUN if statuses - {CheckStatus.PASSED} else EXIT_PASSED
 
 
-def report_text(results: Sequence[CheckResult]) -> str:
-    """Return the table, the details of what did not pass, and a summary."""
+def report_text(results: Sequence[CheckResult], width: int | None = None) -> str:
+    """Return the table, the details of what did not pass, and a summary; without a width, nothing is cut."""
     rows = [("", "kind", "what", "expected", "found", "tokens")]
     rows += [
         (
-            _SIGNS[result.status],
+            SIGNS[result.status],
             result.kind,
-            middle_cut(_line(result.name), _WHAT),
-            _cell(result.finding.expected, _EXPECTED),
-            _cell(result.finding.found, _FOUND),
+            _line(result.name),
+            _line(result.finding.expected),
+            _line(result.finding.found),
             f"{result.finding.tokens:,}" if result.finding.tokens else "",
         )
         for result in results
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    tokens = max(len(row[-1]) for row in rows)
-    lines = [
-        "  ".join(
-            [*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1].rjust(tokens)]
-        ).rstrip()
-        for row in rows
-    ]
+    lines = table_lines(rows, width, right=len(rows[0]) - 1)
     return "\n".join([*lines, *_details(results), "", summary_text(results)]) + "\n"
 
 
@@ -51,17 +46,21 @@ def _details(results: Iterable[CheckResult]) -> Iterable[str]:
     for result in results:
         if result.status != CheckStatus.PASSED:
             yield ""
-            yield f"{_SIGNS[result.status]} {result.place}: {_line(result.name)}"
+            yield f"{SIGNS[result.status]} {result.place}: {_line(result.name)}"
             if result.finding.expected:
                 yield f"    expected: {_line(result.finding.expected)}"
-            yield f"    {'found' if result.finding.expected else 'skipped'}: {_line(result.finding.found)}"
+            yield f"    {'found' if result.finding.expected else result.status}: {_line(result.finding.found)}"
 
 
 def summary_text(results: Sequence[CheckResult]) -> str:
     """Return how many checks passed, failed and were skipped."""
     counts = Counter(result.status for result in results)
-    parts = [f"{counts[status]:,} {status}" for status in CheckStatus if counts[status]]
+    parts = [_counted(status, counts[status]) for status in CheckStatus if counts[status]]
     return f"{count_of(len(results), 'check')}: {', '.join(parts) or 'none'}"
+
+
+def _counted(status: CheckStatus, count: int) -> str:
+    return count_of(count, "error") if status == CheckStatus.ERROR else f"{count:,} {status}"
 
 
 def report_facts(results: Sequence[CheckResult]) -> dict[str, object]:
@@ -89,11 +88,17 @@ def result_facts(result: CheckResult) -> dict[str, object]:
     }
 
 
+def junit_of_error(message: str) -> str:
+    """Return JUnit XML for a run that could not start, so that CI servers show why."""
+    found = CheckFinding(CheckStatus.ERROR, "", message)
+    return junit_text([CheckResult("run", "the checks can run", CHECKS_FILE, found)])
+
+
 def junit_text(results: Sequence[CheckResult]) -> str:
     """Return JUnit XML, which CI servers show as tests."""
     counts = Counter(result.status for result in results)
     numbers = (
-        f'tests="{len(results)}" failures="{counts[CheckStatus.FAILED]}" errors="0" '
+        f'tests="{len(results)}" failures="{counts[CheckStatus.FAILED]}" errors="{counts[CheckStatus.ERROR]}" '
         f'skipped="{counts[CheckStatus.SKIPPED]}"'
     )
     cases = "".join(map(_case, results))
@@ -111,7 +116,7 @@ def _case(result: CheckResult) -> str:
     if result.status == CheckStatus.PASSED:
         return f"{head}/>\n"
     message = f"expected {found.expected}; found {found.found}" if found.expected else found.found
-    tag = "failure" if result.status == CheckStatus.FAILED else "skipped"
+    tag = _TAGS[result.status]
     return f"{head}><{tag} message={_attribute(message)}/></testcase>\n"
 
 
@@ -121,7 +126,3 @@ def _attribute(text: str) -> str:
 
 def _line(text: str) -> str:
     return visible(one_line(text))
-
-
-def _cell(text: str, longest: int) -> str:
-    return shorten(_line(text), longest)

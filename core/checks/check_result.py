@@ -1,5 +1,6 @@
 """What a check found, and what it may ask."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,8 @@ class CheckStatus(StrEnum):
 
     PASSED = "passed"
     FAILED = "failed"
+    # The check itself has a mistake.
+    ERROR = "error"
     SKIPPED = "skipped"
 
 
@@ -76,6 +79,13 @@ class ListedTool:
     name: str
     description: str
     sent: str
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of its parameters; empty if it declares none."""
+        declared = json.loads(self.sent).get("inputSchema")
+        properties = declared.get("properties") if isinstance(declared, dict) else None
+        return list(properties) if isinstance(properties, dict) else []
 
 
 @dataclass(frozen=True, slots=True)

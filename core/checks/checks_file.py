@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
 from keyhole.core.suggest import suggest_name
 from keyhole.core.types.source_files import Skip
+from keyhole.core.untrusted_toml import parse_toml
 from keyhole.core.view.text import shorten
 
 CHECKS_FILE = "keyhole.checks.toml"
@@ -64,13 +64,10 @@ def read_checks(root: Path) -> list[ChecksFile]:
 def parse_checks(content: bytes, path: str) -> ChecksFile:
     """Parse the bytes of a file; `path` is what errors call it."""
     try:
-        text = content.decode("utf-8-sig")
-        tables = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        # Besides what the parser reports: bytes that are not UTF-8, and numbers with thousands of digits.
-        problem = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise ConfigError(f"{path} is not valid TOML: {problem}; correct it and run the checks again") from None
-    lines = _TableLines(text)
+        tables = parse_toml(content)
+    except ValueError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}; correct it and run the checks again") from None
+    lines = _TableLines(content.decode("utf-8-sig"))
     checks: list[WrittenCheck] = []
     for kind, listed in tables.items():
         _check_kind(kind, lines.place(path, kind, 0))

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from keyhole.core.checks.check_report import result_facts
+from keyhole.core.checks.check_columns import table_lines
+from keyhole.core.checks.check_report import SIGNS, result_facts
 from keyhole.core.checks.check_result import CheckResult, CheckStatus
-from keyhole.core.untrusted_text import middle_cut, visible
-from keyhole.core.view.text import count_of, one_line, shorten
+from keyhole.core.untrusted_text import visible
+from keyhole.core.view.text import count_of, one_line
 
-_WHAT, _FOUND = 56, 40
+_MEASURED = (CheckStatus.PASSED, CheckStatus.FAILED)
 
 
 class CheckChange(StrEnum):
@@ -41,7 +42,7 @@ class ComparedCheck:
         """What changed: passing counts first, then the figure."""
         if self.before is None or self.now is None:
             return CheckChange.UNKNOWN
-        if CheckStatus.SKIPPED in (self.before.status, self.now.status):
+        if self.before.status not in _MEASURED or self.now.status not in _MEASURED:
             return CheckChange.UNKNOWN
         passed = (self.before.status == CheckStatus.PASSED, self.now.status == CheckStatus.PASSED)
         if passed[0] != passed[1]:
@@ -53,6 +54,12 @@ class ComparedCheck:
         if before is None or now is None:
             return CheckChange.WORSE if now is None else CheckChange.BETTER
         return CheckChange.BETTER if now < before else CheckChange.WORSE
+
+    @property
+    def tokens(self) -> str:
+        """What the answers cost before and now; one figure if it is the same."""
+        costs = [f"{result.finding.tokens:,}" if result else "-" for result in (self.before, self.now)]
+        return " → ".join(dict.fromkeys(costs)) if costs != ["0", "0"] else ""
 
 
 def compare_results(before: Sequence[CheckResult], now: Sequence[CheckResult]) -> list[ComparedCheck]:
@@ -66,22 +73,22 @@ def _key(result: CheckResult) -> tuple[str, str, str]:
     return result.kind, result.name, result.place
 
 
-def comparison_text(compared: Sequence[ComparedCheck], revision: str) -> str:
-    """Return the table: each check in the other revision and now."""
-    rows = [("", "kind", "what", shorten(visible(revision), _FOUND), "now")]
+def comparison_text(compared: Sequence[ComparedCheck], revision: str, width: int | None = None) -> str:
+    """Return the table: each check in the other revision and now; without a width, nothing is cut."""
+    rows = [("", "kind", "what", visible(revision), "now", "tokens")]
     signs = {CheckChange.BETTER: "▲", CheckChange.WORSE: "▼", CheckChange.SAME: " ", CheckChange.UNKNOWN: "?"}
     rows += [
         (
             f"{signs[pair.change]} {pair.change}",
             pair.any.kind,
-            middle_cut(visible(one_line(pair.any.name)), _WHAT),
+            visible(one_line(pair.any.name)),
             _found(pair.before),
             _found(pair.now),
+            pair.tokens,
         )
         for pair in compared
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = table_lines(rows, width)
     return "\n".join([*lines, "", comparison_summary(compared, revision)]) + "\n"
 
 
@@ -110,5 +117,4 @@ def comparison_facts(compared: Iterable[ComparedCheck], revision: str) -> dict[s
 def _found(result: CheckResult | None) -> str:
     if result is None:
         return "-"
-    sign = {CheckStatus.PASSED: "✓", CheckStatus.FAILED: "✗", CheckStatus.SKIPPED: "○"}[result.status]
-    return f"{sign} {shorten(visible(one_line(result.finding.found)), _FOUND - 2)}"
+    return f"{SIGNS[result.status]} {visible(one_line(result.finding.found))}"

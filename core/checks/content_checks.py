@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import zip_longest
 
 from keyhole.core.checks.asked_answers import AskedAnswers, tokens_of
 from keyhole.core.checks.check_result import CheckFinding, facts_finding, finding
@@ -83,12 +84,22 @@ def forbidden_finding(table: ForbiddenTable, answers: AskedAnswers) -> CheckFind
     inventory = answers.service.inventory()
     served = [skip.path for skip in inventory.skips if skip.reason in _SERVED_SKIPS and not skip.is_dir]
     places += [path for path in served if expression(answers.source(path))]
+    in_text = len(places)
     places += [file.path for file in inventory.files if expression(file.path)]
     places += [f"the answer to {asked}" for asked, text in answers.texts.items() if not places and expression(text)]
-    named = ", ".join(name_text(place) for place in places[:_MOST_NAMED])
+    lines = [f":{_first_line(path, expression, answers)}" for path in places[: min(in_text, _MOST_NAMED)]]
+    named = ", ".join(
+        f"{name_text(place)}{line}" for place, line in zip_longest(places[:_MOST_NAMED], lines, fillvalue="")
+    )
     text = f"in {named}" + (f" and {len(places) - _MOST_NAMED:,} more" if len(places) > _MOST_NAMED else "")
     total = max(found.total, len(places))
     return finding(not places, "in no answer", text if places else "in no answer", tokens_of(view.text), total)
+
+
+def _first_line(path: str, expression: Callable[[str], bool], answers: AskedAnswers) -> int:
+    """Return the first line of a file that contains what is forbidden."""
+    lines = answers.source(path).split("\n")
+    return next((number for number, line in enumerate(lines, 1) if expression(line)), 1)
 
 
 def _test_of(pattern: str) -> Callable[[str], bool]:

@@ -1,7 +1,7 @@
 """Proposes a first checks file: what agents can find today, so that tomorrow's changes are noticed.
 
-Queries come from recorded traffic, from the headings of the README and from public symbols. Only those are proposed
-whose file is found now.
+Queries come from recorded traffic, from the headings of the README and from what public symbols are documented to do;
+in a workspace with few of those, names of symbols are queries too. Only what passes now is proposed.
 """
 
 import os
@@ -16,25 +16,31 @@ from pydantic import ValidationError
 from keyhole.core.checks.check_snapshots import write_inside
 from keyhole.core.checks.check_tables import QueryTable
 from keyhole.core.checks.checks_file import CHECKS_FILE, parse_checks
+from keyhole.core.checks.propose_limits import proposed_facts, proposed_limits
 from keyhole.core.checks.query_checks import request_of
 from keyhole.core.checks.traffic_queries import AnsweredQuery, answered_queries
 from keyhole.core.checks.written_checks import HEADING, query_values, table_text
 from keyhole.core.errors import ConfigError, KeyholeError
 from keyhole.core.index.rows import SymbolPlace
-from keyhole.core.links.requests import BrokenLinksRequest
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import detect_language
-from keyhole.core.types.choices import Role
+from keyhole.core.types.choices import Mode, Role
 from keyhole.core.types.view_requests import SearchRequest
-from keyhole.core.view.text import count_of
+from keyhole.core.view.text import count_of, one_line
 
-_MOST_OF_TRAFFIC, _MOST_HEADINGS, _MOST_SYMBOLS = 20, 12, 15
+_MOST_OF_TRAFFIC, _MOST_HEADINGS, _MOST_PURPOSES, _MOST_FACTS, _MOST_NAMES = 20, 12, 10, 5, 5
+# With fewer queries in words, names of symbols are queries too.
+_ENOUGH_QUERIES = 5
 # What is found only further down is not worth a check.
 _WORST_RANK = 10
 _SECTION = "section"
 _PUBLIC_KINDS = frozenset(["class", "function", "interface", "struct", "trait", "enum", "type"])
 # Shorter names are in too many places.
 _SHORTEST_NAME = 4
+# Of the documentation: fewer words say too little.
+_FEWEST_WORDS, _LONGEST_SENTENCE = 4, 100
+_MOST_LOOKED_AT = 200
+_MOST_LIMITS = 10
 
 
 def write_proposal(service: Service) -> str:
@@ -53,9 +59,12 @@ def proposal_text(service: Service) -> str:
     parts = [
         _section("Searches of agents that ended in a read", _MOST_OF_TRAFFIC, _of_traffic(service, known)),
         _section("Headings of the README", _MOST_HEADINGS, _of_headings(service, known)),
-        _section("Public symbols", _MOST_SYMBOLS, _of_symbols(service, known)),
-        _limits(service),
+        _section("What code is for, as its documentation says", _MOST_PURPOSES, _of_purposes(service, known)),
     ]
+    if len(known) < _ENOUGH_QUERIES:
+        parts.append(_section("Public symbols", _MOST_NAMES, _of_names(service, known)))
+    parts.append(_section("Facts, and what an agent may spend to find them", _MOST_FACTS, proposed_facts(service)))
+    parts.append(_section("Limits", _MOST_LIMITS, proposed_limits(service)))
     return HEADING + "".join(part for part in parts if part)
 
 
@@ -71,15 +80,35 @@ def _of_traffic(service: Service, known: set[str]) -> Iterator[str]:
 
 
 def _of_headings(service: Service, known: set[str]) -> Iterator[str]:
-    """Yield the headings of the README, each with the file that is found first for it, besides prose."""
-    headings = [place for place in service.symbol_places() if place.kind == _SECTION and _is_readme(place.path)]
-    # The first one is the title.
-    for heading in sorted(headings, key=lambda place: (place.path, place.line))[1:]:
+    """Yield headings of the README, each with the file that is found first for it, besides prose.
+
+    A single word, such as "Installation", says too little.
+    """
+    places = service.symbol_places()
+    headings = [it for it in places if it.kind == _SECTION and _is_readme(it.path) and len(it.name.split()) > 1]
+    # The first line is the title.
+    for heading in sorted((it for it in headings if it.line > 1), key=lambda place: (place.path, place.line)):
         if found := _best_file(service, heading.name):
             yield from _proposed(service, AnsweredQuery(heading.name, (found,), {}, 0), known)
 
 
-def _of_symbols(service: Service, known: set[str]) -> Iterator[str]:
+def _of_purposes(service: Service, known: set[str]) -> Iterator[str]:
+    """Yield the first sentences of the documentation of public symbols, each with its file."""
+    for place in islice(_public_symbols(service), _MOST_LOOKED_AT):
+        if sentence := _purpose(service, place):
+            yield from _proposed(service, AnsweredQuery(sentence, (place.path,), {}, 0), known)
+
+
+def _purpose(service: Service, place: SymbolPlace) -> str:
+    """Return the first sentence of a symbol's documentation; empty if it says too little, or too much, for a query."""
+    hits = service.search_page(SearchRequest(place.name, mode=Mode.SYMBOL, path=place.path))[0].hits
+    doc = next((hit.doc for hit in hits if hit.name == place.name), "")
+    sentence = one_line(doc).partition(". ")[0].rstrip(".: ")
+    is_usable = len(sentence.split()) >= _FEWEST_WORDS and len(sentence) <= _LONGEST_SENTENCE
+    return sentence if is_usable else ""
+
+
+def _of_names(service: Service, known: set[str]) -> Iterator[str]:
     for place in _public_symbols(service):
         yield from _proposed(service, AnsweredQuery(place.name, (place.path,), {}, 0), known)
 
@@ -132,12 +161,3 @@ def _proposed(service: Service, asked: AnsweredQuery, known: set[str]) -> Iterat
         return
     known.add(asked.query)
     yield table_text("query", query_values(replace(asked, rank=max(paths.index(path) + 1 for path in asked.files))))
-
-
-def _limits(service: Service) -> str:
-    """Return the checks that every workspace can have: no more broken links than now, and answers that arrive whole."""
-    broken = service.relation_view(BrokenLinksRequest()).page.total
-    links = table_text("links", {"max_broken": broken})
-    sample = service.sample()
-    answer = table_text("answer", {"tool": "read_file", "arguments": {"path": sample}}) if sample else ""
-    return f"\n# Limits.\n\n{links}" + (f"\n{answer}" if answer else "")

@@ -19,7 +19,7 @@ from keyhole.core.checks.content_checks import forbidden_finding, links_finding,
 from keyhole.core.checks.fact_path import fact_finding
 from keyhole.core.checks.query_checks import query_rows
 from keyhole.core.checks.tool_checks import ServerRun, answer_rows, tool_list_rows
-from keyhole.core.errors import KeyholeError
+from keyhole.core.errors import KeyholeError, QueryError
 from keyhole.core.masking import mask_text
 from keyhole.core.service import Service
 
@@ -60,10 +60,13 @@ def run_checks(
 def _found(row: PlannedCheck) -> CheckFinding:
     """Run a row; a problem of one check is its result, and the others continue.
 
+    A request that is invalid is a mistake in the check, such as an unknown tool or language, not a finding about files.
     What is found may quote an answer of another server, which masks nothing, and reports end up in logs.
     """
     try:
         found = row.run()
+    except QueryError as error:
+        found = CheckFinding(CheckStatus.ERROR, "", str(error))
     except KeyholeError as error:
         found = finding(False, "an answer", str(error))
     return replace(found, found=mask_text(found.found))

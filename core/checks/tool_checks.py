@@ -21,6 +21,9 @@ from keyhole.core.checks.check_tables import AnswerTable, CallTable, ServerTable
 from keyhole.core.checks.content_checks import missing_text
 from keyhole.core.clients import profile_named, truncate_description
 from keyhole.core.delivery import deliver
+from keyhole.core.errors import QueryError
+from keyhole.core.suggest import suggest_name
+from keyhole.core.types.choices import ToolSet
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.text import shorten
@@ -61,11 +64,24 @@ def answer_rows(table: AnswerTable, answers: AskedAnswers, source: ToolSource) -
 
 
 def _answer_finding(table: AnswerTable, answers: AskedAnswers, source: ToolSource, client: str) -> CheckFinding:
+    _check_call(table, source.own_tools(ToolSet.ALL))
     profile = profile_named(client)
     sent_name = profile.names[0] if profile.names else profile.id
     answer = source.own_answer(sent_name, table.tool, table.arguments)
     answers.keep(table.title, answer.text)
     return _judged(answer, table, client, [])
+
+
+def _check_call(call: AnswerTable | CallTable, tools: Sequence[ListedTool]) -> None:
+    """Raise QueryError if there is no such tool, or if it has no such parameter."""
+    tool = next((listed for listed in tools if listed.name == call.tool), None)
+    if tool is None:
+        names = [listed.name for listed in tools]
+        raise QueryError(f"there is no tool {call.tool}", suggestion=suggest_name(call.tool, names))
+    parameters = tool.parameters
+    unknown = next((name for name in call.arguments if name not in parameters), None)
+    if parameters and unknown is not None:
+        raise QueryError(f"{call.tool} has no parameter {unknown}", suggestion=suggest_name(unknown, parameters))
 
 
 @dataclass(frozen=True)
@@ -123,6 +139,9 @@ class ServerRun:
         if self.report.problem:
             return finding(False, "an answer", self.report.problem)
         answer = self.report.answers[number]
+        if answer.is_error:
+            # Servers may have tools that they do not list, so only a call that fails is looked at.
+            _check_call(call, self.report.tools)
         judged = [_judged(answer, call, client, self._snapshot_facts(call, answer)) for client in call.clients or [""]]
         failed = [found for found in judged if found.status == CheckStatus.FAILED]
         return (failed or judged)[0]

@@ -28,9 +28,9 @@ def why_not_run(root: Path, file: ChecksFile, *, is_allowed: bool) -> str:
     """Return why the commands of a file are not run; empty if they may be."""
     if is_allowed or is_trusted(root, file):
         return ""
-    return (
-        f"its command is not run: {file.path} comes with the workspace; read it, then use --trust or --allow-commands"
-    )
+    is_known = str(root / file.path) in _read()
+    why = "changed since you trusted it; read what changed" if is_known else "comes with the workspace; read it"
+    return f"its command is not run: {file.path} {why}, then use --trust or --allow-commands"
 
 
 def trust(root: Path, files: list[ChecksFile]) -> None:

@@ -1,5 +1,6 @@
 """The command that checks what agents can see: check."""
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -67,7 +68,8 @@ def _run(  # one for each option
     from keyhole.core.checks.checks_file import read_checks
     from keyhole.core.checks.trusted_files import trust, why_not_run
 
-    files = read_checks(service.root)
+    with _errors_in(junit):
+        files = read_checks(service.root)
     if trusts:
         trust(service.root, [file for file in files if file.has_commands])
 
@@ -78,15 +80,15 @@ def _run(  # one for each option
         raise click.UsageError(
             f"no check has a kind or name with {only!r}" if only else "the checks files have no checks"
         )
+    if junit:
+        _write(junit, junit_text(now))
     if compare:
         there = (lambda _: "") if allow_commands else (lambda _: _NOT_ALLOWED_THERE)
         _print_comparison(service, files, now, compare, there, only=only, as_json=as_json)
     elif as_json:
         print_json(report_facts(now))
     else:
-        print_text(report_text(now))
-    if junit:
-        _write(junit, junit_text(now))
+        print_text(report_text(now, _width()))
     raise click.exceptions.Exit(exit_code(now))
 
 
@@ -133,7 +135,26 @@ def _print_comparison(  # two runs with the same options
     if as_json:
         print_json(comparison_facts(compared, revision))
     else:
-        print_text(comparison_text(compared, revision))
+        print_text(comparison_text(compared, revision, _width()))
+
+
+def _width() -> int | None:
+    """Return the width of the terminal; None in a pipe or a file, where nothing has to be cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+@contextmanager
+def _errors_in(junit: Path | None) -> Iterator[None]:
+    """Write an error that prevents the run into the JUnit file too: without a file, a CI server shows nothing."""
+    from keyhole.core.checks.check_report import junit_of_error
+    from keyhole.core.errors import KeyholeError
+
+    try:
+        yield
+    except KeyholeError as error:
+        if junit:
+            _write(junit, junit_of_error(str(error)))
+        raise
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Commands about files: map, read and bundle."""
 
+import os
+import re
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -16,9 +18,13 @@ from keyhole.core.cli.options import (
     with_options,
 )
 from keyhole.core.cli.output import print_answer, print_list
+from keyhole.core.cli.parameters import AnswerCommand
 from keyhole.core.types.bundle import BundleRequest, BundleStyle
 from keyhole.core.types.choices import Format, MapLevel
 from keyhole.core.types.view_requests import MapRequest, ReadRequest
+
+# `src/a.py:40` and `src/a.py:40-60`; compilers and other tools add a column, `src/a.py:40:7`.
+_PLACE = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?(?::\d*)?")
 
 
 class _MapOptions(AnswerOptions):
@@ -41,7 +47,7 @@ class _BundleOptions(TypedDict):
     as_json: bool
 
 
-@click.command("map")
+@click.command("map", cls=AnswerCommand)
 @click.argument("path", shell_complete=complete_path)
 @click.option(
     "--level",
@@ -80,11 +86,11 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
     )
     with within(shape.room):
         view = service.map_view(request)
-    print_answer(view.text, shape.profile)
+    print_answer(view, shape.profile)
 
 
-@click.command()
-@click.argument("paths", nargs=-1, required=True, shell_complete=complete_path)
+@click.command(cls=AnswerCommand)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH[:LINES]...", shell_complete=complete_path)
 @click.option("--start-line", type=int, default=1, show_default=True, help="First line to show.")
 @click.option(
     "--start-column",
@@ -96,27 +102,47 @@ def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
 @click.option("--max-lines", type=int, help="Lines per file; default: 500, maximum: 2,000.")
 @with_options(line_numbers_option, *ANSWER_OPTIONS, root_option)
 def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) -> None:
-    """Show lines of one or more files. Several files share the budget."""
+    """Show lines of one or more files. Several files share the budget.
+
+    The lines of one file can follow its path: PATH:40 starts at line 40, PATH:40-60 also ends at line 60.
+    """
     from keyhole.core.service import Service
     from keyhole.core.view.budget.room import within
 
     service = Service.open(root)
     shape = answer_shape(options, service.settings)
+    paths, start_line, max_lines = _with_lines(root, paths, options)
     request = ReadRequest(
         paths,
-        options["start_line"],
+        start_line,
         options["start_column"],
-        options["max_lines"],
+        max_lines,
         shape.max_tokens,
         shape.format,
         options["line_numbers"],
     )
     with within(shape.room):
         view = service.read_view(request)
-    print_answer(view.text, shape.profile)
+    print_answer(view, shape.profile)
 
 
-@click.command()
+def _with_lines(root: Path, paths: tuple[str, ...], options: _ReadOptions) -> tuple[tuple[str, ...], int, int | None]:
+    """Return the paths, the first line and how many lines, from the options or from what follows a path."""
+    # A name may contain a colon.
+    places = [place for path in paths if (place := _PLACE.fullmatch(path)) and not os.path.lexists(root / path)]
+    if not places:
+        return paths, options["start_line"], options["max_lines"]
+    if len(paths) > 1:
+        raise click.UsageError("lines can follow the path of one file only; read the files one by one")
+    first, last = int(places[0]["first"]), int(places[0]["last"] or 0)
+    if 0 < last < first:
+        raise click.UsageError(f"the lines {first}-{last} end before they start")
+    # With --start-line 61, PATH:41-60 is followed by its next page.
+    start_line = options["start_line"] if options["start_line"] != 1 else first
+    return (places[0]["path"],), start_line, options["max_lines"] or (last - first + 1 if last else None)
+
+
+@click.command(cls=AnswerCommand)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--offset", type=int, default=0, show_default=True, help="Parts to skip.")
 @click.option(

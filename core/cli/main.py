@@ -30,8 +30,9 @@ from keyhole.core.cli.errors_for_shell import SHELL_STEPS
 from keyhole.core.cli.examples import add_examples
 from keyhole.core.cli.open_explorer import explore, explore_request, is_at_terminal
 from keyhole.core.cli.output import EXIT_ERROR, EXIT_INTERRUPTED, fail
+from keyhole.core.cli.parameters import flag_of
 from keyhole.core.cli.token_source import forget_token
-from keyhole.core.errors import KeyholeError
+from keyhole.core.errors import KeyholeError, ParameterError
 from keyhole.core.terminal_encoding import use_utf8
 
 
@@ -109,6 +110,8 @@ def run_command(arguments: list[str]) -> int:
     except click.ClickException as error:
         _show(error)
         return EXIT_ERROR
+    except ParameterError as error:
+        return fail(f"{flag_of(cli.commands.get(arguments[0], cli), error.parameter)} {error.rule}")
     except KeyholeError as error:
         return fail(error.worded(SHELL_STEPS))
     except BrokenPipeError:

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from keyhole.core.cli.parameters import flags_of
+
 if TYPE_CHECKING:
     from keyhole.core.clients import Profile
     from keyhole.core.service import Service
     from keyhole.core.types.index import IndexReport
     from keyhole.core.view.lists.listing import ListView
+    from keyhole.core.view.writing import View
 
 EXIT_NOTHING = 1
 EXIT_ERROR = 2
@@ -31,22 +34,37 @@ def print_json(facts: Mapping[str, object] | Sequence[object]) -> None:
     click.echo(json_text(facts))
 
 
-def print_answer(text: str, profile: "Profile | None") -> None:
+def print_answer(view: "View", profile: "Profile | None") -> None:
     """Print a view, or what a client delivers of it, with a note on stderr if the client truncates it."""
     from keyhole.core.delivery import deliver
 
     if profile is None:
-        print_text(text)
-        return
-    delivery = deliver(text, profile)
-    print_text(delivery.text if delivery.text.endswith("\n") else f"{delivery.text}\n")
-    if delivery.note:
-        say(delivery.note)
+        print_text(view.text)
+    else:
+        delivery = deliver(view.text, profile)
+        print_text(delivery.text if delivery.text.endswith("\n") else f"{delivery.text}\n")
+        if delivery.note:
+            say(delivery.note)
+    if _is_read_by_a_person():
+        _say_next_page(view)
+
+
+def _is_read_by_a_person() -> bool:
+    return sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def _say_next_page(view: "View") -> None:
+    """Say how to get the next page; the answer itself names a tool's parameters, byte for byte as agents get it."""
+    from shlex import join
+
+    flags = flags_of(click.get_current_context().command, view.truncation.next)
+    if flags:
+        say(f"next page: add {join(flags)}")
 
 
 def print_list(view: "ListView", profile: "Profile | None") -> None:
     """Print a page of a list; exit with EXIT_NOTHING if it is empty."""
-    print_answer(view.text, profile)
+    print_answer(view, profile)
     if not view.plan.levels:
         exit_with_nothing()
 

@@ -19,6 +19,7 @@ from keyhole.core.cli.options import (
     with_options,
 )
 from keyhole.core.cli.output import print_list, refresh_index
+from keyhole.core.cli.parameters import AnswerCommand
 from keyhole.core.types.choices import Detail
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _list_options = with_options(*PAGE_OPTIONS, *ANSWER_OPTIONS, root_option)
 
 
-@click.command()
+@click.command(cls=AnswerCommand)
 @click.argument("path", shell_complete=complete_path)
 @click.option(
     "--category", type=SuggestingChoice(["internal", "external", "incoming"]), help="Page through one list of links."
@@ -40,7 +41,7 @@ def links(path: str, root: Path, *, category: str | None, **options: Unpack[Page
     _answer(root, LinksRequest(path, Category(category) if category else None), options)
 
 
-@click.command()
+@click.command(cls=AnswerCommand)
 @click.argument("path", shell_complete=complete_path)
 @_list_options
 def backlinks(path: str, root: Path, **options: Unpack[PageOptions]) -> None:
@@ -50,7 +51,7 @@ def backlinks(path: str, root: Path, **options: Unpack[PageOptions]) -> None:
     _answer(root, BacklinksRequest(path), options)
 
 
-@click.command("broken")
+@click.command("broken", cls=AnswerCommand)
 @click.option(
     "--path", default="", shell_complete=complete_path, help="Only files in this folder, or that match this glob."
 )
@@ -65,7 +66,7 @@ def broken_links(root: Path, *, path: str, reason: str, **options: Unpack[PageOp
     _answer(root, BrokenLinksRequest(path, reason), options)
 
 
-@click.command("search-links")
+@click.command("search-links", cls=AnswerCommand)
 @click.option("--has-links-to", default="", help="Only files that link to this file or folder.")
 @click.option("--linked-from", default="", help="Only files that this file or folder links to.")
 @click.option(
@@ -90,7 +91,7 @@ def search_links(
     _answer(root, LinkSearchRequest(has_links_to, linked_from, external_domains, broken), options)
 
 
-@click.command()
+@click.command(cls=AnswerCommand)
 @click.argument("path", default="", shell_complete=complete_path)
 @click.option("--symbol", default="", help="Start at a symbol in the file: its name, dotted name or first line.")
 @click.option(
@@ -132,7 +133,7 @@ def tree(
     _answer(root, request, options, has_costs=tokens)
 
 
-@click.command()
+@click.command(cls=AnswerCommand)
 @click.argument("path", default="", shell_complete=complete_path)
 @click.option("--line", type=int, default=1, show_default=True, help="Line of the reference code.")
 @click.option("--symbol", default="", help="Symbol to use as the reference code, in PATH or in any file.")
@@ -154,7 +155,7 @@ def related(
     _answer(root, RelatedRequest(path, line, symbol, Detail(detail_level), line_numbers), options)
 
 
-@click.command(name="refs")
+@click.command(name="refs", cls=AnswerCommand)
 @click.argument("symbol", default="")
 @click.option(
     "--path",

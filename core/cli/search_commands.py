@@ -22,6 +22,7 @@ from keyhole.core.cli.options import (
     with_options,
 )
 from keyhole.core.cli.output import exit_with_nothing, print_json, print_list, print_text, refresh_index
+from keyhole.core.cli.parameters import AnswerCommand
 from keyhole.core.types.choices import Detail, Mode, Output
 from keyhole.core.types.view_requests import SearchRequest
 
@@ -34,7 +35,7 @@ class _SearchOptions(FilterOptions, AnswerOptions):
     line_numbers: bool
 
 
-@click.command()
+@click.command(cls=AnswerCommand)
 @click.argument("query")
 @with_options(
     *FILTER_OPTIONS,

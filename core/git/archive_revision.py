@@ -45,7 +45,9 @@ def _commit_of(process: GitProcess, root: Path, revision: str) -> str:
     asked = ["rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"]
     found = process.run(asked, root, may_fail=True).decode(errors="replace").strip()
     if not _COMMIT.fullmatch(found):
-        raise GitError(f"{revision} is not a revision of this repository")
+        shallow = process.run(["rev-parse", "--is-shallow-repository"], root, may_fail=True).strip() == b"true"
+        hint = "; this clone has only part of the history: run git fetch --unshallow, or use fetch-depth: 0 in CI"
+        raise GitError(f"{revision} is not a revision of this repository{hint if shallow else ''}")
     return found
 
 

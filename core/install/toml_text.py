@@ -6,12 +6,13 @@ them.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AbstractTable, AoT, Array, InlineTable, Item, Key, Table, Whitespace
+
+from keyhole.core.untrusted_toml import parse_toml
 
 _LONE_NEWLINE = re.compile(r"(?<!\r)\n")
 _EMPTY_LINE = re.compile(r"\A[ \t]*\r?\n")
@@ -22,10 +23,7 @@ Body = list[tuple[Key | None, Item]]
 
 def parse(text: str) -> dict[str, object]:
     """Parse a text."""
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    return parse_toml(text)
 
 
 def set_entry(text: str, section: str, name: str, entry: dict[str, object]) -> str:

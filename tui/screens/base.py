@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
+from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Static
@@ -24,6 +25,14 @@ def is_too_small(size: Size) -> bool:
 class KeyholeScreen(Screen[None]):
     """A screen of the explorer."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        # With the classes of its size from the start, a new screen is styled once: as its widgets are mounted.
+        self._is_new = True
+        breakpoints = (self.app.HORIZONTAL_BREAKPOINTS, self.app.VERTICAL_BREAKPOINTS)
+        for length, names in zip(self.app.size, breakpoints, strict=True):
+            self.add_class(*[name for least, name in names or () if length >= least][-1:], update=False)
+
     def compose(self) -> ComposeResult:
         """Yield the body between the top line and the footer."""
         yield TopBar()
@@ -35,8 +44,15 @@ class KeyholeScreen(Screen[None]):
         """Yield the widgets of this screen."""
         yield from ()
 
-    def on_screen_resume(self) -> None:
-        """Show what another screen has requested."""
+    def _compositor_refresh(self) -> None:
+        """Draw, but nothing before the app is set up: Textual shows no picture until then, and draws it again."""
+        if self.explorer.is_set_up:
+            super()._compositor_refresh()
+
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """Show what another screen has requested; styles are applied again unless they just were."""
+        event.refresh_styles = not self._is_new
+        self._is_new = False
         self.show_wanted()
 
     def show_wanted(self) -> None:

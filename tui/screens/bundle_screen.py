@@ -15,7 +15,7 @@ from keyhole.core.types.bundle import Bundle, BundleItem, BundleRequest, BundleS
 from keyhole.core.view.bundles.bundle_file import bundle_toml
 from keyhole.core.view.text import count_of, name_text
 from keyhole.tui import keys
-from keyhole.tui.answer_layout import answer_layout
+from keyhole.tui.answer_layout import RAISE_BUDGET, answer_layout
 from keyhole.tui.background import run_in_thread
 from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
@@ -169,7 +169,7 @@ class BundleScreen(ModalScreen[None]):
             text.show(Document(f"✗ {problem_text(message.answer)}\n"))
             return
         view = self.shown_view = message.answer
-        text.show(Document(view.text, wraps=True, layout=answer_layout(view, has_budget_keys=True)))
+        text.show(Document(view.text, wraps=True, layout=answer_layout(view, commands=[RAISE_BUDGET])))
         rows.show(message.request.bundle.items, view, message.request.offset)
         self.query_one(Gauge).view = view
         self._show_controls()

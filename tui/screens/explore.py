@@ -29,7 +29,14 @@ from keyhole.tui.widgets.gauge import Gauge
 from keyhole.tui.widgets.lens_line import LensLine
 from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.query_line import QueryLine, SearchLine
-from keyhole.tui.widgets.results import SEARCHING, ResultList, nothing_left_out_text, paging
+from keyhole.tui.widgets.results import (
+    NOTHING_SHORTENED,
+    SEARCHING,
+    ResultList,
+    nothing_left_out_text,
+    paging,
+    too_large_text,
+)
 from keyhole.tui.widgets.search_note import SearchNote, search_note
 
 if TYPE_CHECKING:
@@ -325,7 +332,9 @@ class ExploreScreen(RememberedQueriesScreen):
             self._search()
 
     def _on_inventory(self, inventory: "Inventory") -> None:
-        """Search again after files have changed."""
+        """Search again after files have changed; without a workspace there are none."""
+        if self.explorer.service is None:
+            return
         self.query_one(QueryLine).completion.words = Words.of(inventory)
         index = self.answer.result.index if self.answer else None
         # An answer given while the index was being built says how many files are missing.
@@ -383,6 +392,16 @@ class ExploreScreen(RememberedQueriesScreen):
             self.query_one(ResultList).show(self.answer, with_left_out=self.shows_left_out, place=place)
         if self.answer and not self.answer.left_out:
             self.notify(nothing_left_out_text(self.answer), timeout=3)
+
+    def action_in_full(self) -> None:
+        """Show a shortened result in full, on a page that starts with it; the key for the previous page goes back."""
+        position = self.answer.shortened_position(self.row) if self.answer else None
+        if position is None:
+            self.notify(NOTHING_SHORTENED, timeout=3)
+        elif self.answer and len(self.answer.rows) == 1:
+            self.notify(too_large_text(), timeout=6)
+        else:
+            self._search_with(self.search_state.with_result_in_full(position))
 
     def action_show_tab(self, tab: str) -> None:
         """Go to a tab."""

@@ -69,7 +69,7 @@ class ResizableScreen(KeyholeScreen):
         """The pane below the two others, if it is shown."""
         return None
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, _: events.ScreenResume) -> None:
         """Apply the sizes that were chosen, also before the screen was made."""
         self.apply_pane_sizes()
 

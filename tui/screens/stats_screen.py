@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
+from textual.events import ScreenResume
 from textual.timer import Timer
 from textual.widgets import Static
 
@@ -77,7 +78,7 @@ class StatsScreen(KeyholeScreen):
         """Follow the calls."""
         self.watch(self.app, "calls_version", self._on_calls, init=False)
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, _: ScreenResume) -> None:
         """Count the calls again."""
         self.action_count()
 

@@ -8,6 +8,7 @@ from textual.app import ComposeResult, RenderResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.events import ScreenResume
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError
@@ -98,10 +99,9 @@ class TrafficScreen(QueryScreen):
         self.watch(self.app, "server_state", self._on_server)
         self.query_one(CallList).focus()
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, _: ScreenResume) -> None:
         """Show the calls made since the screen was left."""
         self._show_calls()
-        super().on_screen_resume()
 
     def show_wanted(self) -> None:
         """Show the calls that Stats asked for, also those that are no longer among the newest."""

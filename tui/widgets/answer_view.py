@@ -145,9 +145,9 @@ class AnswerView(LineView):
         self.post_message(self.Seen(delivery, note))
 
     def _with_layout(self, document: Document, view: "View") -> Document:
-        from keyhole.tui.answer_layout import answer_layout
+        from keyhole.tui.answer_layout import IN_FULL, RAISE_BUDGET, answer_layout
 
-        document = replace(document, layout=answer_layout(view, has_budget_keys=True))
+        document = replace(document, layout=answer_layout(view, commands=(IN_FULL, RAISE_BUDGET)))
         return replace(document, marked=document.lines_of_result(self._selected))
 
     def select_result(self, number: int | None) -> None:

@@ -18,7 +18,7 @@ from keyhole.tui.themes import MATCH_STYLE
 from keyhole.tui.widgets.screen_names import screen_names
 
 # The actions that are always shown at the end of the footer.
-_ALWAYS = ("palette", "help")
+_ALWAYS = ("palette", "help", "quit")
 # Room for the program's name and the start of the workspace's.
 _LEAST_LEFT = 18
 
@@ -133,7 +133,7 @@ class KeyBar(Line):
     def render(self) -> RenderResult:
         """Draw the line."""
         bindings = self._shown()
-        # Help and palette list the commands that do not fit here, so those two are always shown.
+        # Help and palette list the commands that do not fit here, and everyone wants to know how to leave.
         first = [next((found for found in bindings if found.action == action), None) for action in _ALWAYS]
         end = Content("").join(_item(found.description, self._keys([found])) for found in first if found)
         line = Content(" ")

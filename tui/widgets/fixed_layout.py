@@ -15,3 +15,8 @@ class FixedLayoutView(ScrollView):
         if self.virtual_size != Size(width, height):
             self.virtual_size = Size(width, height)
             self._scroll_update(self.virtual_size)
+
+    def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
+        """Set the bar to where the view is: Textual moves only a bar that is shown, and a hidden view has none."""
+        if is_shown:
+            self.vertical_scrollbar.position = self.scroll_y

@@ -79,7 +79,7 @@ class ReferencePreview(LineView):
 
     def show_view(self, view: "View", selected: int | None) -> None:
         """Show the text that an agent gets, with a result marked."""
-        document = Document(view.text, wraps=True, layout=answer_layout(view, has_budget_keys=False))
+        document = Document(view.text, wraps=True, layout=answer_layout(view, commands=()))
         self._show_answer(replace(document, marked=document.lines_of_result(selected)))
 
     def _show_answer(self, document: Document) -> None:

@@ -135,10 +135,20 @@ def nothing_left_out_text(answer: "Answer") -> str:
     """Return what `c` says about a page from which no result was left out."""
     shortened = sum(row.is_shortened for row in answer.rows)
     if shortened:
-        return f"Nothing was left out. Shortened: {count_of(shortened, 'result')}."
+        results = count_of(shortened, "result")
+        return f"Nothing was left out. Shortened: {results}; press {key_of('in-full')} to see one in full."
     if answer.next_offset is not None:
         return f"Nothing was shortened or left out. More pages: press {key_of('next-page')}."
     return "Complete: nothing was shortened or left out."
+
+
+NOTHING_SHORTENED = "Nothing on this page is shortened."
+
+
+def too_large_text() -> str:
+    """Return what to do about a result that the budget shortens even if it is alone."""
+    budget, file = key_of("raise-budget"), key_of("open")
+    return f"This result alone is over the budget. Press {budget} to raise the budget, or {file} to open the file."
 
 
 # In place of the pages while the results are older than the search.

@@ -11,22 +11,24 @@ from keyhole.tui.key_names import character_of
 
 _ALT = "alt+"
 _WIDEST_GAP = 3
+# With less room, the state of the index needs it more.
+_WITH_EVERY_ALT = 80
 
 
 def screen_names(screen: Screen[object], room: int) -> Content:
     """Return the names, closer together if there is little room."""
     rows = _rows_that_work(screen)
     names = [format_key(row.key.partition(",")[0]) for row in rows]
-    # What all keys have in common is shown once: there is no room for more.
-    shared = _ALT if all(name.startswith(_ALT) for name in names) else ""
+    if room < _WITH_EVERY_ALT and all(name.startswith(_ALT) for name in names):
+        # Only the first key is complete: `alt+1 Explore 2 Files`.
+        names = [names[0], *(name.removeprefix(_ALT) for name in names[1:])]
     parts = []
     for row, name in zip(rows, names, strict=True):
         is_here = row.action.endswith(f"'{screen.app.current_mode}')")
         style = "bold $primary underline" if is_here else "$text-muted"
-        part = Content.styled(f"{name.removeprefix(shared)} {row.description}", style)
+        part = Content.styled(f"{name} {row.description}", style)
         parts.append(part.stylize(Style.from_meta({"@click": row.action})))
-    start = Content.styled(f"{shared} " if shared else "", "$text-muted")
-    lines = [start + Content(" " * gap).join(parts) + Content(" ") for gap in range(_WIDEST_GAP, 0, -1)]
+    lines = [Content(" " * gap).join(parts) + Content(" ") for gap in range(_WIDEST_GAP, 0, -1)]
     return next((line for line in lines if line.cell_length <= room), lines[-1])
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from keyhole.core.errors import QueryError
+from keyhole.core.errors import ParameterError
 from keyhole.core.notes import Note, NoteKind
 
 # What a client accepts, and the share that a view uses, which leaves room for what the client adds.
@@ -60,7 +60,7 @@ def clamp_limit(
     if asked is None:
         return min(default or limit.default, limit.maximum), []
     if asked < 1:
-        raise QueryError(f"{name} must be from 1 to {limit.maximum:,}, not {asked:,}")
+        raise ParameterError(name, f"must be from 1 to {limit.maximum:,}, not {asked:,}")
     if asked > limit.maximum:
         text = f"{name}={asked} is over the maximum; using {name}={limit.maximum}"
         return limit.maximum, [Note(NoteKind.LIMIT_LOWERED, text)]
@@ -79,7 +79,7 @@ def clamp_context(asked: int) -> tuple[int, list[Note]]:
 def clamp_depth(asked: int) -> tuple[int, list[Note]]:
     """Return how many steps callers, callees and classes are followed, with a note if it is not what was asked for."""
     if asked < 1:
-        raise QueryError(f"depth must be from 1 to {DEEPEST}, not {asked:,}")
+        raise ParameterError("depth", f"must be from 1 to {DEEPEST}, not {asked:,}")
     if asked > DEEPEST:
         return DEEPEST, [Note(NoteKind.LIMIT_LOWERED, f"depth={asked} is over the maximum; using depth={DEEPEST}")]
     return asked, []
@@ -90,7 +90,7 @@ def clamp_tokens(asked: int | None) -> tuple[int, list[Note]]:
     if asked is None:
         return DEFAULT_TOKENS, []
     if asked < MIN_TOKENS:
-        raise QueryError(f"max_tokens must be from {MIN_TOKENS:,} to {MAX_TOKENS:,}, not {asked:,}")
+        raise ParameterError("max_tokens", f"must be from {MIN_TOKENS:,} to {MAX_TOKENS:,}, not {asked:,}")
     if asked > MAX_TOKENS:
         text = f"max_tokens={asked} is over the maximum; using max_tokens={MAX_TOKENS}"
         return MAX_TOKENS, [Note(NoteKind.BUDGET_LOWERED, text)]
@@ -105,6 +105,6 @@ def check_offset(offset: int) -> None:
 def check_least(name: str, value: int, least: int) -> None:
     """Reject a number that is too small, or too large for the index."""
     if value < least:
-        raise QueryError(f"{name} must be {least} or more, not {value:,}")
+        raise ParameterError(name, f"must be {least} or more, not {value:,}")
     if value > LARGEST:
-        raise QueryError(f"{name} must be {LARGEST:,} or less, not {value:,}")
+        raise ParameterError(name, f"must be {LARGEST:,} or less, not {value:,}")

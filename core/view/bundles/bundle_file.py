@@ -2,11 +2,11 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 
 from keyhole.core.errors import QueryError
 from keyhole.core.types.bundle import Bundle, BundleItem
+from keyhole.core.untrusted_toml import parse_toml
 from keyhole.core.view.budget.limits import LARGEST
 from keyhole.core.view.text import count_of, name_text
 
@@ -25,7 +25,7 @@ def parse_bundle(text: str, name: str) -> Bundle:
     if len(text) > LARGEST_BUNDLE_FILE:
         raise QueryError(f"{where} is too large for a bundle: over {LARGEST_BUNDLE_FILE:,} characters")
     try:
-        content = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        content = json.loads(text) if text.lstrip().startswith("{") else parse_toml(text)
     except (ValueError, RecursionError) as error:
         raise QueryError(f"{where} is not a bundle: {name_text(str(error), 120)}") from None
     try:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from keyhole.core.errors import QueryError
+from keyhole.core.errors import ParameterError
 from keyhole.core.index.rows import DefinitionRow, Found, Slice
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.notes import Note, NoteKind
@@ -264,4 +264,4 @@ def _slice(items: list[Item], wanted: Slice) -> Found[Item]:
 
 def _check_choice(name: str, value: str, choices: list[str]) -> None:
     if value and value not in choices:
-        raise QueryError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+        raise ParameterError(name, f"must be one of {', '.join(choices)}, not {value!r}")

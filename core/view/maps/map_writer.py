@@ -253,7 +253,9 @@ class MapWriter:
         shown, count, total = count_shown(sketch.items), len(sketch.items), len(self.entries)
         if sketch.is_page and count < total:
             first, last = sketch.first + 1, sketch.first + count
-            return f"Symbol {first:,} of {total:,}" if count == 1 else f"Symbols {first:,}-{last:,} of {total:,}"
+            # Pages count the symbols of this list; everywhere else those inside them count too.
+            of = f"of {total:,}" + (f" ({self.total:,} with those inside)" if self.total > total else "")
+            return f"Symbol {first:,} {of}" if count == 1 else f"Symbols {first:,}-{last:,} {of}"
         if shown == self.total:
             return f"All {shown:,} symbols" if shown > 1 else "The only symbol"
         return f"{shown:,} of {count_of(self.total, 'symbol')}"
