@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -34,7 +35,7 @@ def running_server(shared: Path) -> Iterator[str]:
         return
     state, lock = shared / "postgres.json", FileLock(shared / "postgres.lock")
     with lock:
-        facts = json.loads(state.read_text()) if state.exists() else {"users": 0}
+        facts: dict[str, Any] = json.loads(state.read_text()) if state.exists() else {"users": 0}
         if not facts["users"]:
             facts = {"users": 0, **_start()}
         facts["users"] += 1

@@ -9,7 +9,7 @@ from keyhole.core.cli.options import json_option
 from keyhole.core.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
-    from keyhole.core.postgres.server_admin import Migrated, ServerState
+    from keyhole.core.postgres.server_admin import DatabaseState, Migrated
 
 
 @click.group()
@@ -49,9 +49,9 @@ def migrate(*, as_json: bool) -> None:
 def status(*, as_json: bool) -> None:
     """Show the server, the version of the tables and every repository."""
     url = _store_url()
-    from keyhole.core.postgres.server_admin import server_state
+    from keyhole.core.postgres.server_admin import database_state
 
-    state = server_state(url)
+    state = database_state(url)
     print_json(asdict(state)) if as_json else print_text(_state_text(state))
 
 
@@ -80,7 +80,7 @@ def _report(done: "Migrated", *, as_json: bool) -> None:
         print_text(f"{what} in {done.database} (version {done.after}).\n")
 
 
-def _state_text(state: "ServerState") -> str:
+def _state_text(state: "DatabaseState") -> str:
     from keyhole.core.view.text import count_of, human_size
 
     tables = f"version {state.version}" if state.version else "none yet; run keyhole admin init"

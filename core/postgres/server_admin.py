@@ -30,7 +30,7 @@ class RepositoryState:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerState:
+class DatabaseState:
     """What is on the server; without tables, `version` is 0 and there are no repositories."""
 
     database: str
@@ -55,12 +55,12 @@ def migrate_tables(url: str) -> Migrated:
         return Migrated(mask_address(url), *migrate(db))
 
 
-def server_state(url: str) -> ServerState:
+def database_state(url: str) -> DatabaseState:
     """Return what is on the server."""
     with explained(url), connect(url) as db:
         version = version_of(db)
         is_current = version == newest_version()
-        return ServerState(
+        return DatabaseState(
             database=mask_address(url),
             server=str(_value(db, "SELECT current_setting('server_version')")),
             vector=str(_value(db, "SELECT extversion FROM pg_extension WHERE extname = 'vector'") or ""),
