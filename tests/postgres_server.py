@@ -5,7 +5,6 @@ PostgreSQL refuses to run as root, so root starts it as the user nobody. All pro
 
 import json
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -86,10 +85,9 @@ def _start() -> dict[str, str]:
     base = Path(tempfile.mkdtemp(prefix="keyhole-postgres-"))
     # Another user may not be able to enter the folder of the installed program.
     shutil.copy(Path(pg0.__file__).parent / "bin" / "pg0", base)
-    if os.geteuid() == 0:
-        who = pwd.getpwnam("nobody")
+    if other := _other_user():
         base.chmod(0o755)
-        os.chown(base, who.pw_uid, who.pw_gid)
+        os.chown(base, other["user"], other["group"])
     port = _free_port()
     options = [part for setting in _SETTINGS for part in ("-c", setting)]
     try:
@@ -102,10 +100,6 @@ def _start() -> dict[str, str]:
 
 
 def _run(base: Path, *arguments: str) -> None:
-    other: dict[str, int | list[int]] = {}
-    if os.geteuid() == 0:
-        who = pwd.getpwnam("nobody")
-        other = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
     environment = {"HOME": str(base), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
     # Not a pipe: the server inherits it and would keep it open.
     with (base / "log").open("a") as log:
@@ -118,8 +112,19 @@ def _run(base: Path, *arguments: str) -> None:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            **other,  # type: ignore[call-overload]
+            extra_groups=[] if _other_user() else None,
+            **_other_user(),
         )
+
+
+def _other_user() -> dict[str, int]:
+    """Return the user to start the server as; nothing if that is the user who runs the tests."""
+    if os.geteuid() != 0:
+        return {}
+    import pwd
+
+    who = pwd.getpwnam("nobody")
+    return {"user": who.pw_uid, "group": who.pw_gid}
 
 
 def _free_port() -> int:

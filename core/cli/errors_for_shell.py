@@ -37,7 +37,7 @@ SHELL_STEPS: NextSteps = {
     ErrorKind.NO_EXTENSION: "install pgvector on the server, then have an administrator run `keyhole admin init`",
     ErrorKind.NO_TABLES: "run `keyhole admin init`",
     ErrorKind.OLD_TABLES: "run `keyhole admin migrate`",
-    ErrorKind.NEWER_TABLES: "update keyhole on this machine",
+    ErrorKind.NEWER_TABLES: "update this installation of keyhole",
     ErrorKind.FULL_DATABASE: "free some disk space on the database's server, then run it again",
     ErrorKind.NO_DATABASE_RIGHTS: "use a database user that may read and write the schema keyhole",
     ErrorKind.TAKEN_PORT: "try another --port",

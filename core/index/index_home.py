@@ -19,7 +19,7 @@ class IndexHome(Protocol):
 
     @property
     def address(self) -> str:
-        """The place of the index, as people are told."""
+        """The place of the index, in words for people."""
         ...
 
     def identity(self) -> object | None:
