@@ -55,7 +55,7 @@ class RepositoryRows:
         left = time_left()
         limit = "" if left is None else f"; SET LOCAL statement_timeout = {int(left * 1_000) + 1}"
         with explained(self.url):
-            self._begin_reading(f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY{limit}")
+            self._begin_reading(f"BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ{limit}")
         try:
             yield
         finally:
