@@ -50,7 +50,7 @@ references-quality: $(READY)
 
 # Real clients against a fake model, without a network: their limits, and the lens; about an hour. Needs npm and root.
 client-lab: $(READY)
-	$(VENV)/bin/python bench/clients/lab.py --again --lens
+	$(VENV)/bin/python bench/clients/lab.py --record
 
 # The tests of search, links, references and the index once more, with every index on PostgreSQL; about ten minutes.
 postgres-test: $(READY)

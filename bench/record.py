@@ -6,7 +6,7 @@ import platform
 import subprocess
 import sys
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -31,9 +31,9 @@ def fetch_sdist(name: str, release: str) -> Path:
     return folder
 
 
-def save_record(name: str, figures: Mapping[str, object]) -> Path:
-    """Store figures with their context: command, commit, versions, machine."""
-    refuse_changes()
+def save_record(name: str, figures: Mapping[str, object], *, own_files: Sequence[Path] = ()) -> Path:
+    """Store figures with command, commit, versions and machine; a run may change `own_files` itself."""
+    refuse_changes(own_files)
     now = datetime.now(UTC)
     record = {
         "benchmark": name,
@@ -51,9 +51,9 @@ def save_record(name: str, figures: Mapping[str, object]) -> Path:
     return path.relative_to(HERE.parent)
 
 
-def refuse_changes() -> None:
-    """Exit if files differ from the commit that a record would name; new records are allowed."""
-    if changed := _changes():
+def refuse_changes(own_files: Sequence[Path] = ()) -> None:
+    """Exit if files differ from the commit that a record would name; new records and `own_files` are allowed."""
+    if changed := _changes(own_files):
         raise SystemExit(
             f"not recorded, because these files differ from the last commit; commit them first:\n{changed}"
         )
@@ -64,8 +64,9 @@ def commit() -> str:
     return _git("rev-parse", "--short", "HEAD") + ("+changes" if _changes() else "")
 
 
-def _changes() -> str:
-    return _git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/records")
+def _changes(own_files: Sequence[Path] = ()) -> str:
+    own = [f":(top,exclude){path.relative_to(HERE.parent).as_posix()}" for path in own_files]
+    return _git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/records", *own)
 
 
 def _git(*arguments: str) -> str:

@@ -26,7 +26,7 @@ WORKSPACE_FILE = "keyhole.toml"
 _MAX_FILE_BYTES = 20_000
 _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
-_CLIENT_VARIABLE = re.compile(rf"{_PREFIX}CLIENTS_(\w+)_MAX_TOKENS")
+_CLIENT_VARIABLE = re.compile(rf"{_PREFIX}CLIENTS_(\w+)_(MAX_TOKENS|PROFILE)")
 ENVIRONMENT = "environment"
 STORE_URL = "store.url"
 _STORE_SCHEMES = ("postgresql://", "postgres://")
@@ -37,6 +37,7 @@ _ANY_CLIENT = "NAME"
 _USER_ONLY = frozenset(
     [
         "cache_dir",
+        "content_store.max_bytes",
         "index.model",
         "journal.enabled",
         "journal.max_bytes",
@@ -44,6 +45,7 @@ _USER_ONLY = frozenset(
         "secrets.mask",
         "secrets.readmit",
         "store.url",
+        "share",
     ]
 )
 
@@ -97,6 +99,18 @@ class IndexSettings(_Section):
     )
 
 
+class ContentStoreSettings(_Section):
+    """Settings of the content store."""
+
+    max_bytes: int = Field(
+        default=1_000_000_000,
+        ge=0,
+        le=1_000_000_000_000,
+        description="size limit of the analysis that all workspaces share; what was not used for the longest time is "
+        "deleted first; 0 turns it off",
+    )
+
+
 class SearchSettings(_Section):
     """Defaults of a search."""
 
@@ -130,6 +144,10 @@ class ClientSettings(_Section):
 
     max_tokens: int | None = Field(
         default=None, ge=MIN_TOKENS, le=MAX_TOKENS, description="token budget of an answer to this client"
+    )
+    profile: str | None = Field(
+        default=None,
+        description="client in `keyhole clients` whose limits hold, such as codex-unknown for Codex with a local model",
     )
 
 
@@ -169,7 +187,9 @@ class Settings(_Section):
     cache_dir: ExpandedPath = Field(
         default_factory=lambda: user_cache_path("keyhole"), description="where indexes are stored"
     )
+    share: bool = Field(default=True, description="let clients on stdio, and commands, use one server for all of them")
     index: IndexSettings = IndexSettings()
+    content_store: ContentStoreSettings = ContentStoreSettings()
     search: SearchSettings = SearchSettings()
     view: ViewSettings = ViewSettings()
     clients: dict[str, ClientSettings] = {}
@@ -331,7 +351,7 @@ def _read_environment() -> dict[str, object]:
 def _client_key(variable: str) -> str:
     """Return the key for a variable such as KEYHOLE_CLIENTS_CLAUDE_CODE_MAX_TOKENS; empty if it is not a client's."""
     found = _CLIENT_VARIABLE.fullmatch(variable)
-    return f"clients.{found[1].lower().replace('_', '-')}.max_tokens" if found else ""
+    return f"clients.{found[1].lower().replace('_', '-')}.{found[2].lower()}" if found else ""
 
 
 def _parts(key: str) -> list[str]:

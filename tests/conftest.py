@@ -34,6 +34,9 @@ pytest_textual_snapshot.normalize_svg = lambda svg: compact(_normalize_svg(svg))
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
+# Every server of a test ends with it; only tests/test_sharing.py shares one.
+os.environ["KEYHOLE_SHARE"] = "0"
+
 GOLDENS = Path(__file__).parent / "goldens"
 
 # The same examples in every run and no deadline, so failures repeat. HYPOTHESIS_PROFILE=explore tries new examples.

@@ -167,7 +167,7 @@ _NOT_COMPARED = {
     # Lifecycle and writing; the answers after them are compared.
     *("load_vectors", "prepare_search", "close", "snapshot", "is_frozen", "has_writer", "is_abandoned"),
     *("transaction", "revision", "announce", "set_fact", "replace_file", "remove_file", "restamp_file", "put_skip"),
-    *("remove_skip", "distrust_skip", "put_rule_files", "wipe_deleted", "forget_digests", "reset_vectors"),
+    *("remove_skip", "distrust_skip", "put_rule_files", "wipe_deleted", "shrink", "forget_digests", "reset_vectors"),
     *("merge_words", "add_trigrams", "put_resolutions", "put_roles"),
 }
 
@@ -213,7 +213,7 @@ def calls_of(  # noqa: C901, PLR0912, PLR0915  # one table of calls
         for name in ("file_id", "skip_of", "anchors_of", "words_in", "symbols_of_file", "knows", "count_links_from"):
             yield name, (path,), {}
         yield "chunk_at", (path, 3), {}
-        yield "imports_of", ("retry", [path]), {}
+        yield "imports_of", (["retry", "path"], ids), {}
         yield "symbols_of_file", (path, 1, page), {}
         yield "links_to", ([path], paths[0], page), {}
     for folder in folders:

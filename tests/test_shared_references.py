@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from relating import facts, open_service, put
 
 from keyhole.core.files.read import SourceReader
 from keyhole.core.files.stamps import stamp_of
 from keyhole.core.links.requests import ReferencesRequest
+from keyhole.core.references.name_table import NO_NAME, UNCLEAR, NameTable
 from keyhole.core.references.names_in_file import NamesInFile
 from keyhole.core.syntax.analyse import analyse
 from keyhole.core.types.source_files import SourceFile
@@ -82,6 +84,26 @@ def test_records_of_any_size_are_read_as_they_were_written(names: int, others: i
     assert record.symbol_at(last) == record.symbol_named("last", names + gap.count("\n") + 1)
     # The same in another order.
     assert record.line_at(0) == 1
+
+
+def test_a_table_of_many_files_has_the_same_names_as_each_file() -> None:
+    end = "x.last()\n    make().last()\n    a.b.last()\n"
+    # Columns of the second and third have numbers of two bytes.
+    middles = ["y.z; ", "y.z; " * 300, "y.z\n" + "\n" * 300 + "    "]
+    texts = [f"import a as b\ndef f(x):\n    {middle}{end}" for middle in middles]
+    records = [analyse(SourceFile("a.py", len(text), 0, "", "", text)).occurrences for text in texts]
+    table = NameTable(records)
+    places = table.places_of(table.numbers_of("last"))
+    found = zip(table.lines_at(places), table.receivers_at(places).tolist(), table.roles_at(places), strict=True)
+    assert sorted(table.order) == [0, 1, 2]
+    for number, (start, end) in zip(table.order, table.spans_of_files(places), strict=True):
+        names = NamesInFile(records[number])
+        own = names.places("last")
+        lines, receivers, roles = zip(*[next(found) for _ in range(start, end)], strict=True)
+        assert list(lines) == [names.line_at(place) for place in own]
+        assert list(roles) == [names.roles[place] for place in own]
+        assert receivers[1:] == (NO_NAME, UNCLEAR)
+        assert table.texts(np.array(receivers[:1])) == ["x"]
 
 
 def test_a_file_that_changed_is_not_read_as_checked(tmp_path: Path) -> None:

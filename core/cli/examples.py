@@ -11,9 +11,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "status": (
         ("keyhole status", "show what is indexed"),
         ("keyhole status --skipped", "list every skipped path with its reason"),
+        ("keyhole status --store", "show the size of what all workspaces share"),
     ),
     "stats": (("keyhole stats", "show what agents asked, and what it cost"),),
-    "clear": (("keyhole clear ~/src/acme", "delete its index and journal"),),
+    "clear": (
+        ("keyhole clear ~/src/acme", "delete its index and journal"),
+        ("keyhole clear --all", "delete everything that Keyhole has stored about any workspace"),
+    ),
     "search": (
         ("keyhole search 'retry with backoff'", "search by words and meaning"),
         ("keyhole search QuerySet.filter --mode symbol", "search by name"),

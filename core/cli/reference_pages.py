@@ -17,6 +17,7 @@ _WIDTH = 100
 _COMPUTED = {
     "cache_dir": "the user's cache folder",
     "clients.NAME.max_tokens": "`view.max_tokens`",
+    "clients.NAME.profile": "by its name",
     "index.workers": "one per core, at most 8",
     "view.max_tokens": "20,000, less if the client delivers less",
 }
@@ -41,7 +42,7 @@ _EXPLORER_SETTINGS = """\
 | `theme` | keyhole-dark | user | theme of the explorer: any of Textual's, such as `nord`, or your own |
 | `themes.NAME` | none | user | a theme of your own |
 
-The budget of one client is a table of its own: `[clients.codex]` or `[clients."my-client"]`, by the name in
+The settings of one client are a table of their own: `[clients.codex]` or `[clients."my-client"]`, by the name in
 `keyhole clients` or the one that the client sends. Keys and themes are set only in your own `config.toml`:
 
 ```toml

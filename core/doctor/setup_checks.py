@@ -71,6 +71,30 @@ def _is_same(first: Path, second: Path) -> bool:
         return False
 
 
+def check_sharing(_: Examined) -> Iterator[DoctorFinding]:
+    """Ask the shared server of these settings what it serves."""
+    from keyhole.core.sharing.share_address import UnsharedError, find_address, is_share_wanted
+    from keyhole.core.sharing.shared_status import shared_status
+    from keyhole.core.view.text import count_of
+
+    subject = "Shared server"
+    if not is_share_wanted():
+        yield note(subject, "off, by the setting share; each client on stdio has a server of its own")
+        return
+    try:
+        address = find_address()
+        found = shared_status(address)
+    except (UnsharedError, OSError) as error:
+        remedy = "nothing, if clients may have servers of their own; otherwise repair that, or end the process"
+        yield problem(subject, f"can't be used: {error}", remedy)
+        return
+    if found is None:
+        yield ok(subject, f"none is running; the next client on stdio starts one in {address.folder}")
+        return
+    serves = f"{count_of(found.sessions, 'client')} and {count_of(len(found.roots), 'workspace')}"
+    yield ok(subject, f"process {found.process} serves {serves}")
+
+
 def check_ports(_: Examined) -> Iterator[DoctorFinding]:
     """Check whether the default ports are free."""
     for command, port in _PORTS.items():

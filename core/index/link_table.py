@@ -89,7 +89,7 @@ class LinkTable(MetaTable):
 
     def _resolve_later(self, which: str) -> None:
         """Make `resolve_links` resolve all links, or those without a state ("open")."""
-        if self.facts().links not in (which, "all"):
+        if self.fact("links") not in (which, "all"):
             self.set_fact("links", which)
 
     def _has_links(self, file_id: int, links: tuple[WrittenLink, ...]) -> bool:

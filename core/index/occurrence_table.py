@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
-from keyhole.core.index.database import Database
-from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
+from keyhole.core.index.database import Database, json_ids
+from keyhole.core.index.rows import DefinitionRow, ImportRow, NamedImport, NamesOfFile
 from keyhole.core.syntax.occurrences import FORMAT, names_in
 from keyhole.core.types.syntax import HOLDS_METHODS
 
@@ -104,16 +104,16 @@ class OccurrenceTable(Database):
             json.dumps(sorted(paths)),
         )
 
-    def imports_of(self, name: str, paths: Iterable[str]) -> list[ImportRow]:
-        """Return those imports of these files that bring a name, or a whole module, by path and line."""
-        return self.rows(
-            ImportRow,
-            """SELECT file.path, line, target, part, ifnull(state, ''), link.path FROM json_each(?) wanted
-                CROSS JOIN file ON file.path = wanted.value CROSS JOIN link ON file_id = file.id AND kind = 'import'
-                WHERE part IN (?, '') ORDER BY wanted.key, line, link.id""",
-            json.dumps(sorted(paths)),
-            name,
+    def imports_of(self, names: Iterable[str], file_ids: Iterable[int]) -> list[tuple[int, NamedImport]]:
+        """Return those imports of these files that bring one of these names, or a whole module."""
+        found = self.query(
+            """SELECT file_id, line, target, part, link.path FROM json_each(?) wanted
+                CROSS JOIN link ON file_id = wanted.value AND kind = 'import'
+                WHERE part = '' OR part IN (SELECT value FROM json_each(?))""",
+            json_ids(file_ids),
+            json.dumps(list(names)),
         )
+        return [(file_id, NamedImport(line, target, part, path)) for file_id, line, target, part, path in found]
 
     def _insert_occurrences(self, file_id: int, occurrences: bytes) -> None:
         self._db.execute("INSERT INTO file_occurrences (file_id, names) VALUES (?, ?)", (file_id, occurrences))

@@ -27,6 +27,7 @@ from keyhole.core.index.rows import (
     ImportRow,
     IndexFacts,
     LanguageTotals,
+    NamedImport,
     NamedSymbol,
     NamesOfFile,
     Slice,
@@ -150,6 +151,9 @@ class WriterStore(FactStore, Protocol):
 
     def merge_words(self) -> None:
         """Merge the segments of the full-text index, which makes queries faster."""
+
+    def shrink(self) -> None:
+        """Return unused room to the system, if there is much."""
 
     def files_without_trigrams(self) -> list[FileDigest]:
         """Return the files whose trigrams are not recorded yet."""
@@ -282,8 +286,8 @@ class ReferenceStore(FactStore, Protocol):
     def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:
         """Return the imports of these files, by path and line."""
 
-    def imports_of(self, name: str, paths: Iterable[str]) -> list[ImportRow]:
-        """Return those imports of these files that bring a name, or a whole module, by path and line."""
+    def imports_of(self, names: Iterable[str], file_ids: Iterable[int]) -> list[tuple[int, NamedImport]]:
+        """Return those imports of these files that bring one of these names, or a whole module."""
 
     def definitions_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[DefinitionRow]]:
         """Return the symbols around each of these lines of files, the outermost first."""

@@ -22,6 +22,9 @@ from keyhole.core.index.vector_table import VectorTable
 from keyhole.core.index.word_table import WordTable
 from keyhole.core.types.source_files import Skip, SkipReason, Stamp
 
+# More unused pages than this are returned to the system after a run that wrote much.
+_UNUSED_SHARE = 0.05
+
 
 class Store(
     FileTable,
@@ -89,6 +92,12 @@ class Store(
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
+    def shrink(self) -> None:
+        """Return unused pages to the system, if there are many; merging words leaves some."""
+        with explained(self.path), suppress(apsw.FullError, apsw.BusyError):
+            if self.value("PRAGMA freelist_count") > _UNUSED_SHARE * self.value("PRAGMA page_count"):
+                self._db.execute("VACUUM")
+
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""
         self._has_changed = True
@@ -155,7 +164,7 @@ class Store(
 
     def _find_roles_later(self) -> None:
         """Make `update_roles` find the roles of all files, since they depend on each other."""
-        if self.facts().roles != "all":
+        if self.fact("roles") != "all":
             self.set_fact("roles", "all")
 
     def _remove_chunks(self, file_id: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 from keyhole.core.index.occurrence_table import BETWEEN_TOKENS, MAY_HOLD, READABLE
-from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
+from keyhole.core.index.rows import DefinitionRow, ImportRow, NamedImport, NamesOfFile
 from keyhole.core.postgres.repository_rows import RepositoryRows
 from keyhole.core.syntax.occurrences import names_in
 from keyhole.core.types.syntax import HOLDS_METHODS
@@ -92,10 +92,16 @@ class PostgresNames(RepositoryRows):
         """Return the imports of these files, by path and line."""
         return self.rows(ImportRow, f"{_IMPORTS} ORDER BY file.path, line, link.id", paths=list(paths))
 
-    def imports_of(self, name: str, paths: Iterable[str]) -> list[ImportRow]:
-        """Return those imports of these files that bring a name, or a whole module, by path and line."""
-        bringing = f"{_IMPORTS} AND part IN (%(name)s, '') ORDER BY file.path, line, link.id"
-        return self.rows(ImportRow, bringing, paths=list(paths), name=name)
+    def imports_of(self, names: Iterable[str], file_ids: Iterable[int]) -> list[tuple[int, NamedImport]]:
+        """Return those imports of these files that bring one of these names, or a whole module."""
+        found = self.query(
+            """SELECT file_id, line, target, part, path FROM link
+                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::integer[]) AND kind = 'import'
+                    AND (part = '' OR part = ANY(%(names)s::text[])) ORDER BY file_id, id""",
+            ids=list(file_ids),
+            names=list(names),
+        )
+        return [(file_id, NamedImport(*cells)) for file_id, *cells in found]
 
     def _add_occurrences(self, file_id: int, occurrences: bytes) -> None:
         self._add("file_occurrences", [(file_id, occurrences)])

@@ -153,6 +153,9 @@ class PostgresStore(
     def wipe_deleted(self) -> None:
         """Do nothing: no statement can read deleted rows, and the server's autovacuum reuses their room."""
 
+    def shrink(self) -> None:
+        """Do nothing: the server's autovacuum reuses unused room."""
+
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""
         self._has_changed = True

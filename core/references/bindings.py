@@ -1,17 +1,15 @@
 """What an imported name stands for: a module, or a name of another file."""
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from keyhole.core.index.rows import ImportRow
-from keyhole.core.references.known_names import KnownNames
+from keyhole.core.index.rows import ImportRow, NamedImport
+from keyhole.core.references.known_names import KnownNames, last_part
 from keyhole.core.references.names_in_file import NO_SYMBOL, NamesInFile
 from keyhole.core.syntax.occurrences import HAS_RECEIVER, ROLE_BITS, OccurrenceRole
 
-_SEPARATOR = re.compile(r"::|[./\\]")
 STAR = "*"
 
 
@@ -142,18 +140,13 @@ class FileBindings:
         return not self._names.has_imports_between(row.line, following[0] if following else row.line + 1)
 
 
-def _exact(rows: Iterable[ImportRow], name: str) -> list[Binding]:
+def _exact(rows: Iterable[ImportRow | NamedImport], name: str) -> list[Binding]:
     """Return where a name comes from that imports of one statement bring by this name."""
     exact = [row for row in rows if row.part == name or (not row.part and last_part(row.target) == name)]
     return [Binding(row.path, "" if _is_module(row, name) else name) for row in exact]
 
 
-def last_part(target: str) -> str:
-    """Return the last part of a dotted name or path."""
-    return _SEPARATOR.split(target.strip("\"'<>"))[-1]
-
-
-def _is_module(row: ImportRow, name: str) -> bool:
+def _is_module(row: ImportRow | NamedImport, name: str) -> bool:
     """Return whether a name stands for the module itself, and not for something in it."""
     folder, _, file = row.path.rpartition("/")
     if file in ("__init__.py", "mod.rs"):

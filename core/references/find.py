@@ -6,10 +6,13 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from keyhole.core.index.rows import DefinitionRow
+from keyhole.core.references.by_language.shared_uses import Use
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.language_rules import ATTRIBUTE, family_of, rules_of
 from keyhole.core.references.name_meaning import NameMeaning
 from keyhole.core.references.name_resolver import NameResolver
+from keyhole.core.references.names_in_file import ROLES
+from keyhole.core.references.open_names import shared_uses
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types.syntax import HOLDS_METHODS
 
@@ -79,27 +82,47 @@ def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Referenc
     known = resolver.known
     wanted = resolver.same_definitions(target)
     written = _written(target)
-    paths = sorted({path for name in written for path in known.files_with(name)})
-    paths = [path for path in paths if family_of(known.language(path)) == family]
-    known.expect(paths)
-    for path in paths:
-        names, meanings = known.names(path), resolver.names_of(path)
-        if names is None or meanings is None:
-            continue
-        new_names = {new for name in written for new in names.new_names(name)} - {target.name}
-        if target.language == "csharp":
-            new_names |= resolver.csharp.usings(path, names).new_names(target.name)
-        found: list[tuple[int, NameMeaning]] = []
-        for name in dict.fromkeys([*written, *new_names]):
-            places = names.places(name)
-            found += zip(places, meanings.meanings(name, places), strict=True)
-        if len(written) > 1 or new_names:
-            found.sort(key=itemgetter(0))
-        for place, (certainty, definitions) in found:
-            for row in definitions:
-                if row.id in wanted:
-                    yield Reference(path, names.line_at(place), names.column_at(place), names.role_at(place), certainty)
-                    break
+    by_path = {file.path: file for name in written for file in known.files_with(name)}
+    files = [by_path[path] for path in sorted(by_path) if family_of(by_path[path].language) == family]
+    known.expect(file.path for file in files)
+
+    def level_of(meaning: NameMeaning) -> Certainty | None:
+        return meaning.certainty if any(row.id in wanted for row in meaning.definitions) else None
+
+    shared = shared_uses(resolver, target.name, files, level_of)
+    for file in files:
+        uses = shared.get(file.path)
+        for line, column, role, level in (
+            _in_file(resolver, target, file.path, written, level_of) if uses is None else uses
+        ):
+            if level is not None:
+                yield Reference(file.path, line, column, ROLES[role], level)
+
+
+def _in_file(
+    resolver: NameResolver,
+    target: DefinitionRow,
+    path: str,
+    written: list[str],
+    level_of: Callable[[NameMeaning], Certainty | None],
+) -> Iterator[Use]:
+    """Yield the places of a file that have the name of a definition, or one that an import gives it."""
+    names, meanings = resolver.known.names(path), resolver.names_of(path)
+    if names is None or meanings is None:
+        return
+    new_names = {new for name in written for new in names.new_names(name)} - {target.name}
+    if target.language == "csharp":
+        new_names |= resolver.csharp.usings(path, names).new_names(target.name)
+    found: list[tuple[int, NameMeaning]] = []
+    for name in dict.fromkeys([*written, *new_names]):
+        places = names.places(name)
+        found += zip(places, meanings.meanings(name, places), strict=True)
+    if len(written) > 1 or new_names:
+        found.sort(key=itemgetter(0))
+    for place, meaning in found:
+        level = level_of(meaning)
+        if level is not None:
+            yield Use(names.line_at(place), names.column_at(place), names.roles[place], level)
 
 
 def _written(target: DefinitionRow) -> list[str]:

@@ -1,15 +1,17 @@
 """The names, definitions and imports of files, read from the index once each."""
 
+import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from keyhole.core.index.protocols import ReferenceStore
-from keyhole.core.index.rows import DefinitionRow, ImportRow, NamesOfFile
+from keyhole.core.index.rows import DefinitionRow, ImportRow, NamedImport, NamesOfFile
 from keyhole.core.references.language_rules import family_of, is_holder
 from keyhole.core.references.names_in_file import NamesInFile
 from keyhole.core.types.choices import Role
 
-_TESTS = (Role.TEST, Role.FIXTURE)
+_SEPARATOR = re.compile(r"::|[./\\]")
+TESTS = (Role.TEST, Role.FIXTURE)
 
 
 class KnownNames:
@@ -18,13 +20,14 @@ class KnownNames:
     def __init__(self, store: ReferenceStore) -> None:
         self._store = store
         self._names: dict[str, NamesInFile | None] = {}
-        self._languages: dict[str, str] = {}
+        self._files: dict[str, NamesOfFile] = {}
         self._roles: dict[str, str] = {}
         self._holder_names: dict[str, frozenset[str]] = {}
         self._without_imports: set[str] = set()
         self._without_holders: set[str] = set()
         self._imports: dict[str, list[ImportRow]] = {}
-        self._imports_of: dict[str, dict[str, list[ImportRow]]] = {}
+        self._imports_of: dict[tuple[str, str], list[NamedImport]] = {}
+        self._imports_read: dict[str, frozenset[str]] = {}
         self._expected: set[str] = set()
         self._holders: dict[str, list[DefinitionRow]] = {}
         self._symbols: dict[str, list[DefinitionRow]] = {}
@@ -34,33 +37,39 @@ class KnownNames:
         """Forget everything; see `NameResolver.release`."""
         self.__dict__.clear()
 
-    def files_with(self, name: str) -> list[str]:
+    def files_with(self, name: str) -> list[NamesOfFile]:
         """Return the files that contain a name, in order."""
-        found = [file for file in self._store.files_with_name(name) if name in self._add(file)]
-        return [file.path for file in found]
+        # The index also finds names in another case.
+        text = f"\n{name}\n".encode()
+        found = [file for file in self._store.files_with_name(name) if text in file.names]
+        self._files.update((file.path, file) for file in found)
+        return found
 
     def names(self, path: str) -> NamesInFile | None:
         """Return the names of a file; None if they are not recorded."""
         if path not in self._names:
-            self._names[path] = None
-            for file in self._store.names_of_files([path]):
-                self._add(file)
+            if path not in self._files:
+                self._files.update((file.path, file) for file in self._store.names_of_files([path]))
+            file = self._files.get(path)
+            self._names[path] = NamesInFile(file.names) if file else None
         return self._names[path]
 
     def language(self, path: str) -> str:
         """Return the language of a file whose names are known."""
-        return self._languages.get(path, "")
+        file = self._files.get(path)
+        return file.language if file else ""
 
     def tests_among(self, paths: Iterable[str]) -> set[str]:
         """Return which of these files are tests or their data."""
         wanted = set(paths)
         if unknown := wanted - self._roles.keys():
             self._roles.update({**dict.fromkeys(unknown, ""), **self._store.roles_of(unknown)})
-        return {path for path in wanted if self._roles[path] in _TESTS}
+        return {path for path in wanted if self._roles[path] in TESTS}
 
     def is_test(self, path: str) -> bool:
         """Return whether a file whose names are known is a test or its data."""
-        return self._roles.get(path, "") in _TESTS
+        file = self._files.get(path)
+        return file is not None and file.role in TESTS
 
     def imports(self, path: str) -> list[ImportRow]:
         """Return the imports of a file, by line."""
@@ -69,20 +78,28 @@ class KnownNames:
             self._without_imports.clear()
         return self._imports[path]
 
-    def imports_of(self, path: str, name: str) -> list[ImportRow]:
-        """Return the imports of a file that bring a name, or whole modules; of all expected files at once."""
-        known = self._imports_of.get(name)
-        if known is None or path not in known:
-            known = self._read_imports_of(name, {path} if known else {path, *self._expected})
-        return known[path]
+    def imports_of(self, path: str, name: str) -> list[NamedImport]:
+        """Return the imports of a file that bring a name, by line."""
+        if path not in self._imports_read.get(name, ()):
+            paths = {path} if name in self._imports_read else {path, *self._expected}
+            self._read_imports_of({name}, paths)
+        return self._imports_of.get((path, name), [])
 
-    def _read_imports_of(self, name: str, paths: Iterable[str]) -> dict[str, list[ImportRow]]:
-        known = self._imports_of.setdefault(name, {})
-        wanted = [path for path in paths if path not in known]
-        known.update((path, []) for path in wanted)
-        for row in self._store.imports_of(name, wanted):
-            known[row.origin].append(row)
-        return known
+    def read_imports_of(self, names: Iterable[str]) -> None:
+        """Read the imports of several names in all expected files at once."""
+        self._read_imports_of({name for name in names if name not in self._imports_read}, self._expected)
+
+    def _read_imports_of(self, names: set[str], paths: Iterable[str]) -> None:
+        by_id = {self._files[path].file_id: path for path in paths if path in self._files}
+        read = frozenset(by_id.values())
+        for name in names:
+            before = self._imports_read.get(name)
+            self._imports_read[name] = before | read if before else read
+        for file_id, row in self._store.imports_of(names, by_id) if names else ():
+            # Those of whole modules are not chosen by name, because their name is only a part of what is written.
+            name = row.part or last_part(row.target)
+            if row.part or name in names:
+                self._imports_of.setdefault((by_id[file_id], name), []).append(row)
 
     def read_imports(self, paths: Iterable[str]) -> None:
         """Read the imports of many files at once."""
@@ -137,10 +154,8 @@ class KnownNames:
         """Return what has this name in a family of languages."""
         return [row for row in self._store.definitions_named(name) if family_of(row.language) == family]
 
-    def _add(self, file: NamesOfFile) -> NamesInFile:
-        known = self._names.get(file.path)
-        if known is None:
-            known = self._names[file.path] = NamesInFile(file.names)
-            self._languages[file.path] = file.language
-            self._roles[file.path] = file.role
-        return known
+
+@lru_cache
+def last_part(target: str) -> str:
+    """Return the last part of a dotted name or path."""
+    return _SEPARATOR.split(target.strip("\"'<>"))[-1]

@@ -330,8 +330,8 @@ class NameResolver:
 
     def _is_field(self, name: str, family: str) -> bool:
         """Return whether a class has a field of this name."""
-        paths = [path for path in self.known.files_with(name) if family_of(self.known.language(path)) == family]
-        found = [names for path in paths if (names := self.known.names(path))]
+        files = [file for file in self.known.files_with(name) if family_of(file.language) == family]
+        found = [names for file in files if (names := self.known.names(file.path))]
         rules = rules_of(family)
         self_words = rules.self_words if rules.has_set_fields else frozenset()
         return any(names.has_field(name) or names.has_member_set(name, self_words) for names in found)
@@ -342,7 +342,7 @@ class NameResolver:
         if find is None:
             return False
         declared = name.removesuffix("=")
-        files = [names for path in self.known.files_with(declared) if (names := self.known.names(path))]
+        files = [names for file in self.known.files_with(declared) if (names := self.known.names(file.path))]
         return any(find(names, declared) for names in files)
 
     def reaches(self, path: str, targets: Iterable[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache
 from typing import Any
 
 from keyhole.core.index.single_threaded import single_threaded
@@ -32,18 +32,18 @@ NOT_A_NAME = "…"
 # Stands for the code outside any symbol.
 NO_SYMBOL = -1
 # The role of each number that a role is recorded as, whatever its marks.
-_ROLES = tuple(OccurrenceRole(min(number & ROLE_BITS, max(OccurrenceRole))) for number in range(2 * HAS_RECEIVER))
+ROLES = tuple(OccurrenceRole(min(number & ROLE_BITS, max(OccurrenceRole))) for number in range(2 * HAS_RECEIVER))
 # What names that are taken from nothing have as their role.
 _ALONE = bytes(range(HAS_RECEIVER))
 _IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
 # A name of one of these roles starts something else that may have a type.
 _STARTS_OTHER = frozenset(map(int, [OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION]))
 # How many names after or before a variable are looked at to find where its type comes from.
-_LONGEST_VALUE = 12
+LONGEST_VALUE = 12
 # Of more places, all rows are counted at once.
 _MANY = 4_000
-_FUNCTIONS = frozenset([FUNCTION, UNNAMED_FUNCTION])
-_SIZES = {"B": 1, "H": 2, "I": 4}
+FUNCTIONS = frozenset([FUNCTION, UNNAMED_FUNCTION])
+_SIZES = {"H": 2, "I": 4}
 
 Numbers = NDArray[np.int64]
 # Bytes are the fastest; a memoryview has greater numbers.
@@ -71,7 +71,29 @@ _TYPE_PARAMETER = role_set(OccurrenceRole.TYPE_PARAMETER)
 class NamesInFile:
     """The names of one file; columns are only read when they are needed."""
 
+    __slots__ = (
+        "_columns",
+        "_firsts",
+        "_known_local_places",
+        "_known_locals",
+        "_known_places",
+        "_known_type_parameters",
+        "_last_row",
+        "_lasts",
+        "_name_of",
+        "_names",
+        "_names_end",
+        "_outward",
+        "_receivers",
+        "_record",
+        "_rows",
+        "_scopes",
+        "_steps",
+        "roles",
+    )
+
     def __init__(self, record: bytes) -> None:
+        # A question opens hundreds of files, so this does no more than it must.
         _, codes, size, places, receivers, symbols = HEADER.unpack_from(record)
         self._record = record
         self._names_end = roles = HEADER.size + size
@@ -80,11 +102,25 @@ class NamesInFile:
         self.roles: bytes = record[roles:columns]
         self._columns: bytes = record[columns:scopes]
         self._scopes: bytes = record[scopes:wide]
-        lengths = places, receivers, places, symbols, symbols, symbols
-        split = _narrow_columns if codes == NARROW else partial(_wide_columns, codes)
-        self._name_of, self._receivers, self._steps, self._firsts, self._lasts, self._outward = split(
-            record, wide, lengths
-        )
+        self._name_of: Column
+        self._receivers: Column
+        self._steps: Column
+        self._firsts: Column
+        self._lasts: Column
+        self._outward: Column
+        if codes == NARROW:
+            # Single bytes, as most files have them.
+            self._name_of = record[wide : (end := wide + places)]
+            self._receivers = record[end : (end := end + receivers)]
+            self._steps = record[end : (end := end + places)]
+            self._firsts = record[end : (end := end + symbols)]
+            self._lasts = record[end : (end := end + symbols)]
+            self._outward = record[end : end + symbols]
+        else:
+            lengths = places, receivers, places, symbols, symbols, symbols
+            self._name_of, self._receivers, self._steps, self._firsts, self._lasts, self._outward = _wide_columns(
+                codes, record, wide, lengths
+            )
         self._names: list[str] | None = None
         self._rows: Numbers | None = None
         self._last_row = -1, 0
@@ -130,7 +166,7 @@ class NamesInFile:
 
     def role_at(self, place: int) -> OccurrenceRole:
         """Return the role at a place."""
-        return _ROLES[self.roles[place]]
+        return ROLES[self.roles[place]]
 
     def line_at(self, place: int) -> int:
         """Return the line of a place."""
@@ -219,24 +255,11 @@ class NamesInFile:
 
     def values_of(self, place: int) -> list[int]:
         """Return the names that say what the variable at a place holds: those of its declared type, and its value."""
-        roles, found = self.roles, []
-        for one, recorded in enumerate(roles[place + 1 : place + 1 + _LONGEST_VALUE], place + 1):
-            mark = recorded & MARK_BITS
-            if mark == IS_VALUE:
-                found.append(one)
-            elif mark == IS_RETURNED or recorded & ROLE_BITS in _STARTS_OTHER:
-                break
-        return found or self._entered(place)
-
-    def _entered(self, place: int) -> list[int]:
-        found = []
-        for one in range(place - 1, max(place - _LONGEST_VALUE, -1), -1):
-            recorded = self.roles[one]
-            if recorded & MARK_BITS == IS_ENTERED:
-                found.append(one)
-            if recorded & ROLE_BITS in _STARTS_OTHER:
-                break
-        return found
+        after, before = (
+            self.roles[place + 1 : place + 1 + LONGEST_VALUE],
+            self.roles[max(0, place + 1 - LONGEST_VALUE) : place],
+        )
+        return [place + distance for distance in value_distances(after, before)]
 
     def returned_by(self, symbol: int) -> list[int]:
         """Return the names that say what a function returns: its declared type, or else what its body returns."""
@@ -271,7 +294,7 @@ class NamesInFile:
     def functions_around(self, place: int) -> list[int]:
         """Return the functions around a place, the innermost first."""
         scopes = self._scopes
-        return [symbol for symbol in self.around(place) if scopes[symbol] in _FUNCTIONS]
+        return [symbol for symbol in self.around(place) if scopes[symbol] in FUNCTIONS]
 
     def scopes_around(self, place: int) -> list[int]:
         """Return the functions and classes around a place, the innermost first."""
@@ -416,7 +439,7 @@ class NamesInFile:
         symbol = self.symbol_at(place)
         if symbol == NO_SYMBOL or self._scopes[symbol] == HOLDER:
             return symbol
-        while symbol != NO_SYMBOL and not (self._lasts[symbol] > place and self._scopes[symbol] in _FUNCTIONS):
+        while symbol != NO_SYMBOL and not (self._lasts[symbol] > place and self._scopes[symbol] in FUNCTIONS):
             outward = self._outward[symbol]
             symbol = symbol - outward if outward else NO_SYMBOL
         return symbol
@@ -428,22 +451,41 @@ class NamesInFile:
         return rows
 
 
-def _narrow_columns(record: bytes, start: int, lengths: Iterable[int]) -> list[Column]:
-    """Return columns of single bytes, as most files have them."""
-    columns: list[Column] = []
-    for length in lengths:
-        columns.append(record[start : start + length])
-        start += length
-    return columns
+@lru_cache(10_000)
+def value_distances(after: bytes, before: bytes) -> tuple[int, ...]:
+    """Return how far from a variable the names are that say what it holds, by the roles of the names near it."""
+    found: list[int] = []
+    for distance, recorded in enumerate(after, 1):
+        mark = recorded & MARK_BITS
+        if mark == IS_VALUE:
+            found.append(distance)
+        elif mark == IS_RETURNED or recorded & ROLE_BITS in _STARTS_OTHER:
+            break
+    return tuple(found) or _entered(before)
+
+
+def _entered(before: bytes) -> tuple[int, ...]:
+    found: list[int] = []
+    for distance, recorded in enumerate(reversed(before), 1):
+        if recorded & MARK_BITS == IS_ENTERED:
+            found.append(-distance)
+        if recorded & ROLE_BITS in _STARTS_OTHER:
+            break
+    return tuple(found)
 
 
 def _wide_columns(codes: bytes, record: bytes, start: int, lengths: Iterable[int]) -> list[Column]:
+    """Return columns of which some have numbers of several bytes."""
     names, steps, spans, outward = map(chr, codes)
+    whole = memoryview(record)
     columns: list[Column] = []
     for code, length in zip((names, names, steps, spans, spans, outward), lengths, strict=True):
-        end = start + length * _SIZES[code]
-        column = memoryview(record)[start:end]
-        columns.append(bytes(column) if code == "B" else column.cast("H" if code == "H" else "I"))
+        if code == "B":
+            end = start + length
+            columns.append(record[start:end])
+        else:
+            end = start + length * _SIZES[code]
+            columns.append(whole[start:end].cast("H" if code == "H" else "I"))
         start = end
     return columns
 

@@ -9,10 +9,11 @@ from keyhole.core.config import Settings, load_settings
 from keyhole.core.errors import ErrorKind, StoreError
 from keyhole.core.files.read import SourceReader
 from keyhole.core.files.workspace import open_workspace
-from keyhole.core.index.location import index_folder
+from keyhole.core.index.location import index_folder, store_folder
 from keyhole.core.types.source_files import SecretPolicy
 
 if TYPE_CHECKING:
+    from keyhole.core.index.content_store import ContentPlace
     from keyhole.core.index.embedder import Embedder
     from keyhole.core.index.index_home import IndexHome
     from keyhole.core.index.update import Request
@@ -89,7 +90,16 @@ class OpenWorkspace:
             retry=retry,
             renew=renew,
             elsewhere=self.elsewhere,
+            content=self.content_place,
         )
+
+    @property
+    def content_place(self) -> "ContentPlace | None":
+        """The content store that all workspaces share; None if the settings turn it off."""
+        from keyhole.core.index.content_store import ContentPlace
+
+        limit = self.settings.content_store.max_bytes
+        return ContentPlace(store_folder(self.settings.cache_dir), limit) if limit else None
 
 
 def _home_on_server(url: str, name: str, root: Path) -> "IndexHome":

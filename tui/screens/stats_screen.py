@@ -104,7 +104,7 @@ class StatsScreen(KeyholeScreen):
 
         reader = service.journal_reader()
         try:
-            found = statistics(reader.each(), lambda call: cut_by_client(call, reader))
+            found = statistics(reader.each(), lambda call: cut_by_client(call, reader, service.settings))
             self.post_message(StatisticsCounted(found))
         except KeyholeError as error:
             self.post_message(StatisticsCounted(error))

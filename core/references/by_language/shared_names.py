@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 from keyhole.core.references.bindings import Binding
 from keyhole.core.references.file_names import FileNames
+from keyhole.core.references.language_rules import rules_of
 from keyhole.core.references.name_meaning import NameMeaning
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.names_in_file import NamesInFile, role_set
 from keyhole.core.syntax.occurrences import HAS_RECEIVER, ROLE_BITS, UNNAMED, OccurrenceRole
 
 # A name that has one of these roles anywhere in a file may be the file's own.
-_OWN = role_set(
+OWN = role_set(
     OccurrenceRole.DEFINITION,
     OccurrenceRole.LOCAL,
     OccurrenceRole.OUTER,
@@ -71,7 +72,7 @@ class SharedNames(FileNames):
         names.places(word, receiver - 1)
         if imported := self._imported_name(word):
             return (*written, names.roles[before] & ROLE_BITS, word, imported)
-        return written if self._is_of_unknown_type(word, before) else None
+        return written if is_of_unknown_type(names, language, word, before) else None
 
     def _imported_at(self, name: str, place: int) -> tuple[Binding, ...]:
         """Return where the import at a place leads; nothing if the name is that of no definition."""
@@ -89,20 +90,23 @@ class SharedNames(FileNames):
     def _find_imported_name(self, name: str) -> tuple[Binding, ...]:
         roles = self._names.roles
         for place in self._names.places(name):
-            if _OWN[roles[place]]:
+            if OWN[roles[place]]:
                 return ()
         resolver, family = self._resolver, self._family
         # In the body of a class, its members so far are ordinary names.
-        if self._is_word_for_object(name) or resolver.has_member(name, family):
+        if is_word_for_object(name, self._language) or resolver.has_member(name, family):
             return ()
         bindings = resolver.bindings(self._path) if self._path not in resolver.defining(name, family) else None
         return bindings.of(name) if bindings else ()
 
-    def _is_of_unknown_type(self, name: str, place: int) -> bool:
-        """Return whether a name that something is taken from is a variable that may hold anything."""
-        names = self._names
-        starts = None if self._is_word_for_object(name) else names.variable_at(name, place)
-        return starts is not None and not any(map(names.values_of, starts))
 
-    def _is_word_for_object(self, name: str) -> bool:
-        return name in self._rules.self_words or name in self._rules.super_words
+def is_of_unknown_type(names: NamesInFile, language: str, name: str, place: int) -> bool:
+    """Return whether a name that something is taken from is a variable that may hold anything."""
+    starts = None if is_word_for_object(name, language) else names.variable_at(name, place)
+    return starts is not None and not any(map(names.values_of, starts))
+
+
+def is_word_for_object(name: str, language: str) -> bool:
+    """Return whether a name is one for the object around it, or for what its class inherits from."""
+    rules = rules_of(language)
+    return name in rules.self_words or name in rules.super_words

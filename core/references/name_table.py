@@ -1,0 +1,188 @@
+"""The names of many files as one table, so that a question about a name looks at all its files at once.
+
+`NamesInFile` reads one record; this reads the same columns of many. Places, names and symbols are numbered through all
+files, in the order of the table.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+
+from keyhole.core.index.single_threaded import single_threaded
+from keyhole.core.references.names_in_file import FUNCTIONS, LONGEST_VALUE, NO_SYMBOL, Numbers, value_distances
+from keyhole.core.syntax.occurrences import HAS_RECEIVER, HEADER, HOLDER, ROLE_BITS, UNNAMED
+
+with single_threaded():
+    import numpy as np
+
+# How many bytes the numbers of a column have, by their code.
+_SIZE_OF = np.zeros(256, np.int64)
+_SIZE_OF[list(b"BHI")] = 1, 2, 4
+_LINE_END = ord("\n")
+# What a name is taken from, if that is no name.
+NO_NAME = -1
+UNCLEAR = -2
+
+
+class NameTable:
+    """The names of at least one file; `order` has the number of the record at each position of the table."""
+
+    def __init__(self, records: Sequence[bytes]) -> None:
+        headers = list(map(HEADER.unpack_from, records))
+        # Files with numbers of the same size are next to each other, and read together.
+        self.order = sorted(range(len(records)), key=lambda number: headers[number][1])
+        self._records = [records[number] for number in self.order]
+        self._codes = [headers[number][1] for number in self.order]
+        size, places, receivers, symbols = np.array([headers[number][2:] for number in self.order], np.int64).T
+        names, steps, spans, outward = (_SIZE_OF[np.frombuffer(b"".join(self._codes), np.uint8)].reshape(-1, 4)).T
+        self._first_places = _starts(places)
+        self._place_ends: list[int] = self._first_places.tolist()
+        self._first_symbols = _starts(symbols).tolist()
+        lengths = [
+            np.full_like(size, HEADER.size), size, places, places, symbols,
+            names * places, names * receivers, steps * places, spans * symbols, spans * symbols, outward * symbols,
+        ]  # fmt: skip
+        self._ends = np.cumsum(lengths, axis=0).tolist()
+        self._names = b"".join(self._slices(0))
+        # Each list of names starts with a line end, and each name is followed by one.
+        self._line_ends = (np.frombuffer(self._names, np.uint8) == _LINE_END).nonzero()[0]
+        self._first_bytes = _starts(size)
+        self._first_names = np.searchsorted(self._line_ends, self._first_bytes[:-1])
+        self.roles = b"".join(self._slices(1))
+        self._columns = np.frombuffer(b"".join(self._slices(2)), np.uint8)
+        self._recorded = np.frombuffer(self.roles, np.uint8)
+        self._scopes = b"".join(self._slices(3))
+        self._name_of = self._column(4, 0) + self._first_names.repeat(places)
+        self._receivers = self._column(5, 0)
+        self._rows = self._column(6, 1).cumsum()
+        before = self._first_places[:-1].repeat(symbols)
+        self._firsts = (self._column(7, 2) + before).tolist()
+        self._lasts = (self._column(8, 2) + before).tolist()
+        self._outward = self._column(9, 3).tolist()
+
+    def _slices(self, number: int) -> list[bytes]:
+        starts, ends = self._ends[number], self._ends[number + 1]
+        return [record[start:end] for record, start, end in zip(self._records, starts, ends, strict=True)]
+
+    def _column(self, number: int, code: int) -> Numbers:
+        """Return a column whose numbers have the size that one of the codes says."""
+        slices, parts, start = self._slices(number), [], 0
+        for kind, group in groupby(codes[code] for codes in self._codes):
+            end = start + len(list(group))
+            parts.append(np.frombuffer(b"".join(slices[start:end]), f"u{_SIZE_OF[kind]}"))
+            start = end
+        return np.concatenate(parts, dtype=np.int64)
+
+    # Names
+
+    def numbers_of(self, name: str) -> Numbers:
+        """Return the numbers that a name has in the files that contain it."""
+        text = f"\n{name}\n".encode()
+        found, start = [], self._names.find(text)
+        while start >= 0:
+            found.append(start)
+            start = self._names.find(text, start + len(text) - 1)
+        return np.searchsorted(self._line_ends, np.array(found, np.int64))
+
+    def files_of_names(self, numbers: Numbers) -> list[int]:
+        """Return the positions of the files that have the names with these numbers."""
+        files: list[int] = (np.searchsorted(self._first_names, numbers, "right") - 1).tolist()
+        return files
+
+    def texts(self, numbers: Numbers) -> list[str]:
+        """Return the names with these numbers."""
+        starts, ends = self._line_ends[numbers] + 1, self._line_ends[numbers + 1]
+        spans = zip(starts.tolist(), ends.tolist(), strict=True)
+        return [self._names[start:end].decode("utf-8", "replace") for start, end in spans]
+
+    # Places
+
+    def places_of(self, numbers: Numbers) -> Numbers:
+        """Return where names stand, in order."""
+        is_wanted = np.zeros(len(self._line_ends), bool)
+        is_wanted[numbers] = True
+        places: Numbers = is_wanted[self._name_of].nonzero()[0]
+        return places
+
+    def names_at(self, places: Numbers) -> Numbers:
+        """Return the numbers of the names at places."""
+        return self._name_of[places]
+
+    def files_at(self, places: Numbers) -> Numbers:
+        """Return the positions of the files that places are in."""
+        return np.searchsorted(self._first_places, places, "right") - 1
+
+    def lines_at(self, places: Numbers) -> list[int]:
+        """Return the lines of places."""
+        first = self._first_places[self.files_at(places)]
+        before = np.where(first > 0, self._rows[first - 1], 0)
+        lines: list[int] = (self._rows[places] - before + 1).tolist()
+        return lines
+
+    def roles_at(self, places: Numbers) -> bytes:
+        """Return what is recorded as the roles of places."""
+        return self._recorded[places].tobytes()
+
+    def columns_at(self, places: Numbers) -> bytes:
+        """Return the columns of places in bytes, from 0; LAST_COLUMN stands for all beyond."""
+        return self._columns[places].tobytes()
+
+    def spans_of_files(self, places: Numbers) -> list[tuple[int, int]]:
+        """Return which of some places, in order, are in each file."""
+        return list(pairwise(np.searchsorted(places, self._first_places).tolist()))
+
+    def receivers_at(self, places: Numbers) -> Numbers:
+        """Return the number of the single name that each name is taken from.
+
+        NO_NAME if that is no name, and UNCLEAR if there is more before it, or nothing.
+        """
+        count = (self._recorded >= HAS_RECEIVER).cumsum()
+        is_taken, before, files = self._recorded[places] >= HAS_RECEIVER, places - 1, self.files_at(places)
+        receivers = self._receivers[count[places] - 1] if len(self._receivers) else np.zeros_like(places)
+        numbers = receivers - 1 + self._first_names[files]
+        is_single = (self._name_of[before] == numbers) & (self._recorded[before] < HAS_RECEIVER)
+        is_single &= is_taken & (places > self._first_places[files])
+        return np.where(is_taken & (receivers == UNNAMED), NO_NAME, np.where(is_single, numbers, UNCLEAR))
+
+    def is_followed_by(self, place: int, role: int) -> bool:
+        """Return whether the name after a place has a role; the last one of a file may count as followed by it."""
+        return place + 1 < len(self.roles) and self.roles[place + 1] & ROLE_BITS == role
+
+    def has_values(self, place: int, file: int) -> bool:
+        """Return whether names say what the variable at a place holds."""
+        start, end = self._place_ends[file], self._place_ends[file + 1]
+        after = self.roles[place + 1 : min(place + 1 + LONGEST_VALUE, end)]
+        return bool(value_distances(after, self.roles[max(start, place + 1 - LONGEST_VALUE) : place]))
+
+    # Symbols
+
+    def functions_around(self, place: int, file: int) -> Iterator[int]:
+        """Yield the functions around a place, the innermost first."""
+        return (symbol for symbol in self._around(place, file) if self._scopes[symbol] in FUNCTIONS)
+
+    def scopes_of_variables(self, places: Numbers) -> list[int]:
+        """Return the class whose body each place is in, or else the innermost function around it."""
+        pairs = zip(places.tolist(), self.files_at(places).tolist(), strict=True)
+        return [self._scope_of_variable(place, file) for place, file in pairs]
+
+    def _scope_of_variable(self, place: int, file: int) -> int:
+        for number, symbol in enumerate(self._around(place, file)):
+            scope = self._scopes[symbol]
+            if scope in FUNCTIONS or (scope == HOLDER and not number):
+                return symbol
+        return NO_SYMBOL
+
+    def _around(self, place: int, file: int) -> Iterator[int]:
+        symbol = bisect_right(self._firsts, place) - 1
+        while symbol >= self._first_symbols[file]:
+            if self._lasts[symbol] > place:
+                yield symbol
+            outward = self._outward[symbol]
+            if not outward:
+                return
+            symbol -= outward
+
+
+def _starts(lengths: Numbers) -> Numbers:
+    """Return where each part starts in a whole of parts with these lengths, and where the last one ends."""
+    return np.concatenate([[0], lengths.cumsum()])
