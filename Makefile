@@ -2,12 +2,12 @@
 VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
-POSTGRES_TESTS := $(addprefix tests/test_,$(addsuffix .py,postgres_answers postgres_server_faults same_index search \
-	search_views relations links related references reference_answers kept_references nothing_found line_search views \
+POSTGRES_TESTS := $(addprefix tests/test_,$(addsuffix .py,same_index search search_views \
+	relations links related references reference_answers kept_references nothing_found line_search views \
 	maps reads rescans stamps stored_roles changed_filter folder_links suggestions vectors deadlines))
 TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or 2) * 3 // 2))")
 
-.PHONY: run test check test-long fuzz kill-test web-test postgres-test install-test references-quality client-lab lint conformance format bench screenshots man clean
+.PHONY: run test check test-long fuzz kill-test web-test postgres-test install-test wrap-test references-quality client-lab lint conformance format bench screenshots man clean
 
 # Ctrl+C quits the explorer with 130, as programs do; make would call that an error.
 run: $(READY)
@@ -43,6 +43,11 @@ web-test: $(READY)
 # keyhole install with real clients, which npm fetches the first time, with the network off; about five minutes.
 install-test: $(READY)
 	$(VENV)/bin/python bench/install_clients.py --record
+
+# keyhole wrap with servers from npm and PyPI, which are fetched the first time, and with real clients; about ten minutes.
+wrap-test: $(READY)
+	$(VENV)/bin/python bench/wrap/wrap_test.py --record
+	$(VENV)/bin/python bench/wrap/budget_answers.py --record
 
 # References compared with language servers, which are downloaded the first time; about ten minutes.
 references-quality: $(READY)

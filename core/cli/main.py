@@ -1,4 +1,4 @@
-"""The entry point: the console script `keyhole` and `python -m keyhole` call `main`.
+"""The command line: the console script `keyhole` and `python -m keyhole` call `main`, through `entry.py`.
 
 Commands are in the modules of this package; a folder, or no argument, opens the explorer. Heavy imports happen only
 when a command runs, so that `--help` is instant and `keyhole search` loads no terminal interface.
@@ -24,6 +24,7 @@ from keyhole.core.cli import (
     search_commands,
     server_command,
     web_command,
+    wrap_commands,
 )
 from keyhole.core.cli.completion_command import COMPLETION_VARIABLE, PROGRAM, CompletedGroup
 from keyhole.core.cli.errors_for_shell import SHELL_STEPS
@@ -63,6 +64,7 @@ for _module in (
     doctor_command,
     admin_commands,
     completion_command,
+    wrap_commands,
 ):
     for _command in _module.COMMANDS:
         add_examples(_command)
