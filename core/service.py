@@ -17,14 +17,14 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PathError, QueryError, StoreError, UnwritableStoreError
 from keyhole.core.files.walk import examine, scan
 from keyhole.core.git.workspace_git import WorkspaceGit
-from keyhole.core.index.location import BUNDLE_FILE, LOCK_FILE
+from keyhole.core.index.location import BUNDLE_FILE
 from keyhole.core.masking import mask_text
 from keyhole.core.notes import IndexEvent, IndexMessage, Note, NoteKind
 from keyhole.core.types.bundle import Bundle, BundleRequest
 from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Mode
 from keyhole.core.types.costs import TokenCost
-from keyhole.core.types.index import IndexReport, Status
+from keyhole.core.types.index import IndexReport, Status, StoreSize
 from keyhole.core.types.inventory import Inventory, Progress
 from keyhole.core.types.missing import Unshown
 from keyhole.core.types.search_results import Explanation, SearchResult
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from keyhole.core.view.lists.listing import ListView
     from keyhole.core.view.lists.relation_results import AnswerContext, RelationResults
     from keyhole.core.view.writing import View
+    from keyhole.core.workspace.clearing import Cleared
 
 _SAMPLE_BYTES = 5_000
 _SAMPLE_SYMBOLS = 200
@@ -92,6 +93,7 @@ class Service:
         the paths of the workspace before the first file is read.
         """
         from keyhole.core.index.update import Hooks, update_index
+        from keyhole.core.workspace.clearing import clear_gone, remember_root
 
         if self._models.problem:
             self._models.download()
@@ -100,7 +102,10 @@ class Service:
         if self._models.problem:
             on_message(IndexMessage(IndexEvent.NO_VECTORS, f"indexing without vectors: {self._models.problem}"))
         request = self._workspace.update_request(self._models.embedder, full=full, retry=retry, renew=renew)
-        return update_index(request, Hooks(on_progress, on_message, on_found))
+        report = update_index(request, Hooks(on_progress, on_message, on_found))
+        if remember_root(self.folder, self.root):
+            clear_gone(self.settings.cache_dir)
+        return report
 
     def search_view(self, request: SearchRequest) -> "ListView":
         """Return the answer to a search, with the same text for every front end."""
@@ -288,13 +293,13 @@ class Service:
         # Looking for the index first gives a clear error if the folder can't be read.
         self.has_index()
         workspace = self._workspace
-        status = read_status(self.root, workspace.index_file, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
+        status = read_status(self.root, workspace.home, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
         problem = self._models.find_problem() if status.generation else None
         return replace(status, model_problem=str(problem or ""))
 
     def has_index(self) -> bool:
         """Return whether there is an index to search."""
-        return self._workspace.index_stat() is not None
+        return self._workspace.home.identity() is not None
 
     def inventory(self) -> Inventory:
         """Return the indexed files, the skipped paths and the kinds of symbols."""
@@ -326,28 +331,28 @@ class Service:
 
     def clear(self) -> bool:
         """Delete the index and the journal; return False if neither exists."""
-        from keyhole.core.journal.file import delete
+        from keyhole.core.workspace.clearing import clear_folder
 
-        try:
-            is_deleted = delete(self.folder)
-            if not self.has_index():
-                return is_deleted
-            self.close()
-            self._delete_index()
-        except OSError as error:
-            text = f"cannot delete {self.folder} ({error.strerror})"
-            raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
-        return True
+        # Looking for the index first gives a clear error if the folder can't be read.
+        self.has_index()
+        self.close()
+        was_elsewhere = self._workspace.home.delete_elsewhere()
+        return clear_folder(self.folder) or was_elsewhere
 
-    def _delete_index(self) -> None:
-        from keyhole.core.index.lock import writer_lock
+    def clear_all(self) -> "Cleared":
+        """Delete the indexes and journals of all workspaces, and the content store."""
+        from keyhole.core.workspace.clearing import clear_cache
 
-        with writer_lock(self.folder, wait=False):
-            # Keep the lock files, since another process may be waiting for them, a journal created since the old one
-            # was deleted, and what the user has marked.
-            for path in self.folder.iterdir():
-                if path.name not in (LOCK_FILE, BUNDLE_FILE) and not path.name.startswith("journal."):
-                    path.unlink(missing_ok=True)
+        self.close()
+        return clear_cache(self.settings.cache_dir)
+
+    def content_size(self) -> StoreSize:
+        """Return how large the content store is."""
+        from keyhole.core.index.content_store import ContentPlace, ContentStore
+        from keyhole.core.index.location import store_folder
+
+        settings = self.settings
+        return ContentStore(ContentPlace(store_folder(settings.cache_dir), settings.content_store.max_bytes)).size()
 
     def journal(self) -> "Journal | None":
         """Open the journal for writing the calls of agents; return None if the settings disable it."""
@@ -398,6 +403,7 @@ class Service:
     def close(self) -> None:
         """Close the index, if it is open."""
         self.engines.close()
+        self._workspace.home.close()
 
     def _with_budget(self, request: AnyRequest) -> AnyRequest:
         """Return a request with the budget of the settings, if it has none."""

@@ -112,10 +112,8 @@ def test_data_and_prose_define_nothing() -> None:
 
 def test_context_header() -> None:
     python = BY_ID["python"]
-    bare = Chunk(1, 1, "x = 1\n")
-    assert context_header("src/a.py", python, bare) == "File: src/a.py\nLanguage: python"
-    named = Chunk(1, 2, "…", ("class Searcher", "method search"))
-    assert context_header("src/a.py", python, named) == (
+    assert context_header("src/a.py", python, "") == "File: src/a.py\nLanguage: python"
+    assert context_header("src/a.py", python, "class Searcher, method search") == (
         "File: src/a.py\nLanguage: python\nDefines: class Searcher, method search"
     )
 

@@ -83,7 +83,7 @@ def test_index_and_status_as_json(workspace: Path) -> None:
 
 def test_clear(workspace: Path) -> None:
     keyhole("index", cwd=workspace)
-    (folder,) = (workspace.parent / "cache").iterdir()
+    (folder,) = (workspace.parent / "cache").glob(f"{workspace.name}-*")
     assert keyhole("clear", cwd=workspace).stdout == f"Deleted {folder}\n"
     assert [path.name for path in folder.iterdir()] == ["writer.lock"]
     assert keyhole("clear", cwd=workspace).stdout == "Nothing to delete: no index and no journal.\n"

@@ -45,14 +45,22 @@ def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: 
 @click.command()
 @path_argument
 @click.option("--skipped", is_flag=True, help="List every skipped path with its reason.")
+@click.option("--store", is_flag=True, help="Show the size of the content store that all workspaces share.")
 @json_option
 @force_option
-def status(path: Path, *, skipped: bool, as_json: bool, force: bool) -> None:
+def status(path: Path, *, skipped: bool, store: bool, as_json: bool, force: bool) -> None:
     """Show what is indexed and skipped in the workspace PATH."""
-    from keyhole.core.service import Service
-    from keyhole.core.view.status_text import status_facts, status_text
+    from dataclasses import asdict
 
-    status = Service.open(path, force=force).status()
+    from keyhole.core.service import Service
+    from keyhole.core.view.status_text import status_facts, status_text, store_text
+
+    service = Service.open(path, force=force)
+    if store:
+        size = service.content_size()
+        print_json(asdict(size)) if as_json else print_text(store_text(size))
+        return
+    status = service.status()
     if as_json:
         print_json(status_facts(status))
         return
@@ -71,23 +79,36 @@ def stats(path: Path, *, as_json: bool, force: bool) -> None:
     from keyhole.core.journal.statistics import statistics
     from keyhole.core.service import Service
     from keyhole.core.view.stats_text import stats_facts, stats_text
+    from keyhole.core.wrap.server_statistics import ServerCounter, server_facts, servers_text
 
     service = Service.open(path, force=force)
     reader, project = service.journal_reader(), service.root.name
-    found = statistics(reader.each(), lambda call: cut_by_client(call, reader))
-    print_json(stats_facts(found, project)) if as_json else print_text(stats_text(found, project))
+    found = statistics(reader.each(), lambda call: cut_by_client(call, reader, service.settings))
+    wrapped = ServerCounter().count(reader)
+    if as_json:
+        print_json(stats_facts(found, project) | {"wrapped": [server_facts(each) for each in wrapped]})
+    else:
+        print_text("\n".join(filter(None, [stats_text(found, project), servers_text(wrapped)])))
     if not found.total.calls:
         exit_with_nothing()
 
 
 @click.command()
 @path_argument
+@click.option("--all", "everything", is_flag=True, help="Delete those of all workspaces, and the content store.")
 @force_option
-def clear(path: Path, *, force: bool) -> None:
+def clear(path: Path, *, everything: bool, force: bool) -> None:
     """Delete the index and the journal of the workspace PATH. Your files are not touched."""
     from keyhole.core.service import Service
+    from keyhole.core.view.status_text import cleared_text
 
     service = Service.open(path, force=force)
+    if everything:
+        freed, cleared = service.content_size().bytes, service.clear_all()
+        print_text(cleared_text(len(cleared.folders), freed if cleared.has_store else 0))
+        for folder in cleared.busy:
+            print_text(f"Kept {folder}: another process is indexing it. Run the command again later.\n")
+        return
     print_text(f"Deleted {service.folder}\n" if service.clear() else "Nothing to delete: no index and no journal.\n")
 
 

@@ -14,7 +14,8 @@ from keyhole.core.index.prepare import Preparation, Prepared, prepare
 from keyhole.core.processes import follow_parent, give_way
 from keyhole.core.syntax.parser_process import shared_parser
 from keyhole.core.syntax.parser_worker import limit_process, limited_cpu
-from keyhole.core.types.source_files import Candidate
+from keyhole.core.types.source_files import Candidate, SourceFile
+from keyhole.core.types.syntax import Analysis
 
 # A task for a worker contains about _TASK_BYTES of source; below _POOL_BYTES in total, no workers are started.
 _TASK_BYTES = 200_000
@@ -71,13 +72,18 @@ def _prepare_here(preparation: Preparation, task: Task) -> Iterator[Prepared]:
 
 def _prepare_in_worker(preparation: Preparation, task: Task) -> list[Prepared]:
     """Prepare files in a worker, which may run grammars itself."""
-    from keyhole.core.syntax.analyse import analyse
-
     prepared = []
     for candidate, digest in task:
         with limited_cpu(candidate.size):
-            prepared.append(prepare(preparation, candidate, digest, analyse))
+            prepared.append(prepare(preparation, candidate, digest, _analyse_in_worker))
     return prepared
+
+
+def _analyse_in_worker(source: SourceFile) -> Analysis:
+    # Imported here because a worker that finds every text in the content store needs no grammars.
+    from keyhole.core.syntax.analyse import analyse
+
+    return analyse(source)
 
 
 def _start_pool(workers: int) -> ProcessPoolExecutor:

@@ -91,6 +91,17 @@ class DocumentRow(NamedTuple):
     vector: bytes
 
 
+class StoreNews(NamedTuple):
+    """For the content store: new entries, entries whose use is to be recorded, and whether it knew the text."""
+
+    new: tuple[tuple[bytes, bytes], ...] = ()
+    used: tuple[bytes, ...] = ()
+    is_reused: bool = False
+
+
+_NO_NEWS = StoreNews()
+
+
 @dataclass(frozen=True, slots=True)
 class FileRows:
     """Everything the index stores about one file; vectors and tokens are one per chunk, or none without a model."""
@@ -121,6 +132,8 @@ class FileRows:
     occurrences: bytes = b""
     # The version of the analysis that made these rows.
     analysis: int = 0
+    # Not for the index.
+    news: StoreNews = _NO_NEWS
 
 
 # Parameters of readers

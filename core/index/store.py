@@ -1,7 +1,7 @@
 """The index of one workspace in SQLite: all tables, and writes that affect several of them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import apsw
@@ -21,6 +21,9 @@ from keyhole.core.index.trigram_table import TrigramTable
 from keyhole.core.index.vector_table import VectorTable
 from keyhole.core.index.word_table import WordTable
 from keyhole.core.types.source_files import Skip, SkipReason, Stamp
+
+# More unused pages than this are returned to the system after a run that wrote much.
+_UNUSED_SHARE = 0.05
 
 
 class Store(
@@ -70,6 +73,10 @@ class Store(
             if self._has_changed:
                 self.set_fact("generation", self.facts().generation + 1)
 
+    def revision(self) -> AbstractContextManager[None]:
+        """Let each transaction inside appear to readers by itself, so that an interrupted run loses little."""
+        return nullcontext()
+
     def announce(self, *, pending: int, total: int) -> None:
         """Record how many files are still to be indexed, of how many; no content changes, so the generation stays."""
         with explained(self.path), transaction(self._db):
@@ -84,6 +91,12 @@ class Store(
         with explained(self.path), suppress(apsw.FullError, apsw.BusyError):
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def shrink(self) -> None:
+        """Return unused pages to the system, if there are many; merging words leaves some."""
+        with explained(self.path), suppress(apsw.FullError, apsw.BusyError):
+            if self.value("PRAGMA freelist_count") > _UNUSED_SHARE * self.value("PRAGMA page_count"):
+                self._db.execute("VACUUM")
 
     def replace_file(self, rows: FileRows) -> None:
         """Replace a file's rows."""
@@ -151,7 +164,7 @@ class Store(
 
     def _find_roles_later(self) -> None:
         """Make `update_roles` find the roles of all files, since they depend on each other."""
-        if self.facts().roles != "all":
+        if self.fact("roles") != "all":
             self.set_fact("roles", "all")
 
     def _remove_chunks(self, file_id: int) -> None:

@@ -12,16 +12,17 @@ from keyhole.core.errors import ErrorKind, LockedStoreError, ModelError, Unwrita
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.stamps import UNKNOWN_STAMP
 from keyhole.core.files.walk import Known, Scan, examine, scan
+from keyhole.core.index.content_store import ContentPlace
+from keyhole.core.index.content_update import ContentUpdate
 from keyhole.core.index.embedder import Embedder
+from keyhole.core.index.index_home import IndexHome, SqliteHome
 from keyhole.core.index.link_resolution import resolve_links
 from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import prepare_all
 from keyhole.core.index.prepare import Preparation, Prepared, SkippedFile, Unchanged, prepare
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.role_update import update_roles
 from keyhole.core.index.rows import FileRows
-from keyhole.core.index.store import Store, is_sound
 from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.syntax.parser_process import shared_parser
@@ -63,6 +64,15 @@ class Request:
     # Parse again the files that could not be parsed last time.
     retry: bool = False
     secrets: SecretPolicy = DEFAULT_SECRETS
+    # The content store that all workspaces share; None if it is off.
+    content: ContentPlace | None = None
+    # Where the index is, if it is not a file in the folder.
+    elsewhere: IndexHome | None = None
+
+    @property
+    def home(self) -> IndexHome:
+        """Where the index is."""
+        return self.elsewhere or SqliteHome(self.folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +94,12 @@ def update_index(request: Request, hooks: Hooks | None = None) -> IndexReport:
         text = "another process is indexing this workspace; waiting for it to finish"
         hooks.message(IndexMessage(IndexEvent.WAITING, text))
 
-    with writer_lock(request.folder, wait=request.wait, on_wait=on_wait):
+    with request.home.writer_lock(wait=request.wait, on_wait=on_wait):
         try:
             return _update(request, hooks)
         except Exception:
             # A damaged file can cause any kind of error, so check the file itself.
-            if is_sound(request.folder / INDEX_FILE):
+            if request.home.is_sound():
                 raise
             moved = set_aside(request.folder)
             text = f"the index is damaged: moved it to {moved}, building a new one"
@@ -100,8 +110,12 @@ def update_index(request: Request, hooks: Hooks | None = None) -> IndexReport:
 def refresh_files(request: Request, paths: Iterable[str]) -> bool:
     """Index the current content of some files; return False if another process is writing."""
     try:
-        with writer_lock(request.folder, wait=False), Store(request.folder / INDEX_FILE) as store:
-            _Update(store, request, Hooks()).refresh(paths)
+        with (
+            request.home.writer_lock(wait=False),
+            request.home.open_index() as store,
+            ContentUpdate(request.content) as content,
+        ):
+            _Update(store, request, Hooks(), content).refresh(paths)
     except LockedStoreError:
         return False
     return True
@@ -116,6 +130,10 @@ def set_aside(folder: Path) -> Path:
             part = folder / (INDEX_FILE + suffix)
             if part.exists():
                 part.rename(f"{moved}{suffix}")
+        # One is enough to find out what happened; more would fill the disk.
+        for older in folder.glob("damaged-*"):
+            if not older.name.startswith(moved.name):
+                older.unlink()
     except OSError as error:
         # Windows does not move a file that another process has open.
         text = f"the damaged index {part} could not be moved ({error.strerror}); another keyhole may have it open"
@@ -125,15 +143,21 @@ def set_aside(folder: Path) -> Path:
 
 def _update(request: Request, hooks: Hooks) -> IndexReport:
     # A run creates many objects but no cycles, and collecting takes a tenth of it.
-    with Store(request.folder / INDEX_FILE) as store, collector_paused():
-        return _Update(store, request, hooks).run()
+    with (
+        request.home.open_index() as store,
+        store.revision(),
+        ContentUpdate(request.content) as content,
+        collector_paused(),
+    ):
+        return _Update(store, request, hooks, content).run()
 
 
 class _Update:
     """One update of one index."""
 
-    def __init__(self, store: WriterStore, request: Request, hooks: Hooks) -> None:
+    def __init__(self, store: WriterStore, request: Request, hooks: Hooks, content: ContentUpdate) -> None:
         self._store = store
+        self._content = content
         self._request = request
         self._hooks = hooks
         self._started = time.monotonic()
@@ -182,6 +206,7 @@ class _Update:
         self._record_analysis()
         if self._counts["chunks"] and self._counts["chunks"] > _MERGE_SHARE * self._store.count_chunks():
             self._store.merge_words()
+            self._store.shrink()
         if changes and self._has_other_secrets:
             self._store.wipe_deleted()
             # Only now: if the run is killed before, the next one wipes the file.
@@ -251,6 +276,7 @@ class _Update:
             for prepared in batch:
                 self._write_one(prepared, is_known=True)
             self._relate_files()
+        self._content.record(batch)
 
     def _preparation(self) -> Preparation:
         request = self._request
@@ -261,6 +287,8 @@ class _Update:
             request.secrets,
             rereads_masked=self._has_other_secrets,
             analysis=ANALYSIS_VERSION,
+            # Whoever asks for everything to be read again expects it to be analysed, too.
+            content=None if request.full else request.content,
         )
 
     def _masked_otherwise(self, paths: Iterable[str]) -> Iterable[str]:
@@ -388,9 +416,11 @@ class _Update:
             self._report_progress(len(sizes), prepared.path)
             if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
                 yield batch
+                self._content.record(batch)
                 batch, size = [], 0
         if batch or not sizes:
             yield batch
+            self._content.record(batch)
 
     def _write_path_changes(self, found: Scan, changes: _PathChanges) -> None:
         for path in changes.removed_files:
@@ -443,6 +473,7 @@ class _Update:
             outdated=self._count_outdated(),
             model=facts.model,
             seconds=time.monotonic() - self._started,
+            reused=self._content.reused,
         )
 
 

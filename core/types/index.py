@@ -9,7 +9,8 @@ from keyhole.core.types.source_files import Skip
 class IndexReport:
     """What an index run did, and what the index now contains.
 
-    `outdated` counts the files that an older version of keyhole indexed, and that are not read again yet.
+    `outdated` counts the files that an older version of keyhole indexed, and that are not read again yet. `reused`
+    counts the files whose text the content store knew, so that they were not parsed.
     """
 
     added: int
@@ -24,6 +25,7 @@ class IndexReport:
     model: str
     seconds: float
     outdated: int = 0
+    reused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +121,13 @@ class IndexVersion:
     def for_json(self) -> dict[str, int]:
         """Return the facts with the keys that JSON answers use."""
         return {"generation": self.generation, "stale": self.pending or 0, "skipped": self.skipped}
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSize:
+    """How much is in the content store, on disk, and how large it may become; 0 if it is turned off."""
+
+    path: str
+    entries: int
+    bytes: int
+    max_bytes: int

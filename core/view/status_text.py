@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from keyhole.core.syntax.languages import BY_ID
-from keyhole.core.types.index import IndexReport, Status
+from keyhole.core.types.index import IndexReport, Status, StoreSize
 from keyhole.core.view.text import count_of, human_size
 
 NO_MODEL = "none, so search is by words only"
@@ -55,6 +55,23 @@ def report_text(report: IndexReport) -> str:
     return "\n".join(lines) + "\n"
 
 
+def store_text(store: StoreSize) -> str:
+    """Return how much is in the content store."""
+    limit = f"at most {human_size(store.max_bytes)}" if store.max_bytes else "turned off"
+    entries = f"{store.entries:,} entries" if store.entries != 1 else "1 entry"
+    return f"Content store  {store.path}\nSize           {human_size(store.bytes)} │ {entries} │ {limit}\n"
+
+
+def cleared_text(workspaces: int, store_bytes: int) -> str:
+    """Return what was deleted for all workspaces."""
+    lines = []
+    if workspaces:
+        lines.append(f"Deleted the index and the journal of {count_of(workspaces, 'workspace')}")
+    if store_bytes:
+        lines.append(f"Deleted the content store ({human_size(store_bytes)})")
+    return "\n".join(lines or ["Nothing to delete: no index, no journal and no content store."]) + "\n"
+
+
 def _index_lines(status: Status) -> list[str]:
     if not status.generation:
         return ["Index      none yet", f"To index   {count_of(status.pending, 'file')}"]
@@ -65,8 +82,10 @@ def _index_lines(status: Status) -> list[str]:
         freshness = f"{count_of(status.outdated, 'file')} indexed by an older version"
     if status.pending:
         freshness = f"incomplete: {count_of(status.pending, 'file')} to index"
+    # A server has one size for all repositories.
+    size = human_size(status.index_bytes) if status.index_bytes else "on a server"
     return [
-        f"Index      {human_size(status.index_bytes)} │ generation {status.generation} │ {freshness}",
+        f"Index      {size} │ generation {status.generation} │ {freshness}",
         f"Updated    {status.updated}",
         f"Model      {_model_text(status)}",
         f"Files      {status.files:,} │ {human_size(status.size)}",

@@ -1,0 +1,101 @@
+"""The two parts of what an index stores about a file, and their packed form in the content store.
+
+`TextFacts` is what the text alone gives, in a language. `PlaceFacts` is what depends on the path too: the model reads
+it with every chunk, the document of a file starts with it, and names such as `package.json` or `test_a.py` say how to
+read a text. So a file that was moved is embedded again, but not parsed.
+
+Both parts are packed as JSON and the bytes of their arrays, compressed.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import starmap
+from typing import Any, NamedTuple
+
+from keyhole.core.index.rows import ChunkRow, DeclaredRow, DocumentRow, SymbolRow, Vector, WordColumns, WrittenLink
+
+# Higher levels take several times as long and save little.
+_COMPRESSION = 1
+_LENGTH_BYTES = 4
+
+
+class TextFacts(NamedTuple):
+    """What a text gives, whatever its path; the words of its path are missing from its chunks."""
+
+    language: str
+    lines: int
+    has_errors: bool
+    chunks: tuple[ChunkRow, ...]
+    symbols: tuple[SymbolRow, ...]
+    links: tuple[WrittenLink, ...]
+    # For the document of the file: the names of what it defines, and its first comment.
+    names: str
+    comment: str
+    occurrences: bytes
+
+
+class PlaceFacts(NamedTuple):
+    """What a text gives at a path; vectors and tokens are one per chunk, or none without a model."""
+
+    content_hint: str
+    declared: tuple[DeclaredRow, ...]
+    document: DocumentRow
+    vectors: Sequence[Vector]
+    tokens: Sequence[bytes]
+
+
+def pack_text(part: TextFacts) -> bytes:
+    """Return a part as bytes."""
+    chunks = [(*chunk[:5], chunk.words.definitions, chunk.words.content) for chunk in part.chunks]
+    return _packed([*part[:3], chunks, part.symbols, part.links, part.names, part.comment], [part.occurrences])
+
+
+def unpack_text(packed: bytes) -> TextFacts:
+    """Return the part that was packed."""
+    facts, (occurrences,) = _unpacked(packed)
+    language, lines, has_errors, chunks, symbols, links, names, comment = facts
+    return TextFacts(
+        language,
+        lines,
+        has_errors,
+        tuple(ChunkRow._make([*cells[:5], WordColumns("", *cells[5:])]) for cells in chunks),
+        tuple(starmap(SymbolRow, symbols)),
+        tuple(starmap(WrittenLink, links)),
+        names,
+        comment,
+        occurrences,
+    )
+
+
+def pack_place(part: PlaceFacts) -> bytes:
+    """Return a part as bytes."""
+    arrays = [*part.document, *(signs for signs, _ in part.vectors), *(each for _, each in part.vectors), *part.tokens]
+    return _packed([part.content_hint, part.declared, len(part.vectors)], arrays)
+
+
+def unpack_place(packed: bytes) -> PlaceFacts:
+    """Return the part that was packed."""
+    (hint, declared, count), (words, vector, *arrays) = _unpacked(packed)
+    vectors = list(zip(arrays[:count], arrays[count : 2 * count], strict=True))
+    return PlaceFacts(
+        hint, tuple(starmap(DeclaredRow, declared)), DocumentRow(words, vector), vectors, arrays[2 * count :]
+    )
+
+
+def _packed(facts: list[Any], arrays: list[bytes]) -> bytes:
+    header = json.dumps([facts, [len(array) for array in arrays]], separators=(",", ":")).encode()
+    return zlib.compress(b"".join([len(header).to_bytes(_LENGTH_BYTES, "little"), header, *arrays]), _COMPRESSION)
+
+
+def _unpacked(packed: bytes) -> tuple[list[Any], list[bytes]]:
+    content = zlib.decompress(packed)
+    start = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], "little")
+    facts, lengths = json.loads(content[_LENGTH_BYTES:start])
+    return facts, list(_slices(content, start, lengths))
+
+
+def _slices(content: bytes, start: int, lengths: Iterable[int]) -> Iterator[bytes]:
+    for length in lengths:
+        yield content[start : start + length]
+        start += length
