@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from keyhole.core.answer_rules import ANSWER, AnswerRule, Overflow, StructuredPlace, Unit
 from keyhole.core.client_cuts import CUTS, characters, utf8_size
 from keyhole.core.clients import Profile, profile_for
+from keyhole.core.config import Settings
 from keyhole.core.journal.reader import JournalReader
 from keyhole.core.journal.wrapped_answers import answer_parts
 from keyhole.core.types.calls import Call
@@ -109,9 +110,9 @@ def delivered_parts(result: ToolResult, profile: Profile) -> list[str]:
     return blocks if profile.between_blocks is None else [profile.between_blocks.join(blocks)]
 
 
-def cut_by_client(call: Call, reader: JournalReader) -> bool:
+def cut_by_client(call: Call, reader: JournalReader, settings: Settings) -> bool:
     """Return whether the client of a call did not deliver its answer whole; the answer is read only if it may be so."""
-    profile, is_error = profile_for(call.client), call.status == CallStatus.ERROR
+    profile, is_error = profile_for(call.client, settings), call.status == CallStatus.ERROR
     rule = profile.error if is_error and profile.error else profile.answer
     if rule is None or _surely_fits(call.response_bytes, len(call.arguments), rule):
         return False
@@ -170,7 +171,7 @@ def _compact_json(answer: str) -> str:
     """Write JSON without blanks; what is not JSON stays as it is."""
     try:
         facts = json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         return answer
     return _compact(facts)
 

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from case_texts import SHAPES, STRUCTURED, Case, compact_json, real_answers, result_of, structured_facts, text_of
+from case_texts import (
+    SHAPES,
+    STRUCTURED,
+    Case,
+    compact_json,
+    real_answers,
+    result_of,
+    structured_facts,
+    text_of,
+)
 from client_run import ask
 from measure import delivered_text
 
@@ -19,14 +28,19 @@ from keyhole.core.view.budget.limits import CHARACTER_LIMIT
 FIXTURES = Path(__file__).parents[2] / "tests" / "fixtures" / "clients"
 _AROUND = (-2, -1, 0, 1, 2, 40, 2_000)
 _FEWER_AROUND = (-1, 0, 1, 2_000)
-_FEWER_SHAPES = ("lines", "one line", "wide")
+_FEWER_SHAPES = {
+    "error": ("lines", "escapes", "wide"),
+    "two_blocks": ("lines", "one line", "wide"),
+    "structured": ("lines", "escapes", "wide"),
+    "structured_twice": ("lines",),
+    "structured_declared": ("lines",),
+}
 _SHOWN = 300
 _SAMPLE = 10_000
-# What only a run knows is replaced by a word: paths of files and times. Calls of Gemini CLI carry the lab's number.
+# What only a run knows is replaced by a word: paths of files, and times.
 _PLACEHOLDERS = (
     (re.compile(r"((?:saved to|Saved to|full output see): )\S+"), r"\1FILE"),
     (re.compile(r"\AWall time: [\d.]+ seconds"), "Wall time: TIME seconds"),
-    (re.compile(r"(\AMCP tool 'error' [^\n]{0,200}?),\"call\":\d+(\}\} with response)"), r"\1\2"),
 )
 
 
@@ -36,11 +50,11 @@ def lens_cases(client: str) -> list[Case]:
     cases: dict[Case, None] = {}
     for tool, limit in limits.items():
         is_main = tool in ("plain", "declared")
-        for shape in SHAPES if is_main or tool == "error" else _FEWER_SHAPES:
+        for shape in SHAPES if is_main else _FEWER_SHAPES[tool]:
             for size in _sizes(tool, shape, limit):
                 steps = _AROUND if is_main and shape in ("lines", "one line") else _FEWER_AROUND
                 cases |= dict.fromkeys(Case(tool, shape, size + step) for step in steps)
-        sizes = (10, 100, limit // 5, limit // 2, limit * 3 // 2, 2 * limit) if is_main else (10, limit // 2, 2 * limit)
+        sizes = (10, 100, limit // 5, limit // 2, limit * 3 // 2, 2 * limit) if is_main else (10, 2 * limit)
         cases |= dict.fromkeys(Case(tool, "lines", size) for size in sizes)
     rule = profiles()[client].answer
     if rule and rule.lines:
@@ -50,7 +64,7 @@ def lens_cases(client: str) -> list[Case]:
         cases |= dict.fromkeys(Case(tool, "short lines", size) for tool in tools for size in short)
     for name in real_answers():
         near = limits["declared"]
-        cases |= dict.fromkeys(Case("declared", name, size) for size in (0, near - 1, near, near + 1, near + 500))
+        cases |= dict.fromkeys(Case("declared", name, size) for size in (0, near, near + 1))
         cases |= dict.fromkeys(Case("error", name, size) for size in (800, limits["error"] + 1))
         cases |= dict.fromkeys(Case(tool, name, 0) for tool in ("structured", "two_blocks"))
     return list(cases)
@@ -78,7 +92,9 @@ def _limits(client: str) -> dict[str, int]:
     plain, declared = answer.limit - frame, answer.limit_for(CHARACTER_LIMIT) - frame
     error_limit = (error.limit if error else 0) or answer.limit
     # Some errors hold the message more than once.
-    error_limit = (error_limit - (len(error.frame) if error else 0)) // max(1, error.frame.count("{json}") if error else 1)
+    error_limit = (error_limit - (len(error.frame) if error else 0)) // max(
+        1, error.frame.count("{json}") if error else 1
+    )
     around = len(compact_json(structured_facts("")))
     return {
         "plain": plain,
@@ -133,19 +149,25 @@ def with_placeholders(delivered: str) -> str:
     return delivered
 
 
-def fixture_line(found: dict[str, Any]) -> dict[str, Any]:
-    """Return a case and what was delivered: length, checksum, and both ends unless all of the answer is in it."""
-    text = found.pop("text").encode("utf-8", "surrogatepass")
-    facts = {**found, "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
-    if text_of(found["shape"], found["size"]).encode() not in text:
-        facts["first"] = text[:_SHOWN].decode("utf-8", "replace")
-        facts["last"] = text[-_SHOWN:].decode("utf-8", "replace")
-    return facts
-
-
 def write_fixtures(client: str, version: str, found: list[dict[str, Any]]) -> Path:
-    """Store the fixtures of a client: a line for each case."""
+    """Store the fixtures of a client: a line for each case, after one with the ends of what was cut.
+
+    Many of those are the same, so a case has only the place of its first and last bytes in the list.
+    """
+    ends: dict[str, int] = {}
+    cases = [_fixture(case, ends) for case in found]
+    lines = [{"client": client, "version": version, "ends": [*ends]}, *cases]
     path = FIXTURES / f"{client}.jsonl"
-    lines = [{"client": client, "version": version}, *(fixture_line(dict(case)) for case in found)]
     path.write_text("".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines))
     return path
+
+
+def _fixture(case: Mapping[str, Any], ends: dict[str, int]) -> dict[str, Any]:
+    """Return a case and what was delivered: length, checksum, and both ends unless all of the answer is in it."""
+    text = case["text"].encode("utf-8", "surrogatepass")
+    facts = {name: case[name] for name in ("tool", "shape", "size")}
+    facts |= {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    if text_of(case["shape"], case["size"]).encode() not in text:
+        shown = (text[:_SHOWN].decode("utf-8", "replace"), text[-_SHOWN:].decode("utf-8", "replace"))
+        facts["ends"] = [ends.setdefault(end, len(ends)) for end in shown]
+    return facts

@@ -83,7 +83,7 @@ def stats(path: Path, *, as_json: bool, force: bool) -> None:
 
     service = Service.open(path, force=force)
     reader, project = service.journal_reader(), service.root.name
-    found = statistics(reader.each(), lambda call: cut_by_client(call, reader))
+    found = statistics(reader.each(), lambda call: cut_by_client(call, reader, service.settings))
     wrapped = ServerCounter().count(reader)
     if as_json:
         print_json(stats_facts(found, project) | {"wrapped": [server_facts(each) for each in wrapped]})

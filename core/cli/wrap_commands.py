@@ -9,6 +9,7 @@ from keyhole.core.cli.options import SuggestingChoice, json_option, root_option
 from keyhole.core.cli.output import print_json, say
 
 if TYPE_CHECKING:
+    from keyhole.core.wrap.run_wrap import WrapOptions
     from keyhole.core.wrap.server_session import Transport
 
 _ADDRESS = ("http://", "https://")
@@ -24,6 +25,12 @@ _ADDRESS = ("http://", "https://")
     type=click.IntRange(0, 65_535),
     default=0,
     help="With a URL: the port to listen on; default: any free one.",
+)
+@click.option(
+    "--budget",
+    default="",
+    metavar="TOKENS|CLIENT",
+    help="Shorten answers over this many tokens, or over the limit of a client; keep the rest for `keyhole_more`.",
 )
 @click.option("--no-journal", is_flag=True, help="Do not record calls.")
 @click.option(
@@ -45,6 +52,7 @@ def wrap(
     *,
     name: str,
     port: int,
+    budget: str,
     no_journal: bool,
     installs: bool,
     uninstalls: bool,
@@ -56,25 +64,31 @@ def wrap(
     """Run another MCP server and record what it says to agents.
 
     With a command, the client starts `keyhole wrap -- COMMAND` in place of the server. With a URL, the wrap listens on
-    this machine, prints its own address, and forwards to the URL. Messages pass unchanged in both directions. The
-    explorer shows the calls in Traffic and Stats of the workspace.
+    this machine, prints its own address, and forwards to the URL. Messages pass unchanged in both directions, unless
+    answers have a budget. The explorer shows the calls in Traffic and Stats of the workspace.
     """
+    if budget:
+        from keyhole.core.wrap.budget_choice import answer_budget
+
+        answer_budget(budget)
     if installs + uninstalls + lists > 1:
         raise click.UsageError("--install, --uninstall and --list cannot be used together")
     if lists:
         _list(root, as_json=as_json)
     elif installs or uninstalls:
-        _change_entry(target, root, scope, as_json=as_json, is_install=installs)
+        _change_entry(target, root, scope, budget, as_json=as_json, is_install=installs)
     elif not target:
         raise click.UsageError("give the command of a server after --, or its URL")
     else:
-        raise click.exceptions.Exit(_run(target, name, root, port, records=not no_journal))
+        from keyhole.core.wrap.run_wrap import WrapOptions
+
+        raise click.exceptions.Exit(_run(WrapOptions(target, name, root, not no_journal, budget), port))
 
 
-def _run(target: tuple[str, ...], name: str, root: Path, port: int, *, records: bool) -> int:
-    from keyhole.core.wrap.run_wrap import WrapOptions, run_address, run_command
+def _run(options: "WrapOptions", port: int) -> int:
+    from keyhole.core.wrap.run_wrap import run_address, run_command
 
-    options = WrapOptions(target, name, root, records)
+    target = options.target
     if not target[0].startswith(_ADDRESS):
         return run_command(options)
     if len(target) > 1:
@@ -87,7 +101,9 @@ def _run(target: tuple[str, ...], name: str, root: Path, port: int, *, records: 
     return run_address(options, port, tell)
 
 
-def _change_entry(target: tuple[str, ...], root: Path, scope: str | None, *, as_json: bool, is_install: bool) -> None:
+def _change_entry(
+    target: tuple[str, ...], root: Path, scope: str | None, budget: str, *, as_json: bool, is_install: bool
+) -> None:
     from keyhole.core.install.client_table import Scope, client_named
     from keyhole.core.install.machine import Machine
     from keyhole.core.wrap.install_wrap import ClientWraps
@@ -98,9 +114,11 @@ def _change_entry(target: tuple[str, ...], root: Path, scope: str | None, *, as_
     client, server = client_named(target[0]), target[1]
     wraps, place = ClientWraps(root.resolve(), Machine(Path.home()), OriginalTexts()), Scope(scope) if scope else None
     if is_install:
-        entry, is_changed = wraps.install(client, server, place)
+        entry, is_changed = wraps.install(client, server, place, budget)
         done = "now goes" if is_changed else "already goes"
         message = f"{server} of {client.title} {done} through keyhole wrap ({entry.path})"
+        if budget and not is_changed:
+            message += "; run --uninstall first to change its budget"
         message += f"; before {client.title} starts, run: {entry.to_run}" if entry.to_run else ""
         facts = entry.facts() | {"changed": is_changed}
     else:

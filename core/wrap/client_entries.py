@@ -76,9 +76,11 @@ def with_url(entry: Mapping[str, object], url: str) -> dict[str, object]:
     return {next(key for key in _URL_KEYS if key in entry): url}
 
 
-def wrapping(program: str, name: str, folder: str, command: Sequence[str]) -> tuple[str, ...]:
+def wrapping(program: str, name: str, folder: str, budget: str, command: Sequence[str]) -> tuple[str, ...]:
     """Return the command that wraps a command; `folder` is how the client names the workspace, if it has to."""
-    return (program, _WRAP, "--name", name, *(["--root", folder] if folder else []), _END_OF_OPTIONS, *command)
+    given = {"--name": name, "--root": folder, "--budget": budget}
+    options = [word for option, value in given.items() if value for word in (option, value)]
+    return (program, _WRAP, *options, _END_OF_OPTIONS, *command)
 
 
 def _arguments(entry: Mapping[str, object]) -> list[object]:

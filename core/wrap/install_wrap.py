@@ -24,7 +24,10 @@ _FIRST_PORT, _PORTS = 7_900, 90
 
 @dataclass(frozen=True, slots=True)
 class WrappedEntry:
-    """An entry of a client that goes through the wrap; `port` is 0 if the client starts the wrap itself."""
+    """An entry of a client that goes through the wrap; `port` is 0 if the client starts the wrap itself.
+
+    `budget` is known only of an entry that was just changed.
+    """
 
     client: InstallableClient
     scope: Scope
@@ -35,11 +38,13 @@ class WrappedEntry:
     port: int = 0
     # What the entry sets for the server, which may hold secrets: not shown, and not what tells entries apart.
     environment: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    budget: str = ""
 
     @property
     def to_run(self) -> str:
         """What has to run before the client starts; empty if the client starts it."""
-        return f"keyhole wrap --name {self.server} --port {self.port} {self.url}" if self.port else ""
+        budget = f" --budget {self.budget}" if self.budget else ""
+        return f"keyhole wrap --name {self.server} --port {self.port}{budget} {self.url}" if self.port else ""
 
     def facts(self) -> dict[str, object]:
         """Return the facts for JSON."""
@@ -91,7 +96,9 @@ class ClientWraps:
     machine: Machine
     kept: OriginalTexts
 
-    def install(self, client: InstallableClient, server: str, scope: Scope | None) -> tuple[WrappedEntry, bool]:
+    def install(
+        self, client: InstallableClient, server: str, scope: Scope | None, budget: str = ""
+    ) -> tuple[WrappedEntry, bool]:
         """Make an entry of a client go through the wrap; return it, and whether it was changed."""
         config, kept = self._config(client, server, scope), self.kept
         started, entry = config.started(), config.entries()[server]
@@ -103,14 +110,15 @@ class ClientWraps:
         change = (
             with_url(entry, _on_this_machine(started.url, port))
             if port
-            else with_command(entry, _wrap_of(config, started))
+            else with_command(entry, _wrap_of(config, started, budget))
         )
         text, new = config.file.text, config.edited(change)
-        place = str(config.path), config.section, server
+        in_file = str(config.path), config.section, server
         # First: without it, the original could not be put back exactly.
-        kept.remember(Replaced(*place, *changed_part(text, new), started.url, port))
+        kept.remember(Replaced(*in_file, *changed_part(text, new), started.url, port))
         config.file.replace(new)
-        return WrappedEntry(client, config.scope, config.path, server, started.command, started.url, port), True
+        place = client, config.scope, config.path, server
+        return WrappedEntry(*place, started.command, started.url, port, budget=budget), True
 
     def uninstall(self, client: InstallableClient, server: str, scope: Scope | None) -> WrappedEntry | None:
         """Put an entry back as it was; None if it does not go through the wrap."""
@@ -180,11 +188,11 @@ def _unknown(client: InstallableClient, server: str, names: list[str]) -> Config
     return ConfigError(f"{client.title} has no server {server!r}; {known}", suggestion=suggest_name(server, names))
 
 
-def _wrap_of(config: _Config, started: StartedServer) -> tuple[str, ...]:
+def _wrap_of(config: _Config, started: StartedServer, budget: str) -> tuple[str, ...]:
     # As in core/install: a file that a team shares must not contain a path of one machine.
     program = NAME if config.scope is Scope.PROJECT else own_script()
     folder = config.client.folder.replace(_ROOT, str(config.root))
-    return wrapping(program, config.server, folder, started.command)
+    return wrapping(program, config.server, folder, budget, started.command)
 
 
 def _port(config: _Config, url: str, kept: OriginalTexts) -> int:

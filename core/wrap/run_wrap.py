@@ -21,12 +21,16 @@ _END_OF_OPTIONS = "--"
 
 @dataclass(frozen=True, slots=True)
 class WrapOptions:
-    """What is wrapped (a command, or an address alone), its name, and the workspace whose journal records it."""
+    """What is wrapped (a command, or an address alone), its name, and the workspace whose journal records it.
+
+    `budget` is what `--budget` was given, or empty.
+    """
 
     target: tuple[str, ...]
     name: str = ""
     root: Path = Path()
     records: bool = True
+    budget: str = ""
 
     @property
     def server(self) -> str:
@@ -34,8 +38,19 @@ class WrapOptions:
         return self.name or server_name(self.target)
 
 
-def run_command(options: WrapOptions, new_rewriter: "NewRewriter | None" = None) -> int:
+def _new_rewriter(options: WrapOptions) -> "NewRewriter | None":
+    """Return what makes rewriters; None without a budget, because then no message changes."""
+    if not options.budget:
+        return None
+    from keyhole.core.wrap.budget_rewriter import BudgetedServer, BudgetRewriter
+
+    server = BudgetedServer(options.budget, options.root)
+    return lambda: BudgetRewriter(server)
+
+
+def run_command(options: WrapOptions) -> int:
     """Run a server on our stdin and stdout; return its exit code."""
+    new_rewriter = _new_rewriter(options)
     rewriter = new_rewriter() if new_rewriter else None
     if not options.records:
         return end_like(StdioPump(_ignore, _ignore, rewriter).run(options.target))
@@ -69,9 +84,7 @@ def _ignore(_: bytes) -> None:
     """Record nothing."""
 
 
-def run_address(
-    options: WrapOptions, port: int, tell: Callable[[str], None], new_rewriter: "NewRewriter | None" = None
-) -> int:
+def run_address(options: WrapOptions, port: int, tell: Callable[[str], None]) -> int:
     """Forward to a server with an address until a signal ends it; `tell` gets the address that clients use."""
     import signal
     import sys
@@ -81,7 +94,8 @@ def run_address(
     from keyhole.core.wrap.http_recording import HttpRecording
 
     recording = WrapRecording(options.root, options.server, url=options.target[0])
-    pump = HttpPump(options.target[0], port, HttpRecording(recording) if options.records else None, new_rewriter)
+    copies = HttpRecording(recording) if options.records else None
+    pump = HttpPump(options.target[0], port, copies, _new_rewriter(options))
     for number in ENDING_SIGNALS:
         signal.signal(number, lambda *_: sys.exit(0))
     tell(pump.url)

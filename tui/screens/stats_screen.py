@@ -114,7 +114,7 @@ class StatsScreen(KeyholeScreen):
         self._counter = self._counter or ServerCounter()
         reader = service.journal_reader()
         try:
-            found = statistics(reader.each(), lambda call: cut_by_client(call, reader))
+            found = statistics(reader.each(), lambda call: cut_by_client(call, reader, service.settings))
             self.post_message(StatisticsCounted(found, tuple(self._counter.count(reader))))
         except KeyholeError as error:
             self.post_message(StatisticsCounted(error))

@@ -45,11 +45,19 @@ _NEXT_STEPS = {
         f"Then press {_SETUP} to copy the setup for a client.",
     ],
 }
-_OTHER_SERVERS = [
-    "Calls to servers that clients start themselves appear here too. To set that up, run:",
-    "keyhole install claude|codex|cursor|vscode",
-]
 _NO_MATCHES = ["[bold]○ No calls match this filter[/]", "", "Change or clear the filter to see more."]
+
+
+def _other_servers() -> list[str]:
+    """Return how clients start a server themselves; the table of clients is read only if this is shown."""
+    from keyhole.core.install.client_table import installable_clients
+
+    return [
+        "Calls to servers that clients start themselves appear here too. To set that up, run:",
+        "keyhole install --all, for every client on this machine, or",
+        "keyhole install CLIENT, for one of these:",
+        ", ".join(installable_clients()),
+    ]
 
 
 class SummaryLine(Line):
@@ -181,7 +189,7 @@ class TrafficScreen(QueryScreen):
 
     def _waiting(self) -> list[str]:
         is_on = self.explorer.server_state.phase == ServerPhase.ON
-        return [_NO_CALLS, "", *_NEXT_STEPS[is_on], "", *_OTHER_SERVERS]
+        return [_NO_CALLS, "", *_NEXT_STEPS[is_on], "", *_other_servers()]
 
     def _show_rest(self) -> None:
         """Show the call under the cursor, and the number of new calls."""
