@@ -41,8 +41,28 @@ _WANTED = 500
 # Numbers of tokens, and limits of clients in characters and in bytes.
 _BUDGETS = ("1500", "2000", "2500", "vscode", "copilot")
 _LARGEST_FILE, _SMALLEST_FILE = 80_000, 9_000
-_MODULES = ("argparse", "asyncio", "collections", "csv", "datetime", "decimal", "email.message", "enum", "inspect")
-_MODULES += ("ipaddress", "json", "logging", "os", "pathlib", "random", "re", "ssl", "string", "subprocess", "typing")
+_MODULES = (
+    "argparse",
+    "asyncio",
+    "collections",
+    "csv",
+    "datetime",
+    "decimal",
+    "email.message",
+    "enum",
+    "inspect",
+    "ipaddress",
+    "json",
+    "logging",
+    "os",
+    "pathlib",
+    "random",
+    "re",
+    "ssl",
+    "string",
+    "subprocess",
+    "typing",
+)
 
 
 @dataclass(slots=True)
