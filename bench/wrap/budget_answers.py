@@ -256,7 +256,7 @@ def _about(name: str) -> str:
 
 
 def _everything_calls(_: Path) -> Iterator[Call]:
-    for path in _files(REPOSITORY / "docs", ("*.md",), 16):
+    for path in _files(REPOSITORY, ("docs/*.md", "tests/test_*.py"), 90):
         yield "echo", {"message": path.read_text()}
 
 
