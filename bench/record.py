@@ -39,7 +39,7 @@ def save_record(name: str, figures: Mapping[str, object], *, own_files: Sequence
         "benchmark": name,
         "date": now.isoformat(timespec="seconds"),
         "command": " ".join(["python", *sys.argv]),
-        "commit": commit(),
+        "commit": commit(own_files),
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {platform.system()}",
         "versions": {package: version(package) for package in PACKAGES},
@@ -59,9 +59,9 @@ def refuse_changes(own_files: Sequence[Path] = ()) -> None:
         )
 
 
-def commit() -> str:
-    """Return the current commit, marked if files differ from it."""
-    return _git("rev-parse", "--short", "HEAD") + ("+changes" if _changes() else "")
+def commit(own_files: Sequence[Path] = ()) -> str:
+    """Return the current commit, marked if other files than `own_files` differ from it."""
+    return _git("rev-parse", "--short", "HEAD") + ("+changes" if _changes(own_files) else "")
 
 
 def _changes(own_files: Sequence[Path] = ()) -> str:

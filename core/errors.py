@@ -76,6 +76,15 @@ class ErrorKind(Enum):
     UNUSABLE_FOLDER = auto()
     DAMAGED_JOURNAL = auto()
     NO_WORKER = auto()
+    # The database of a team
+    NO_TEAM_EXTRA = auto()
+    NO_SERVER = auto()
+    NO_EXTENSION = auto()
+    NO_TABLES = auto()
+    OLD_TABLES = auto()
+    NEWER_TABLES = auto()
+    FULL_DATABASE = auto()
+    NO_DATABASE_RIGHTS = auto()
     # Serving
     TAKEN_PORT = auto()
     NO_TOKEN = auto()

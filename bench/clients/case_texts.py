@@ -9,8 +9,6 @@ from typing import Any
 
 # Real answers of Keyhole, as text and as JSON; `lab.py --answers` makes them.
 ANSWERS = Path(__file__).parents[2] / "tests" / "fixtures" / "clients" / "answers.zip"
-# Answers of an earlier version, in fixtures that were not made again since.
-EARLIER = "earlier-"
 SHAPES = ("lines", "short lines", "one line", "wide", "escapes")
 STRUCTURED = ("structured", "structured_twice", "structured_declared")
 # The text beside structured content, unless it is the same.

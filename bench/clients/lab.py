@@ -69,7 +69,7 @@ def take_step(name: str, client: str) -> dict[str, Any]:
             return found
     begun = datetime.now(UTC)
     print(f"{begun:%H:%M} {client} {version_of(client)}: {name} …", flush=True)
-    facts: dict[str, Any] = {"version": version_of(client), "date": f"{begun:%Y-%m-%d}", "commit": commit()}
+    facts: dict[str, Any] = {"version": version_of(client), "date": f"{begun:%Y-%m-%d}", "commit": commit(_OWN_FILES)}
     problem = ""
     for _ in range(_TRIES):
         try:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from case_texts import (
-    EARLIER,
     SHAPES,
     STRUCTURED,
     Case,
@@ -63,7 +62,7 @@ def lens_cases(client: str) -> list[Case]:
         short = range(2 * rule.lines - 3, 2 * rule.lines + 4)
         tools = ("plain", "declared", "two_blocks")
         cases |= dict.fromkeys(Case(tool, "short lines", size) for tool in tools for size in short)
-    for name in (name for name in real_answers() if not name.startswith(EARLIER)):
+    for name in real_answers():
         near = limits["declared"]
         cases |= dict.fromkeys(Case("declared", name, size) for size in (0, near, near + 1))
         cases |= dict.fromkeys(Case("error", name, size) for size in (800, limits["error"] + 1))

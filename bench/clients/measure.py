@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters import ADAPTERS, Place
 from case_texts import Case, is_whole, text_of
-from client_run import ask, run_client
+from client_run import LabError, ask, run_client
 
 RECORDS = Path(__file__).parents[1] / "records"
 # Longer answers than this are not looked at.
@@ -118,6 +118,9 @@ def first_facts(client: str) -> dict[str, Any]:
     launch = ADAPTERS[client](Place.nowhere())
     lookup, description = launch.lookup, DESCRIPTIONS[launch.described]
     run = run_client(client, [("always", {"shape": "lines", "size": 10}), *([lookup] if lookup else [])])
+    # A client that asked before the probe had started, as on a busy machine, would seem to list no tools.
+    if "000000 the" not in str(run.results.get(0)):
+        raise LabError(f"{client} did not get an answer of the probe: {run.results.get(0)}")
     introduced = [line for line in run.probe if line["method"] in ("initialize", "server/discover")]
     initialize = next(line["params"] for line in introduced if line["method"] == "initialize")
     names = [str(tool.get("name", "")) for tool in run.first_tools]

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from adapters import ADAPTERS, Place
 from client_run import Conditions, LabError, Run, run_client
 from measure import delivered_text
 
@@ -49,12 +48,11 @@ CALLS: dict[str, tuple[dict[str, object], str]] = {
 def try_own_server(client: str) -> dict[str, Any]:
     """Return the protocol that a client and our server agree on; every tool must be offered and answer."""
     asked = [(name, CALLS[name][0]) for name in tool_names(ToolSet.ALL)]
-    is_impatient = ADAPTERS[client](Place.nowhere()).asks_at_once
-    # It knows the tools of a server that was not ready only with the second question.
-    plan = [*asked[:is_impatient], *asked]
-    run = run_client(client, plan, Conditions(hold=_START if is_impatient else 0, keyhole_files=FILES))
+    # A client that does not wait for a server to start knows its tools only with the second question.
+    plan = [asked[0], *asked]
+    run = run_client(client, plan, Conditions(hold=_START, keyhole_files=FILES))
     failed = {}
-    for number, (name, _) in enumerate(asked, start=int(is_impatient)):
+    for number, (name, _) in enumerate(asked, start=1):
         delivered = delivered_text(run.results[number]) if number in run.results else ""
         if CALLS[name][1] not in delivered:
             failed[name] = delivered[:300] or "no answer"

@@ -92,6 +92,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("keyhole doctor", "check this installation and this folder"),
         ("keyhole doctor --bundle report.md", "also write a file for a bug report"),
     ),
+    "admin": (
+        ("keyhole admin init", "create the tables of keyhole in the team's database"),
+        ("keyhole admin status", "show the server and its repositories"),
+    ),
     "completion": (
         ("keyhole completion bash > ~/.local/share/bash-completion/completions/keyhole", "for bash"),
         ('keyhole completion zsh > "${fpath[1]}/_keyhole"', "for zsh"),

@@ -11,6 +11,7 @@ from io import StringIO
 import click
 
 from keyhole.core.cli import (
+    admin_commands,
     check_command,
     client_commands,
     completion_command,
@@ -61,6 +62,7 @@ for _module in (
     web_command,
     demo_command,
     doctor_command,
+    admin_commands,
     completion_command,
     wrap_commands,
 ):

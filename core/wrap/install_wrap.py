@@ -36,7 +36,8 @@ class WrappedEntry:
     command: tuple[str, ...] = ()
     url: str = ""
     port: int = 0
-    environment: Mapping[str, str] = field(default_factory=dict)
+    # What the entry sets for the server, which may hold secrets: not shown, and not what tells entries apart.
+    environment: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     budget: str = ""
 
     @property
