@@ -118,7 +118,8 @@ class ClientWraps:
         kept.remember(Replaced(*in_file, *changed_part(text, new), started.url, port))
         config.file.replace(new)
         place = client, config.scope, config.path, server
-        return WrappedEntry(*place, started.command, started.url, port, budget=budget), True
+        environment = {} if port else environment_in(entry)
+        return WrappedEntry(*place, started.command, started.url, port, environment, budget), True
 
     def uninstall(self, client: InstallableClient, server: str, scope: Scope | None) -> WrappedEntry | None:
         """Put an entry back as it was; None if it does not go through the wrap."""
