@@ -43,7 +43,7 @@ class Profile:
     description: int = 0
     instructions: int = 0
     loads_tools_on_demand: bool = False
-    # What stands between the blocks of a result; None if the client keeps them apart.
+    # The text between the blocks of a result; None if the client keeps them apart.
     between_blocks: str | None = None
     structured_content: StructuredPlace = StructuredPlace.IGNORED
     # The other three are for answers that are treated differently.

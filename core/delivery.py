@@ -22,7 +22,7 @@ from keyhole.core.view.budget.tokens import estimate_tokens
 
 _JSON = "{json}"
 _LONGEST_ESCAPE = len("\\u0000")
-# What stands for the call that failed where it is not known.
+# In place of the call that failed, where it is not known.
 TOOL, ARGUMENTS = "TOOL", "ARGUMENTS"
 
 

@@ -111,7 +111,7 @@ def test_a_long_answer_is_shortened_and_its_rest_is_served_after_a_restart(
     again = BudgetRewriter(BudgetedServer("1000", tmp_path / "work"))
     assert more(again, arguments)["content"][0]["text"].startswith(f"line {arguments['offset']} of a long answer\n")
     assert "resultType" not in more(again, arguments)
-    modern = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
+    modern: dict[str, Any] = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
     assert more(again, arguments, **modern)["resultType"] == "complete"
 
 

@@ -85,6 +85,15 @@ def wrap_args(name: str, *command: str) -> list[str]:
     return ["wrap", "--name", name, "--", *command]
 
 
+def test_an_entry_keeps_its_budget_until_it_is_put_back(machines: Machines) -> None:
+    path, client = machines.write("claude", CLAUDE), client_named("claude")
+    machines.wraps.install(client, "files", None, "claude")
+    files = json.loads(path.read_text().replace("// servers of the team", ""))["mcpServers"]["files"]
+    assert files["args"][:6] == ["wrap", "--name", "files", "--budget", "claude", "--"]
+    assert machines.wraps.uninstall(client, "files", None)
+    assert path.read_text() == CLAUDE
+
+
 def test_claude_gets_one_entry_changed_and_back(machines: Machines) -> None:
     path, client = machines.write("claude", CLAUDE), client_named("claude")
     entry, is_changed = machines.wraps.install(client, "files", None)

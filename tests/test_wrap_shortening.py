@@ -65,7 +65,9 @@ LONG = st.builds(lambda text, count: text * count, WORDS, st.integers(20, 150))
 RECORDS = st.lists(
     VALUES | st.dictionaries(st.sampled_from(["id", "body", "tags"]), VALUES | LONG), min_size=1, max_size=6
 )
-STYLES = st.sampled_from([{}, {"indent": 2}, {"ensure_ascii": False}, {"separators": (",", ":")}])
+STYLES: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [{}, {"indent": 2}, {"ensure_ascii": False}, {"separators": (",", ":")}]
+)
 
 
 @st.composite

@@ -36,10 +36,10 @@ class AnswerParts:
         return _BETWEEN_BLOCKS.join(self.blocks)
 
 
-def recorded_answer(message: Mapping[str, Any]) -> RecordedAnswer:
+def recorded_answer(frame: Mapping[str, Any]) -> RecordedAnswer:
     """Return what to store of a response, with secrets masked and without pictures and sound."""
-    is_error = "error" in message
-    facts = masked_value(_without_media(message["error"] if is_error else message.get("result")))
+    is_error = "error" in frame
+    facts = masked_value(_without_media(frame["error"] if is_error else frame.get("result")))
     stored = json.dumps({"error": facts} if is_error else facts, ensure_ascii=False, separators=(",", ":"))
     parts = answer_parts(stored)
     if len(stored) > LONGEST_ANSWER:

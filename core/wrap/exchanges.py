@@ -72,26 +72,26 @@ class Exchanges:
 
     def from_client(self, text: bytes, at: float) -> None:
         """Take what the client sent: requests, notifications, answers to the server, or no JSON at all."""
-        for message in _messages(text):
-            method = message.get("method")
+        for frame in _messages(text):
+            method = frame.get("method")
             if not isinstance(method, str):
                 continue
-            if "id" in message and method not in _NOT_RECORDED:
-                self._start(method, message, at)
+            if "id" in frame and method not in _NOT_RECORDED:
+                self._start(method, frame, at)
             elif method == "notifications/cancelled":
-                self._cancel(message, at)
+                self._cancel(frame, at)
 
     def from_server(self, text: bytes, at: float) -> None:
         """Take what the server sent."""
-        for message in _messages(text):
-            if "method" in message or not ("result" in message or "error" in message):
+        for frame in _messages(text):
+            if "method" in frame or not ("result" in frame or "error" in frame):
                 continue
-            call = self._pending.pop(_id_key(message.get("id")), None)
+            call = self._pending.pop(_id_key(frame.get("id")), None)
             if call is not None:
-                self._end(call, message, at)
+                self._end(call, frame, at)
 
-    def _start(self, method: str, message: Mapping[str, Any], at: float) -> None:
-        parameters = message.get("params")
+    def _start(self, method: str, frame: Mapping[str, Any], at: float) -> None:
+        parameters = frame.get("params")
         given = parameters if isinstance(parameters, dict) else {}
         self._learn_client(method, given)
         is_tool = method == "tools/call"
@@ -109,7 +109,7 @@ class Exchanges:
         )
         while len(self._pending) >= _MOST_PENDING:
             del self._pending[next(iter(self._pending))]
-        self._pending[_id_key(message["id"])] = call
+        self._pending[_id_key(frame["id"])] = call
         self._writer.started(call)
 
     def _learn_client(self, method: str, given: Mapping[str, Any]) -> None:
@@ -120,14 +120,14 @@ class Exchanges:
             self.client.name = str(info.get("name") or UNKNOWN)
             self.client.version = str(info.get("version") or "")
 
-    def _cancel(self, message: Mapping[str, Any], at: float) -> None:
-        given = message.get("params")
+    def _cancel(self, frame: Mapping[str, Any], at: float) -> None:
+        given = frame.get("params")
         call = self._pending.pop(_id_key(given.get("requestId")), None) if isinstance(given, dict) else None
         if call is not None:
             self._writer.ended(call, Ended(CallStatus.CANCELLED, "", (at - call.at) * 1e3))
 
-    def _end(self, call: Started, message: Mapping[str, Any], at: float) -> None:
-        answer = recorded_answer(message)
+    def _end(self, call: Started, frame: Mapping[str, Any], at: float) -> None:
+        answer = recorded_answer(frame)
         status = CallStatus.ERROR if answer.is_error else CallStatus.COMPLETE
         self._writer.ended(call, Ended(status, answer.stored, (at - call.at) * 1e3, estimate_tokens(answer.text)))
 
@@ -138,9 +138,9 @@ def _messages(text: bytes) -> Iterator[Mapping[str, Any]]:
         facts = json.loads(text)
     except (ValueError, RecursionError):
         return
-    for message in facts if isinstance(facts, list) else [facts]:
-        if isinstance(message, dict):
-            yield message
+    for frame in facts if isinstance(facts, list) else [facts]:
+        if isinstance(frame, dict):
+            yield frame
 
 
 def _id_key(value: object) -> object:

@@ -10,7 +10,7 @@ from keyhole.core.wrap.wrap_recording import WrapRecording
 if TYPE_CHECKING:
     from keyhole.core.wrap.exchanges import ClientNames, Exchanges
 
-# Servers may forget sessions without a word; so does the wrap, the oldest first.
+# Servers may forget a session silently, so the wrap forgets the oldest ones.
 _MOST_SESSIONS = 1_000
 _MOST_AGENTS = 100
 SESSION_HEADER = "Mcp-Session-Id"

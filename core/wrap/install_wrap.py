@@ -36,7 +36,8 @@ class WrappedEntry:
     command: tuple[str, ...] = ()
     url: str = ""
     port: int = 0
-    environment: Mapping[str, str] = field(default_factory=dict)
+    # What the entry sets for the server, which may hold secrets: not shown, and not what tells entries apart.
+    environment: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     budget: str = ""
 
     @property
@@ -117,7 +118,8 @@ class ClientWraps:
         kept.remember(Replaced(*in_file, *changed_part(text, new), started.url, port))
         config.file.replace(new)
         place = client, config.scope, config.path, server
-        return WrappedEntry(*place, started.command, started.url, port, budget=budget), True
+        environment = {} if port else environment_in(entry)
+        return WrappedEntry(*place, started.command, started.url, port, environment, budget), True
 
     def uninstall(self, client: InstallableClient, server: str, scope: Scope | None) -> WrappedEntry | None:
         """Put an entry back as it was; None if it does not go through the wrap."""

@@ -19,7 +19,7 @@ _NO_METHOD = -32601
 class Transport(Protocol):
     """How messages get to a server and back."""
 
-    def send(self, message: Mapping[str, object]) -> None:
+    def send(self, frame: Mapping[str, object]) -> None:
         """Send a message."""
 
     def receive(self, seconds: float) -> dict[str, Any]:
@@ -76,28 +76,28 @@ class ServerSession:
         self._transport.send({"jsonrpc": "2.0", "id": number, "method": method, "params": dict(given)})
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            message = self._transport.receive(left)
-            if message.get("id") == number and "method" not in message:
-                return message
-            if "id" in message and "method" in message:
-                self._transport.send(_answer_to(message))
+            frame = self._transport.receive(left)
+            if frame.get("id") == number and "method" not in frame:
+                return frame
+            if "id" in frame and "method" in frame:
+                self._transport.send(_answer_to(frame))
         raise ServerError(f"the server did not answer {method} within {seconds:g} seconds")
 
     @staticmethod
-    def _result(message: Mapping[str, Any]) -> dict[str, Any]:
-        if isinstance(result := message.get("result"), dict):
+    def _result(frame: Mapping[str, Any]) -> dict[str, Any]:
+        if isinstance(result := frame.get("result"), dict):
             return result
-        error = message.get("error")
+        error = frame.get("error")
         told = error.get("message") if isinstance(error, dict) else error
         raise ServerError(f"the server answered with an error: {told}")
 
 
-def _answer_to(message: Mapping[str, Any]) -> dict[str, object]:
+def _answer_to(frame: Mapping[str, Any]) -> dict[str, object]:
     """Answer what a server asks its client: only that it is there."""
-    if message["method"] == "ping":
-        return {"jsonrpc": "2.0", "id": message["id"], "result": {}}
-    error = {"code": _NO_METHOD, "message": f"{message['method']} is not supported here"}
-    return {"jsonrpc": "2.0", "id": message["id"], "error": error}
+    if frame["method"] == "ping":
+        return {"jsonrpc": "2.0", "id": frame["id"], "result": {}}
+    error = {"code": _NO_METHOD, "message": f"{frame['method']} is not supported here"}
+    return {"jsonrpc": "2.0", "id": frame["id"], "error": error}
 
 
 @contextmanager

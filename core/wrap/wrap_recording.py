@@ -35,7 +35,7 @@ class WrapRecording:
         Only the thread of the copies calls this.
         """
         if self._writer is None and not self._has_failed:
-            # Set first: a journal that can't be opened is tried once, and its error is told once.
+            # Set first: a journal that can't be opened is tried once, and its error is reported once.
             self._has_failed = True
             self._writer = self._opened()
         return self._writer
