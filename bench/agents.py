@@ -157,6 +157,7 @@ def compare_all(questions: list[Question], root: Path) -> Iterator[Comparison]:
         "HOME": str(CACHE),
         "KEYHOLE_CACHE_DIR": str(CACHE),
         "PYTHONPATH": str(HERE.parent / ".src"),
+        "KEYHOLE_SHARE": "0",
     }
     with contextmanager(over_stdio)(root, variables, 1) as ((ask,), _):
         for question in questions:

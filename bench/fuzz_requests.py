@@ -173,7 +173,12 @@ def memory_mb(process_id: int) -> int:
 
 def start(scratch: Path, *arguments: str) -> "subprocess.Popen[bytes]":
     """Start the server on the copied samples."""
-    variables = {"PATH": os.environ["PATH"], "HOME": str(scratch), "KEYHOLE_CACHE_DIR": str(scratch / "cache")}
+    variables = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(scratch),
+        "KEYHOLE_CACHE_DIR": str(scratch / "cache"),
+        "KEYHOLE_SHARE": "0",
+    }
     command = [sys.executable, "-m", "keyhole", "mcp", str(scratch / "work"), *arguments]
     environment = {**variables, "KEYHOLE_INDEX_MODEL": "none"}
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

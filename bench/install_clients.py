@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/install_clients.py [--record] [--only CLIENT]...      # make install-test
 
-The clients come from npm in the versions below, into bench/.data. Each runs with an emptied environment, a home folder
+The clients come from npm, into bench/.data. Each runs with an emptied environment, a home folder
 of its own and, if the system allows it (Linux, unshare), where only the loopback network exists. A server there takes
 the place of the model: it records what it is asked, and refuses. Both scopes are checked, and that
 the client does not list our server after uninstall.
@@ -20,204 +20,23 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from real_clients import CLIENTS
 from record import HERE, refuse_changes, save_record
 from web_browser import is_offline, raise_loopback
+
+sys.path.append(str(HERE / "clients"))
+from packages import PROGRAMS, install_packages, package_version
 
 from keyhole.core.types.choices import ToolSet
 from keyhole.mcp_server.tool_texts import tool_names
 
 _INSIDE = "--inside-network-namespace"
-_FOLDER = HERE / ".data" / "install-clients"
 _PATIENCE = 120.0
 _TRIES = 3
 _NAMES = tool_names(ToolSet.ALL)
-
-
-@dataclass(frozen=True, slots=True)
-class RealClient:
-    """A client from npm; PORT, HOME and WORK in its texts are filled in.
-
-    `lists` shows its servers, and `shown` is what that prints: their state, if it waits for them to start. `asks` sends
-    a prompt to its model. `files` exist before the installation, so that other entries are there to be kept.
-    """
-
-    package: str
-    lists: tuple[str, ...] = ()
-    shown: str = "keyhole"
-    asks: tuple[str, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
-    scopes: tuple[str, ...] = ("user", "project")
-
-
-CLIENTS = {
-    "claude": RealClient(
-        package="@anthropic-ai/claude-code@2.1.326",
-        lists=("claude", "mcp", "list"),
-        shown="Connected",
-        asks=("claude", "-p", "hello"),
-        environment={
-            "ANTHROPIC_BASE_URL": "http://127.0.0.1:PORT",
-            "ANTHROPIC_API_KEY": "dummy",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "IS_SANDBOX": "1",
-            # Otherwise its first request does not wait for a server that is still starting.
-            "MCP_CONNECTION_NONBLOCKING": "0",
-            "MCP_CONNECT_TIMEOUT_MS": "60000",
-        },
-        # Without this, servers of a workspace wait for the user's approval.
-        files={".claude/settings.json": '{"enableAllProjectMcpServers": true}\n'},
-    ),
-    "codex": RealClient(
-        package="@openai/codex@0.169.0",
-        lists=("codex", "mcp", "list"),
-        # Without `required`, the first request does not wait for a server that is still starting.
-        asks=("codex", "exec", "--skip-git-repo-check", "-c", "mcp_servers.keyhole.required=true", "hello"),
-        environment={"FAKE_KEY": "x"},
-        files={
-            ".codex/config.toml": """\
-# A model on this machine
-model = "unknown-model"
-model_provider = "local"
-
-[model_providers.local]
-name = "local"
-base_url = "http://127.0.0.1:PORT/v1"
-env_key = "FAKE_KEY"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-
-[projects."WORK"]
-trust_level = "trusted" # so that its configuration counts
-"""
-        },
-    ),
-    "copilot": RealClient(
-        package="@github/copilot@1.0.102",
-        lists=("copilot", "mcp", "list"),
-        asks=("copilot", "-p", "hello", "--allow-all-tools"),
-        environment={
-            "COPILOT_OFFLINE": "true",
-            "COPILOT_PROVIDER_BASE_URL": "http://127.0.0.1:PORT/v1",
-            "COPILOT_PROVIDER_API_KEY": "x",
-            "COPILOT_PROVIDER_WIRE_API": "completions",
-            "COPILOT_MODEL": "gpt-5",
-        },
-        # Without this, servers of a workspace do not start.
-        files={".copilot/config.json": '{"trusted_folders": ["WORK"]}\n'},
-    ),
-    "gemini": RealClient(
-        package="@google/gemini-cli@0.61.0",
-        lists=("gemini", "mcp", "list"),
-        asks=("gemini", "--yolo", "-p", "hello"),
-        environment={
-            "GEMINI_API_KEY": "x",
-            "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:PORT",
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            "NO_BROWSER": "1",
-        },
-        files={
-            ".gemini/settings.json": """\
-{
-  // a key is enough
-  "security": {"auth": {"selectedType": "gemini-api-key"}}
-}
-"""
-        },
-    ),
-    "opencode": RealClient(
-        package="opencode-ai@1.18.33",
-        lists=("opencode", "mcp", "list"),
-        shown="connected",
-        asks=("opencode", "run", "hello"),
-        environment={"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"},
-        files={
-            ".config/opencode/opencode.jsonc": """\
-{
-  "$schema": "https://opencode.ai/config.json",
-  // a model on this machine
-  "model": "local/any",
-  "provider": {
-    "local": {
-      "npm": "@ai-sdk/openai-compatible",
-      "options": { "baseURL": "http://127.0.0.1:PORT/v1", "apiKey": "x" },
-      "models": { "any": {} },
-    },
-  },
-}
-"""
-        },
-    ),
-    "qwen": RealClient(
-        package="@qwen-code/qwen-code@0.24.4",
-        lists=("qwen", "mcp", "list"),
-        asks=("qwen", "--auth-type", "openai", "--yolo", "hello"),
-        environment={
-            "OPENAI_API_KEY": "x",
-            "OPENAI_BASE_URL": "http://127.0.0.1:PORT/v1",
-            "OPENAI_MODEL": "any",
-        },
-    ),
-    "amp": RealClient(
-        # Its model is only in its own cloud, so nothing can be asked.
-        package="@sourcegraph/amp@0.0.1790142911-g7618fb",
-        lists=("amp", "mcp", "list"),
-        environment={"AMP_API_KEY": "x"},
-        files={".config/amp/settings.json": '{\n  "amp.showCosts": true\n}\n'},
-    ),
-    "cline": RealClient(
-        package="cline@3.0.65",
-        asks=("cline", "say hello"),
-        files={
-            ".cline/data/settings/providers.json": """\
-{
-  "version": 1,
-  "lastUsedProvider": "openai-compatible",
-  "modes": {},
-  "providers": {
-    "openai-compatible": {
-      "settings": {
-        "provider": "openai-compatible",
-        "apiKey": "x",
-        "model": "any",
-        "baseUrl": "http://127.0.0.1:PORT/v1"
-      },
-      "updatedAt": "2026-11-18T00:00:00.000Z",
-      "tokenSource": "manual"
-    }
-  }
-}
-"""
-        },
-        scopes=("user",),
-    ),
-    "goose": RealClient(
-        package="@aaif/goose-binary-linux-x64@1.52.0",
-        asks=("goose-binary-linux-x64", "run", "--no-session", "-t", "hello"),
-        environment={"OPENAI_API_KEY": "x", "OPENAI_HOST": "http://127.0.0.1:PORT", "GOOSE_DISABLE_KEYRING": "1"},
-        files={
-            ".config/goose/config.yaml": """\
-# A model on this machine
-GOOSE_PROVIDER: openai
-GOOSE_MODEL: any
-extensions:
-  # from the start
-  developer:
-    enabled: true
-    type: builtin
-    name: developer
-    timeout: 300
-    bundled: true
-"""
-        },
-    ),
-}
 
 
 class RecordingModel(ThreadingHTTPServer):
@@ -296,7 +115,7 @@ class Trial:
             file.write_text(self._filled(text))
         self._environment = {
             "HOME": str(self._home),
-            "PATH": os.pathsep.join([str(_FOLDER / "node_modules/.bin"), str(Path(sys.executable).parent), os.defpath])
+            "PATH": os.pathsep.join([str(PROGRAMS), str(Path(sys.executable).parent), os.defpath])
             + f"{os.pathsep}{Path(shutil.which('node') or '/usr/bin/node').parent}",
             "TERM": "dumb",
             **{key: self._filled(value) for key, value in self.client.environment.items()},
@@ -360,13 +179,6 @@ class Trial:
         return text.replace("PORT", port).replace("HOME", str(self._home)).replace("WORK", str(self._work))
 
 
-def install_clients() -> None:
-    """Install all clients from npm, in fixed versions; fast if they are there."""
-    _FOLDER.mkdir(parents=True, exist_ok=True)
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix", str(_FOLDER)]
-    subprocess.run([*command, *(client.package for client in CLIENTS.values())], check=True)
-
-
 def run_offline() -> None:
     """Run this script again where only the loopback network exists, if the system allows it."""
     unshare = shutil.which("unshare")
@@ -386,7 +198,8 @@ def check_all(names: list[str]) -> dict[str, dict[str, object]]:
                 recording_model() as model,
             ):
                 facts = Trial(name, Path(folder).resolve(), model).check(scope)
-            seen[f"{CLIENTS[name].package}, {scope}"] = facts
+            package = CLIENTS[name].package
+            seen[f"{package}@{package_version(package)}, {scope}"] = facts
             print("FAILED" if False in facts.values() else "passed", name, scope, facts, flush=True)
     return seen
 
@@ -405,7 +218,7 @@ def main() -> None:
         raise_loopback()
         sys.argv.remove(_INSIDE)
     else:
-        install_clients()
+        install_packages()
         run_offline()
     seen = check_all(names)
     failed = [name for name, facts in seen.items() if False in facts.values()]

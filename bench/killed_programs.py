@@ -71,7 +71,7 @@ class Place:
         """Return the environment of a program."""
         home = str(self.scratch / "home")
         own = {"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": str(self.temporary), "TERM": "xterm-256color"}
-        own |= {"KEYHOLE_CACHE_DIR": str(self.cache), "KEYHOLE_INDEX_WORKERS": "2", _MARK: mark}
+        own |= {"KEYHOLE_CACHE_DIR": str(self.cache), "KEYHOLE_INDEX_WORKERS": "2", "KEYHOLE_SHARE": "0", _MARK: mark}
         return own | ({"KILL_TEST_POOL": "1"} if has_pool else {})
 
 

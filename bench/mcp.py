@@ -1,4 +1,6 @@
-"""Measure how soon the MCP server answers, compared with a bare fastmcp server with one tool in the same run.
+"""Measure how soon an MCP server of its own answers, compared with a bare fastmcp server with one tool in the same run.
+
+bench/sharing.py measures the shared server.
 
     .venv/bin/python bench/mcp.py [--record]
 
@@ -16,23 +18,13 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from bare_server import CODE
 from record import fetch_sdist, save_record
 
 from keyhole.core.config import load_settings
 from keyhole.core.service import Service
 
 ROUNDS = 9
-BARE = """
-import os
-os.environ["FASTMCP_ENV_FILE"] = os.devnull
-os.environ["FASTMCP_LOG_ENABLED"] = "false"
-from fastmcp import FastMCP
-server = FastMCP("bare")
-@server.tool
-def search_code(query: str) -> str:
-    return query
-server.run(show_banner=False)
-"""
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 # Figures with their upper limits.
 TARGETS = {"initialize, against a bare server": 1.2, "first search, against a bare server": 1.8}
@@ -46,10 +38,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         tree = fetch_sdist("django", "5.2").resolve()
         Service(tree, load_settings(tree, {"cache_dir": Path(scratch)})).index()
-        variables = {"PATH": os.environ["PATH"], "HOME": scratch, "KEYHOLE_CACHE_DIR": scratch}
+        variables = {"PATH": os.environ["PATH"], "HOME": scratch, "KEYHOLE_CACHE_DIR": scratch, "KEYHOLE_SHARE": "0"}
         times: dict[str, list[tuple[float, float]]] = {"bare": [], "keyhole": []}
         for _ in range(ROUNDS):
-            times["bare"].append(start_up([sys.executable, "-c", BARE], variables))
+            times["bare"].append(start_up([sys.executable, "-c", CODE], variables))
             times["keyhole"].append(start_up([sys.executable, "-m", "keyhole", "mcp", str(tree)], variables))
     figures = summary(times)
     for name, figure in figures.items():

@@ -6,7 +6,7 @@ import platform
 import subprocess
 import sys
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -31,15 +31,15 @@ def fetch_sdist(name: str, release: str) -> Path:
     return folder
 
 
-def save_record(name: str, figures: Mapping[str, object]) -> Path:
-    """Store figures with their context: command, commit, versions, machine."""
-    refuse_changes()
+def save_record(name: str, figures: Mapping[str, object], *, own_files: Sequence[Path] = ()) -> Path:
+    """Store figures with command, commit, versions and machine; a run may change `own_files` itself."""
+    refuse_changes(own_files)
     now = datetime.now(UTC)
     record = {
         "benchmark": name,
         "date": now.isoformat(timespec="seconds"),
         "command": " ".join(["python", *sys.argv]),
-        "commit": commit(),
+        "commit": commit(own_files),
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {platform.system()}",
         "versions": {package: version(package) for package in PACKAGES},
@@ -51,21 +51,22 @@ def save_record(name: str, figures: Mapping[str, object]) -> Path:
     return path.relative_to(HERE.parent)
 
 
-def refuse_changes() -> None:
-    """Exit if files differ from the commit that a record would name; new records are allowed."""
-    if changed := _changes():
+def refuse_changes(own_files: Sequence[Path] = ()) -> None:
+    """Exit if files differ from the commit that a record would name; new records and `own_files` are allowed."""
+    if changed := _changes(own_files):
         raise SystemExit(
             f"not recorded, because these files differ from the last commit; commit them first:\n{changed}"
         )
 
 
-def commit() -> str:
-    """Return the current commit, marked if files differ from it."""
-    return _git("rev-parse", "--short", "HEAD") + ("+changes" if _changes() else "")
+def commit(own_files: Sequence[Path] = ()) -> str:
+    """Return the current commit, marked if other files than `own_files` differ from it."""
+    return _git("rev-parse", "--short", "HEAD") + ("+changes" if _changes(own_files) else "")
 
 
-def _changes() -> str:
-    return _git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/records")
+def _changes(own_files: Sequence[Path] = ()) -> str:
+    own = [f":(top,exclude){path.relative_to(HERE.parent).as_posix()}" for path in own_files]
+    return _git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/records", *own)
 
 
 def _git(*arguments: str) -> str:

@@ -6,75 +6,22 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
-from keyhole.core.config import Settings
-from keyhole.core.errors import AssetError, QueryError
+from keyhole.core.answer_rules import ANSWER, AnswerRule, RuleFacts, StructuredPlace, Unit, rule_from
+from keyhole.core.errors import AssetError, ConfigError, QueryError
 from keyhole.core.suggest import suggest_name
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS
 from keyhole.core.view.budget.room import Room
 from keyhole.core.view.budget.tokens import TOKENIZERS
 
+if TYPE_CHECKING:
+    # Slow to import, and `keyhole wrap --budget CLIENT` needs only the profiles.
+    from keyhole.core.config import ClientSettings, Settings
+
 RAW = "raw"
-ANSWER = "{answer}"
-
-
-class Overflow(StrEnum):
-    """What a client does to an answer over its limit."""
-
-    SPILL = "spill"
-    MIDDLE = "middle"
-    HEAD = "head"
-
-
-_EFFECTS = {
-    Overflow.SPILL: "saves answers over {limit} to a file",
-    Overflow.MIDDLE: "removes the middle of answers over {limit}",
-    Overflow.HEAD: "shows only the beginning of answers over {limit}",
-}
-
-
-class Unit(StrEnum):
-    """What a client counts; characters are UTF-16 units, as in JavaScript."""
-
-    CHARACTERS = "characters"
-    BYTES = "bytes"
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRule:
-    """What happens to an answer over a limit: how it is cut (`client_cuts.py`) and how much of it is kept.
-
-    The client puts the answer into `frame` before it measures it, and `header` before it afterwards. A limit of 0 means
-    that nothing is cut. If the client honours what a tool declares, that is the limit instead, up to `declared`.
-    """
-
-    overflow: Overflow
-    cut: str
-    limit: int
-    unit: Unit
-    message: str = ""
-    kept: int = 0
-    kept_first: int = 0
-    lines: int = 0
-    declared: int = 0
-    frame: str = ANSWER
-    header: str = ""
-    # Whether blanks around the answer are removed first, and whether an answer in JSON is written again without blanks.
-    strips: bool = False
-    compacts_json: bool = False
-
-    def limit_for(self, declared_chars: int) -> int:
-        """Return the limit for a tool that declares `declared_chars`."""
-        return min(declared_chars, self.declared) if self.declared else self.limit
-
-    def effect(self, limit: int) -> str:
-        """Return what the client does to answers over a limit."""
-        limits = [f"{limit:,} {self.unit}", *([f"{self.lines:,} lines"] if self.lines else [])]
-        return _EFFECTS[self.overflow].format(limit=" or ".join(limits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +43,14 @@ class Profile:
     description: int = 0
     instructions: int = 0
     loads_tools_on_demand: bool = False
+    # The text between the blocks of a result; None if the client keeps them apart.
+    between_blocks: str | None = None
+    structured_content: StructuredPlace = StructuredPlace.IGNORED
+    # The other three are for answers that are treated differently.
     answer: AnswerRule | None = None
     error: AnswerRule | None = None
-
-
-class _RuleFacts(TypedDict):
-    """What happens to an answer, in the table."""
-
-    overflow: str
-    cut: str
-    limit: int
-    unit: str
-    message: NotRequired[str]
-    kept: NotRequired[int]
-    kept_first: NotRequired[int]
-    lines: NotRequired[int]
-    declared: NotRequired[int]
-    frame: NotRequired[str]
-    header: NotRequired[str]
-    strips: NotRequired[bool]
-    compacts_json: NotRequired[bool]
+    structured: AnswerRule | None = None
+    blocks: AnswerRule | None = None
 
 
 class _ProfileFacts(TypedDict):
@@ -132,8 +67,12 @@ class _ProfileFacts(TypedDict):
     description: NotRequired[int]
     instructions: NotRequired[int]
     loads_tools_on_demand: NotRequired[bool]
-    answer: NotRequired[_RuleFacts]
-    error: NotRequired[_RuleFacts]
+    between_blocks: NotRequired[str]
+    structured_content: NotRequired[str]
+    answer: NotRequired[RuleFacts]
+    error: NotRequired[RuleFacts]
+    structured: NotRequired[RuleFacts]
+    blocks: NotRequired[RuleFacts]
 
 
 @cache
@@ -154,35 +93,58 @@ def profile_named(name: str) -> Profile:
     raise QueryError(f"unknown client {name!r}", suggestion=suggest_name(name, profiles()))
 
 
-def profile_for(client: str) -> Profile:
-    """Return the profile for the name that a client sends; an unknown client gets `raw`, without limits."""
+def profile_for(client: str, settings: "Settings | None" = None) -> Profile:
+    """Return the profile for the name that a client sends; an unknown client gets `raw`, without limits.
+
+    The settings may choose another one, because not everything that matters can be told from the name.
+    """
     given = client.casefold()
     known = [(name, profile) for profile in profiles().values() for name in profile.names if given.startswith(name)]
-    return max(known, key=lambda pair: len(pair[0]))[1] if known else profiles()[RAW]
+    profile = max(known, key=lambda pair: len(pair[0]))[1] if known else profiles()[RAW]
+    own = _own_settings(profile, client, settings) if settings else None
+    return profile_named(own.profile) if own and own.profile else profile
 
 
-def budget_for(client: str, settings: Settings) -> int:
+def check_profiles(settings: "Settings") -> None:
+    """Raise ConfigError if the settings choose a client that is not known."""
+    for name, own in settings.clients.items():
+        if own.profile and own.profile not in profiles():
+            suggestion = suggest_name(own.profile, profiles())
+            raise ConfigError(f"clients.{name}.profile: unknown client {own.profile!r}", suggestion=suggestion)
+
+
+def budget_for(client: str, settings: "Settings") -> int:
     """Return the tokens of an answer to a client that asks for none; `client` is the name that it sends."""
-    return _budget(profile_for(client), client, settings)
+    return _lowered(_tokens(profile_for(client, settings), client, settings), profile_for(client, settings))
 
 
-def profile_budget(profile: Profile, settings: Settings) -> int:
+def profile_budget(profile: Profile, settings: "Settings") -> int:
     """Return the tokens of an answer to a known client that asks for none."""
-    return _budget(profile, profile.names[0] if profile.names else profile.id, settings)
+    return _lowered(profile_tokens(profile, settings), profile)
 
 
-def _budget(profile: Profile, client: str, settings: Settings) -> int:
-    """Return what is set for the client, or for all, or the default; but not more than the client delivers whole."""
-    tokens = _own_budget(profile, client, settings) or settings.view.max_tokens or DEFAULT_TOKENS
+def profile_tokens(profile: Profile, settings: "Settings") -> int:
+    """Return the tokens that are set for a known client, whatever it delivers."""
+    return _tokens(profile, profile.names[0] if profile.names else profile.id, settings)
+
+
+def _tokens(profile: Profile, client: str, settings: "Settings") -> int:
+    """Return what is set for the client, or for all, or the default."""
+    own = _own_settings(profile, client, settings)
+    return (own.max_tokens if own else None) or settings.view.max_tokens or DEFAULT_TOKENS
+
+
+def _lowered(tokens: int, profile: Profile) -> int:
+    """Return a budget that is not more than the client delivers whole."""
     room = room_for(profile)
     return room.lower(tokens) if room else tokens
 
 
-def _own_budget(profile: Profile, client: str, settings: Settings) -> int | None:
+def _own_settings(profile: Profile, client: str, settings: "Settings") -> "ClientSettings | None":
     """Return what is set for a client, by the longest name that fits; our short name and title of it fit too."""
     names = (client.casefold(), profile.id, profile.title.casefold())
     matching = [own for own in settings.clients if any(name.startswith(own.casefold()) for name in names)]
-    return settings.clients[max(matching, key=len)].max_tokens if matching else None
+    return settings.clients[max(matching, key=len)] if matching else None
 
 
 def room_for(profile: Profile) -> Room | None:
@@ -218,37 +180,27 @@ def _profile(name: str, facts: _ProfileFacts) -> Profile:
         description=facts.get("description", 0),
         instructions=facts.get("instructions", 0),
         loads_tools_on_demand=facts.get("loads_tools_on_demand", False),
-        answer=_rule(facts["answer"]) if "answer" in facts else None,
-        error=_rule(facts["error"]) if "error" in facts else None,
+        between_blocks=facts.get("between_blocks"),
+        structured_content=StructuredPlace(facts.get("structured_content", StructuredPlace.IGNORED)),
+        answer=_rule(facts, "answer"),
+        error=_rule(facts, "error"),
+        structured=_rule(facts, "structured"),
+        blocks=_rule(facts, "blocks"),
     )
 
 
-def _rule(facts: _RuleFacts) -> AnswerRule:
-    # Templates start on a line of their own in the table.
-    message = facts.get("message", "").removeprefix("\n")
-    return AnswerRule(
-        overflow=Overflow(facts["overflow"]),
-        cut=facts["cut"],
-        limit=facts["limit"],
-        unit=Unit(facts["unit"]),
-        message=message,
-        kept=facts.get("kept", 0),
-        kept_first=facts.get("kept_first", 0),
-        lines=facts.get("lines", 0),
-        declared=facts.get("declared", 0),
-        frame=facts.get("frame", ANSWER),
-        header=facts.get("header", ""),
-        strips=facts.get("strips", False),
-        compacts_json=facts.get("compacts_json", False),
-    )
+def _rule(facts: _ProfileFacts, kind: Literal["answer", "error", "structured", "blocks"]) -> AnswerRule | None:
+    """Return the rule for one kind of answer; the table has only what differs from `answer`."""
+    return rule_from({**facts["answer"], **facts[kind]}) if kind in facts else None
 
 
-def clients_text(costs: Mapping[str, int], settings: Settings) -> str:
+def clients_text(costs: Mapping[str, int], settings: "Settings") -> str:
     """Return a table of the clients: budget, tokens of our tool definitions, and how they truncate answers."""
-    lines = [f"{'client':<15}{'title':<24}{'budget':>8}{'tools':>7}  answers"]
+    lines = [f"{'client':<15}{'title':<22}{'budget of an answer':<42}{'tools':>5}  answers"]
     for profile in profiles().values():
-        budget, cost = profile_budget(profile, settings), costs[profile.id]
-        lines.append(f"{profile.id:<15}{profile.title:<24}{budget:>8,}{cost:>7,}  {_rule_text(profile)}")
+        room = room_for(profile)
+        budget = ", ".join([f"{profile_tokens(profile, settings):,} tokens", *(room.limit_texts if room else [])])
+        lines.append(f"{profile.id:<15}{profile.title:<22}{budget:<42}{costs[profile.id]:>5,}  {_rule_text(profile)}")
     return "\n".join(lines) + "\n"
 
 

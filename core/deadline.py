@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from threading import Semaphore
 
 from keyhole.core.errors import DeadlineError, ErrorKind
+from keyhole.core.turns import give_way
 
 
 class Deadline:
@@ -49,6 +50,7 @@ def within(deadline: Deadline) -> Iterator[None]:
 
 def is_over() -> bool:
     """Return whether the deadline has passed."""
+    give_way()
     deadline = _current.get()
     return deadline is not None and not deadline.remaining
 
@@ -63,6 +65,7 @@ def time_left() -> float | None:
 
 def check_time() -> None:
     """Raise DeadlineError if the deadline has passed."""
+    give_way()
     time_left()
 
 

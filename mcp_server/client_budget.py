@@ -6,7 +6,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import ToolResult
 from mcp.types import CallToolRequestParams, ReadResourceRequestParams
 
-from keyhole.core.clients import budget_for, profile_for, room_for
+from keyhole.core.clients import budget_for, check_profiles, profile_for, room_for
 from keyhole.core.config import Settings
 from keyhole.core.view.budget.room import Room, within
 from keyhole.mcp_server.recording import client_of
@@ -19,6 +19,7 @@ class ClientBudget(Middleware):
     """Fills in `max_tokens` from the settings, and fits every answer into the room of the client."""
 
     def __init__(self, settings: Settings) -> None:
+        check_profiles(settings)
         self._settings = settings
 
     async def on_call_tool(
@@ -32,7 +33,7 @@ class ClientBudget(Middleware):
             budget = budget_of(context.fastmcp_context, self._settings)
             filled = context.message.model_copy(update={"arguments": {**arguments, _PARAMETER: budget}})
             context = context.copy(message=filled)
-        with within(_room_of(context.fastmcp_context)):
+        with within(self._room(context.fastmcp_context)):
             return await call_next(context)
 
     async def on_read_resource(
@@ -41,14 +42,13 @@ class ClientBudget(Middleware):
         call_next: CallNext[ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
         """Read a resource, which has no parameters, within the client's room."""
-        with within(_room_of(context.fastmcp_context)):
+        with within(self._room(context.fastmcp_context)):
             return await call_next(context)
+
+    def _room(self, context: Context | None) -> Room | None:
+        return room_for(profile_for(client_of(context)[0], self._settings))
 
 
 def budget_of(context: Context | None, settings: Settings) -> int:
     """Return the default budget for the calling client."""
     return budget_for(client_of(context)[0], settings)
-
-
-def _room_of(context: Context | None) -> Room | None:
-    return room_for(profile_for(client_of(context)[0]))

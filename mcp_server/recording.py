@@ -20,6 +20,7 @@ from keyhole.core.types.completeness import CallStatus, Completeness
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.text import name_text
 from keyhole.core.view.usage import Usage, observed, utilisation
+from keyhole.mcp_server.shared_client import current_client
 
 READ_RESOURCE = "resources/read"
 _LONGEST_NAME = 80
@@ -34,7 +35,8 @@ class Recording(Middleware):
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        # One client uses stdin and stdout, or the server of a test, so that the process is its session.
+        # One client uses stdin and stdout, or the server of a test, so that the process is its session. In the shared
+        # server, each client has its own.
         self._session = secrets.token_hex(4)
 
     async def on_call_tool(
@@ -57,6 +59,7 @@ class Recording(Middleware):
 
     def _started(self, context: Context | None, tool: str, arguments: Mapping[str, object]) -> Started:
         name, version = client_of(context)
+        client = current_client.get()
         transport = "http" if get_http_headers() else (context.transport if context else None) or "memory"
         return Started(
             transport=transport,
@@ -64,7 +67,7 @@ class Recording(Middleware):
             client_version=name_text(version, _LONGEST_NAME),
             tool=name_text(tool, _LONGEST_NAME),
             arguments=arguments,
-            session="" if transport == "http" else self._session,
+            session=client.session if client else "" if transport == "http" else self._session,
         )
 
     async def _recorded(

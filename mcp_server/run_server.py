@@ -128,7 +128,7 @@ def quiet_libraries() -> None:
         logging.getLogger(name).addHandler(logging.NullHandler())
 
 
-def _log_to_stderr() -> None:
+def log_to_stderr() -> None:
     """Log problems to stderr, where clients look for them; agents do not see the details."""
     handler = logging.StreamHandler()
     # Of the warnings, only those about the index and the journal are for the user.
@@ -141,7 +141,7 @@ def _run(serve: Callable[[], Coroutine[Any, Any, None]], journal: "Journal | Non
     import asyncio
 
     quiet_libraries()
-    _log_to_stderr()
+    log_to_stderr()
     # On HTTP, uvicorn handles a signal first: it closes its connections and raises the signal again.
     for number in ENDING_SIGNALS:
         signal.signal(number, lambda *_: _leave(journal))

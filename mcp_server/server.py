@@ -1,6 +1,6 @@
 """The MCP server: tools, resources and one prompt, with the same views as the other front ends."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeVar, Unpack
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ResourceError
 from fastmcp.server.auth import AuthProvider
+from fastmcp.server.middleware import Middleware
 from pydantic import Field
 
 from keyhole.core.errors import KeyholeError
@@ -46,10 +47,12 @@ def build_server(
     auth: AuthProvider | None = None,
     journal: Journal | None = None,
     tools: ToolSet | None = None,
+    freshness: Freshness | None = None,
+    outermost: Sequence[Middleware] = (),
 ) -> FastMCP:
     """Make the server of one workspace; it records calls in the journal, if there is one.
 
-    Without `tools`, the setting says which to serve.
+    Without `tools`, the setting says which to serve. Servers of one workspace in one process share their `freshness`.
     """
     tools = tools or service.settings.mcp.tools
     errors = ReadableErrors(service, tools)
@@ -59,7 +62,12 @@ def build_server(
         version=version("keyhole"),
         auth=auth,
         # Recording comes first, so that it sees each answer as it is sent.
-        middleware=[*([Recording(journal)] if journal else []), errors, ClientBudget(service.settings)],
+        middleware=[
+            *outermost,
+            *([Recording(journal)] if journal else []),
+            errors,
+            ClientBudget(service.settings),
+        ],
         mask_error_details=True,
         # The lists do not change while the server runs; a client that keeps them asks again after this time.
         cache_ttl=_LISTS_STAY,
@@ -67,7 +75,7 @@ def build_server(
     # What a resource holds may change at any moment, and the library knows only one time for all.
     server._mcp_server.cache_hints.pop("resources/read", None)  # noqa: SLF001
     served = tool_texts.tool_names(tools)
-    for function in _tools(service, Freshness(service)):
+    for function in _tools(service, freshness or Freshness(service)):
         if function.__name__ in served:
             # The core tools are for the fewest tokens, and this costs a few.
             is_always_loaded = function.__name__ == "search_code" and tools == ToolSet.ALL

@@ -73,7 +73,11 @@ async def hold_conversations(service: Service) -> None:
             sys.executable,
             ["-m", "keyhole", "mcp"],
             # The settings of whoever takes the pictures stay out.
-            env={"HOME": str(service.root.parent), "KEYHOLE_CACHE_DIR": str(service.settings.cache_dir)},
+            env={
+                "HOME": str(service.root.parent),
+                "KEYHOLE_CACHE_DIR": str(service.settings.cache_dir),
+                "KEYHOLE_SHARE": "0",
+            },
             cwd=str(service.root),
             keep_alive=False,
         )

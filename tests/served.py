@@ -62,7 +62,7 @@ def write_served(base: Path) -> Path:
 
 def environment(base: Path) -> dict[str, str]:
     inherited = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return {**inherited, "HOME": str(base), "KEYHOLE_CACHE_DIR": str(base / "cache")}
+    return {**inherited, "HOME": str(base), "KEYHOLE_CACHE_DIR": str(base / "cache"), "KEYHOLE_SHARE": "0"}
 
 
 def over_stdio(base: Path, workspace: str = "proj", era: str = "auto", **options: Any) -> Client[Any]:

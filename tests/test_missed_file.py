@@ -130,7 +130,7 @@ async def test_the_client_took_it(service: Service, monkeypatch: pytest.MonkeyPa
     # Stats tell who took it.
     reader = service.journal_reader()
     call = next(call for call in reader.each() if call.id == number)
-    assert statistics([call], lambda one: cut_by_client(one, reader)).total.cut_by_client == 1
+    assert statistics([call], lambda one: cut_by_client(one, reader, service.settings)).total.cut_by_client == 1
     assert statistics([call]).total.cut_by_client == 0
 
 
@@ -139,7 +139,7 @@ async def test_answers_that_fit_into_the_client_are_not_taken(service: Service) 
     number = await asked(service, client="Visual Studio Code", **asks)
     reader = service.journal_reader()
     call = next(call for call in reader.each() if call.id == number)
-    counted = statistics([call], lambda one: cut_by_client(one, reader)).total
+    counted = statistics([call], lambda one: cut_by_client(one, reader, service.settings)).total
     assert (counted.truncated, counted.cut_by_client) == (1, 0)
 
 

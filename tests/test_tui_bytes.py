@@ -54,7 +54,7 @@ def received(acme: Service) -> dict[str, str]:
 
     async def ask_all() -> dict[str, str]:
         settings = {"KEYHOLE_CACHE_DIR": str(acme.settings.cache_dir), "KEYHOLE_INDEX_MODEL": "none"}
-        environment = {"PATH": os.environ["PATH"], "HOME": str(acme.root.parent), **settings}
+        environment = {"PATH": os.environ["PATH"], "HOME": str(acme.root.parent), "KEYHOLE_SHARE": "0", **settings}
         program = ["-m", "keyhole", "mcp", str(acme.root)]
         transport = StdioTransport(sys.executable, program, env=environment, keep_alive=False)
         async with Client(transport) as client:

@@ -103,6 +103,7 @@ def test_a_server_of_another_process_shows_up_too(agents_service: Service, tmp_p
         "KEYHOLE_CACHE_DIR": str(agents_service.settings.cache_dir),
         "KEYHOLE_INDEX_MODEL": "none",
         "KEYHOLE_JOURNAL_MAX_DAYS": "3650",
+        "KEYHOLE_SHARE": "0",
     }
     program = ["-m", "keyhole", "mcp", str(agents_service.root)]
     transport = StdioTransport(sys.executable, program, env=environment, keep_alive=False, log_file=tmp_path / "log")

@@ -1,8 +1,8 @@
 """How each client is pointed at the fake model and at the probe server: its command, its environment and its files."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 _PROMPT = "Use the tools."
@@ -10,17 +10,35 @@ _MODEL = "lab-model"
 # A model that Codex knows; it gives other models less room.
 _KNOWN_BY_CODEX = "gpt-5.5"
 _WINDOW = 1_000_000
-PROBE_TOOLS = ("plain", "declared", "structured", "error", "two_blocks", "always", "described", "slow")
+PROBE_TOOLS = (
+    "plain",
+    "declared",
+    "structured",
+    "structured_twice",
+    "structured_declared",
+    "error",
+    "two_blocks",
+    "always",
+    "described",
+    "described_less",
+    "slow",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a client runs: its home folder, the folder with the npm packages, the model and the probe's command."""
+    """Where a client runs: its home folder, the npm packages, the model, and the server's command with its tools."""
 
     home: Path
     packages: Path
     model: str
-    probe: list[str]
+    command: list[str]
+    tools: Sequence[str] = PROBE_TOOLS
+
+    @classmethod
+    def nowhere(cls) -> "Place":
+        """Return a place for looking at what does not depend on it."""
+        return cls(Path("/"), Path("/"), "", [""])
 
     @property
     def work(self) -> Path:
@@ -32,8 +50,8 @@ class Place:
         return str(self.packages / "node_modules" / ".bin" / name)
 
     def server(self, **more: object) -> dict[str, object]:
-        """Return the probe server in the layout that most clients use."""
-        return {"command": self.probe[0], "args": self.probe[1:], **more}
+        """Return the server in the layout that most clients use."""
+        return {"command": self.command[0], "args": self.command[1:], **more}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +65,18 @@ class Launch:
     deferred: tuple[str, str] = ("", "")
     # The call that loads them, if the client treats calls of other tools differently.
     loading: tuple[str, Mapping[str, object]] | None = None
+    # The call that shows the description of a tool which is loaded on demand.
+    lookup: tuple[str, Mapping[str, object]] | None = None
+    # The tool of the probe whose long description is looked at.
+    described: str = "described"
+    # Whether its first question does not wait for servers that are still starting.
+    asks_at_once: bool = False
 
 
 def claude(place: Place) -> Launch:
     """Claude Code."""
     config = place.home / "mcp.json"
-    tools = [f"mcp__keyhole__{name}" for name in PROBE_TOOLS]
+    tools = [f"mcp__keyhole__{name}" for name in place.tools]
     servers = ["--mcp-config", str(config), "--strict-mcp-config"]
     return Launch(
         [place.bin("claude"), "-p", _PROMPT, *servers, "--allowedTools", ",".join(tools)],
@@ -82,8 +106,8 @@ base_url = "{place.model}/v1"
 env_key = "LAB_KEY"
 wire_api = "responses"
 [mcp_servers.keyhole]
-command = {json.dumps(place.probe[0])}
-args = {json.dumps(place.probe[1:])}
+command = {json.dumps(place.command[0])}
+args = {json.dumps(place.command[1:])}
 default_tools_approval_mode = "approve"
 """
     return Launch(
@@ -91,12 +115,14 @@ default_tools_approval_mode = "approve"
         {"CODEX_HOME": str(place.home / ".codex"), "LAB_KEY": "dummy"},
         {".codex/config.toml": config},
         ("", "mcp__keyhole"),
+        lookup=("tool_search", {"query": "described", "limit": 20}),
+        asks_at_once=True,
     )
 
 
 def codex_unknown(place: Place) -> Launch:
-    """Codex with a model that it does not know."""
-    return codex(place, _MODEL)
+    """Codex with a model that it does not know, which gets the list of all tools."""
+    return replace(codex(place, _MODEL), lookup=None)
 
 
 def copilot(place: Place) -> Launch:
@@ -146,7 +172,7 @@ def opencode(place: Place) -> Launch:
         "model": f"lab/{_MODEL}",
         "small_model": f"lab/{_MODEL}",
         "permission": "allow",
-        "mcp": {"keyhole": {"type": "local", "command": place.probe, "enabled": True}},
+        "mcp": {"keyhole": {"type": "local", "command": place.command, "enabled": True}},
     }
     return Launch(
         [place.bin("opencode"), "run", _PROMPT],
@@ -166,6 +192,8 @@ def qwen(place: Place) -> Launch:
         {"OPENAI_API_KEY": "dummy", "OPENAI_BASE_URL": f"{place.model}/v1", "OPENAI_MODEL": _MODEL, "NO_BROWSER": "1"},
         {".qwen/settings.json": json.dumps(settings)},
         ("mcp__keyhole__", ""),
+        lookup=("tool_search", {"query": "select:mcp__keyhole__described_less"}),
+        described="described_less",
     )
 
 

@@ -5,10 +5,14 @@ import zipfile
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 # Real answers of Keyhole, as text and as JSON; `lab.py --answers` makes them.
 ANSWERS = Path(__file__).parents[2] / "tests" / "fixtures" / "clients" / "answers.zip"
 SHAPES = ("lines", "short lines", "one line", "wide", "escapes")
+STRUCTURED = ("structured", "structured_twice", "structured_declared")
+# The text beside structured content, unless it is the same.
+SHORT_TEXT = "short text"
 _WIDE = "größe 漢字 🙂 naïve "
 _ESCAPES = "say(\"a\\tb\");\t<b> & 'c' </b>\n"
 
@@ -55,15 +59,23 @@ def text_of(shape: str, size: int) -> str:
     return _cycled(_WIDE if shape == "wide" else _ESCAPES, size)
 
 
-def result_of(tool: str, shape: str, size: int) -> dict[str, object]:
+def result_of(tool: str, shape: str, size: int) -> dict[str, Any]:
     """Return the result of a tool of the probe server."""
     text = text_of(shape, size)
     if tool == "two_blocks":
         half = len(text) // 2
         return {"content": [_block(text[:half]), _block(text[half:])]}
-    if tool == "structured":
-        return {"content": [_block("short text")], "structuredContent": {"result": text}}
+    if tool in STRUCTURED:
+        facts = structured_facts(text)
+        # Many servers send the same as text, for clients that ignore structured content.
+        shown = compact_json(facts) if tool == "structured_twice" else SHORT_TEXT
+        return {"content": [_block(shown)], "structuredContent": facts}
     return {"content": [_block(text)], **({"isError": True} if tool == "error" else {})}
+
+
+def structured_facts(text: str) -> dict[str, object]:
+    """Return structured content around a text; the order of its keys tells whether a client sorts them."""
+    return {"result": text, "count": 3, "ratio": 1.5, "also": [None, True, {"é": []}]}
 
 
 def is_whole(case: Case, delivered: str) -> bool:

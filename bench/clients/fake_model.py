@@ -2,10 +2,12 @@
 
 import json
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from adapters import Launch
 from wire_formats import FORMATS, ToolCall, WireFormat
 
 Facts = dict[str, Any]
@@ -13,6 +15,8 @@ Facts = dict[str, Any]
 Plan = Sequence[tuple[str, Facts]]
 # The number of the call before the first one of the plan.
 _LOADING = -1
+# What the server is called in every client's configuration.
+_SERVER = "keyhole"
 
 
 class FakeModel:
@@ -21,24 +25,30 @@ class FakeModel:
     `results` has what the model got for each call, and `request` is the first one that offers tools.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, hold: float = 0) -> None:
         self.plan = plan
+        # Nothing is answered before this time, so that a server that starts slowly can still join.
+        self._not_before = time.monotonic() + hold
         self.results: dict[int, Any] = {}
         self.request: Facts | None = None
         # The tools on offer at first, and in the end, when those that were asked for are loaded.
         self.first_tools: list[Facts] = []
         self.tools: list[Facts] = []
         self.seen: list[str] = []
+        # When the first question came, and when each result did, by the number of the call; seconds since 1970.
+        self.asked_at = 0.0
+        self.answered_at: dict[int, float] = {}
         # The prefix and the namespace of tools that the client does not list, but loads on demand.
         self.deferred = ("", "")
+        self._own_tools: set[str] = set()
         self._loading: tuple[str, Mapping[str, object]] | None = None
         self.is_done = threading.Event()
         self._lock = threading.Lock()
 
-    def prepare(self, deferred: tuple[str, str], loading: tuple[str, Mapping[str, object]] | None) -> None:
-        """Tell how the client names tools that it does not list, and the call that loads them."""
-        self.deferred = deferred
-        self._loading = loading
+    def prepare(self, launch: Launch) -> None:
+        """Tell how the client names tools that it does not list, and which tools of its own load or find them."""
+        self.deferred, self._loading = launch.deferred, launch.loading
+        self._own_tools = {call[0] for call in (launch.loading, launch.lookup) if call}
 
     def next_call(self, wire: WireFormat, request: Facts) -> ToolCall | None:
         """Keep the results in a request, and return the next call of the plan."""
@@ -47,9 +57,11 @@ class FakeModel:
             results = wire.results(request)
             for number, result in results.items():
                 self.results.setdefault(number, result)
+                self.answered_at.setdefault(number, time.time())
             # Clients also ask for titles and summaries, without tools.
             if not offered:
                 return None
+            self.asked_at = self.asked_at or time.time()
             self.request = self.request or request
             self.first_tools = self.first_tools or offered
             self.tools = offered
@@ -59,11 +71,18 @@ class FakeModel:
             self.is_done.set()
             return None
 
+    def wait(self) -> None:
+        """Wait until questions are answered."""
+        time.sleep(max(0.0, self._not_before - time.monotonic()))
+
     def _call(self, number: int, offered: list[Facts]) -> ToolCall:
         tool, arguments = (self._loading or ("", {})) if number == _LOADING else self.plan[number]
         for offer in offered:
-            if str(offer.get("name", "")).endswith(tool):
-                return ToolCall(number, str(offer["name"]), {**arguments}, str(offer.get("namespace", "")))
+            # A tool that the API itself defines has a type only.
+            name, space = str(offer.get("name") or offer.get("type", "")), str(offer.get("namespace", ""))
+            is_ours = name.endswith(tool) and _SERVER in space + name
+            if is_ours or (tool in self._own_tools and name == tool):
+                return ToolCall(number, name, {**arguments}, space)
         prefix, namespace = self.deferred
         return ToolCall(number, prefix + tool, {**arguments}, namespace)
 
@@ -95,6 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         request = json.loads(body)
         call = self.server.model.next_call(wire, request)
+        self.server.model.wait()
         if "streamGenerate" in path or request.get("stream"):
             self._stream(wire, call)
         elif hasattr(wire, "whole"):

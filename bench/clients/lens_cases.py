@@ -7,26 +7,40 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from case_texts import SHAPES, Case, real_answers, text_of
+from case_texts import (
+    SHAPES,
+    STRUCTURED,
+    Case,
+    compact_json,
+    real_answers,
+    result_of,
+    structured_facts,
+    text_of,
+)
 from client_run import ask
 from measure import delivered_text
 
-from keyhole.core.clients import ANSWER, profiles
-from keyhole.core.delivery import Delivery, deliver
+from keyhole.core.answer_rules import ANSWER
+from keyhole.core.clients import profiles
+from keyhole.core.delivery import Delivery, ToolResult, deliver_result
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT
 
 FIXTURES = Path(__file__).parents[2] / "tests" / "fixtures" / "clients"
 _AROUND = (-2, -1, 0, 1, 2, 40, 2_000)
+_FEWER_AROUND = (-1, 0, 1, 2_000)
+_FEWER_SHAPES = {
+    "error": ("lines", "escapes", "wide"),
+    "two_blocks": ("lines", "one line", "wide"),
+    "structured": ("lines", "escapes", "wide"),
+    "structured_twice": ("lines",),
+    "structured_declared": ("lines",),
+}
 _SHOWN = 300
-_SHORT_ERROR = 6_000
-# What only a run knows is replaced by a word: paths of files, times, the call, and the server's name in the lab.
-_CALL = (
-    r"\AMCP tool 'error' (.*?function call: )\{.*?\}\}( with response: \[\{\"functionResponse\":\{\"name\":)\"error\""
-)
+_SAMPLE = 10_000
+# What only a run knows is replaced by a word: paths of files, and times.
 _PLACEHOLDERS = (
     (re.compile(r"((?:saved to|Saved to|full output see): )\S+"), r"\1FILE"),
     (re.compile(r"\AWall time: [\d.]+ seconds"), "Wall time: TIME seconds"),
-    (re.compile(_CALL, re.DOTALL), r"MCP tool 'TOOL' \1ARGUMENTS\2" + '"TOOL"'),
 )
 
 
@@ -35,52 +49,82 @@ def lens_cases(client: str) -> list[Case]:
     limits = _limits(client)
     cases: dict[Case, None] = {}
     for tool, limit in limits.items():
-        for shape in SHAPES:
-            bytes_each = len(text_of(shape, 10_000).encode()) / 10_000
-            units_each = len(text_of(shape, 10_000).encode("utf-16-le")) / 20_000
-            # The limit is in characters or in bytes: both are tried.
-            for size in {limit, int(limit / bytes_each), int(limit / units_each)}:
-                steps = _AROUND if shape in ("lines", "one line") else (-1, 0, 1, 2_000)
+        is_main = tool in ("plain", "declared")
+        for shape in SHAPES if is_main else _FEWER_SHAPES[tool]:
+            for size in _sizes(tool, shape, limit):
+                steps = _AROUND if is_main and shape in ("lines", "one line") else _FEWER_AROUND
                 cases |= dict.fromkeys(Case(tool, shape, size + step) for step in steps)
-        cases |= dict.fromkeys(
-            Case(tool, "lines", size) for size in (10, 100, limit // 5, limit // 2, limit * 3 // 2, 2 * limit)
-        )
+        sizes = (10, 100, limit // 5, limit // 2, limit * 3 // 2, 2 * limit) if is_main else (10, 2 * limit)
+        cases |= dict.fromkeys(Case(tool, "lines", size) for size in sizes)
     rule = profiles()[client].answer
     if rule and rule.lines:
         # A short line has two characters.
         short = range(2 * rule.lines - 3, 2 * rule.lines + 4)
-        cases |= dict.fromkeys(Case(tool, "short lines", size) for tool in ("plain", "declared") for size in short)
+        tools = ("plain", "declared", "two_blocks")
+        cases |= dict.fromkeys(Case(tool, "short lines", size) for tool in tools for size in short)
     for name in real_answers():
         near = limits["declared"]
-        sizes = (0, near - 1, near, near + 1, near + 500)
-        cases |= dict.fromkeys(Case("declared", name, size) for size in sizes)
+        cases |= dict.fromkeys(Case("declared", name, size) for size in (0, near, near + 1))
         cases |= dict.fromkeys(Case("error", name, size) for size in (800, limits["error"] + 1))
+        cases |= dict.fromkeys(Case(tool, name, 0) for tool in ("structured", "two_blocks"))
     return list(cases)
 
 
+def _sizes(tool: str, shape: str, limit: int) -> set[int]:
+    """Return sizes in characters that may reach a limit, in whatever the client counts: all are tried."""
+    sample = text_of(shape, _SAMPLE)
+    units, size = len(sample.encode("utf-16-le")) / 2, len(sample.encode())
+    ratios = {1.0, size / _SAMPLE, units / _SAMPLE}
+    if tool in (*STRUCTURED, "error"):
+        # As JSON, and in errors of Qwen Code twice.
+        escaped = json.dumps(sample, ensure_ascii=False)
+        ratios |= {len(escaped.encode()) / _SAMPLE, len(escaped.encode("utf-16-le")) / 2 / _SAMPLE}
+    return {int(limit / ratio) for ratio in ratios}
+
+
 def _limits(client: str) -> dict[str, int]:
-    """Return the limits of a client for plain answers, declared ones and errors."""
+    """Return the limits of a client for each kind of answer, without what it puts around them."""
     profile = profiles()[client]
     answer, error = profile.answer, profile.error
     if answer is None:
         raise SystemExit(f"no limit is known for {client}")
-    # The size of an error in a frame of JSON depends on the call, which the lens does not know: only short ones count.
-    is_framed = error is not None and "ARGUMENTS" in error.frame
-    error_limit = _SHORT_ERROR if is_framed else (error.limit if error else 0) or answer.limit
     frame = len(answer.frame) - len(ANSWER)
+    plain, declared = answer.limit - frame, answer.limit_for(CHARACTER_LIMIT) - frame
+    error_limit = (error.limit if error else 0) or answer.limit
+    # Some errors hold the message more than once.
+    error_limit = (error_limit - (len(error.frame) if error else 0)) // max(
+        1, error.frame.count("{json}") if error else 1
+    )
+    around = len(compact_json(structured_facts("")))
     return {
-        "plain": answer.limit - frame,
-        "declared": answer.limit_for(CHARACTER_LIMIT) - frame,
+        "plain": plain,
+        "declared": declared,
         "error": error_limit,
+        "two_blocks": plain,
+        "structured": plain - around,
+        "structured_twice": plain - around,
+        "structured_declared": declared - around,
     }
 
 
 def lens_delivery(client: str, case: Mapping[str, Any]) -> Delivery:
     """Return what the lens shows for a case."""
     profile = profiles()[client]
-    declared = CHARACTER_LIMIT if case["tool"] == "declared" or not profile.answer else profile.answer.limit
-    text = text_of(case["shape"], case["size"])
-    return deliver(text, profile, declared_chars=declared, is_error=case["tool"] == "error")
+    is_declared = case["tool"] in ("declared", "structured_declared")
+    declared = CHARACTER_LIMIT if is_declared or not profile.answer else profile.answer.limit
+    return deliver_result(tool_result(case), profile, declared_chars=declared)
+
+
+def tool_result(case: Mapping[str, Any]) -> ToolResult:
+    """Return the result that the probe server sends for a case."""
+    sent = result_of(case["tool"], case["shape"], case["size"])
+    return ToolResult(
+        tuple(block["text"] for block in sent["content"]),
+        sent.get("structuredContent"),
+        is_error=sent.get("isError", False),
+        tool=case["tool"],
+        arguments=compact_json({"shape": case["shape"], "size": case["size"]}),
+    )
 
 
 def compare_lens(client: str, cases: list[dict[str, Any]]) -> int:
@@ -105,19 +149,25 @@ def with_placeholders(delivered: str) -> str:
     return delivered
 
 
-def fixture_line(found: dict[str, Any]) -> dict[str, Any]:
-    """Return a case and what was delivered: length, checksum, and both ends unless all of the answer is in it."""
-    text = found.pop("text").encode("utf-8", "surrogatepass")
-    facts = {**found, "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
-    if text_of(found["shape"], found["size"]).encode() not in text:
-        facts["first"] = text[:_SHOWN].decode("utf-8", "replace")
-        facts["last"] = text[-_SHOWN:].decode("utf-8", "replace")
-    return facts
-
-
 def write_fixtures(client: str, version: str, found: list[dict[str, Any]]) -> Path:
-    """Store the fixtures of a client: a line for each case."""
+    """Store the fixtures of a client: a line for each case, after one with the ends of what was cut.
+
+    Many of those are the same, so a case has only the place of its first and last bytes in the list.
+    """
+    ends: dict[str, int] = {}
+    cases = [_fixture(case, ends) for case in found]
+    lines = [{"client": client, "version": version, "ends": [*ends]}, *cases]
     path = FIXTURES / f"{client}.jsonl"
-    lines = [{"client": client, "version": version}, *(fixture_line(dict(case)) for case in found)]
     path.write_text("".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines))
     return path
+
+
+def _fixture(case: Mapping[str, Any], ends: dict[str, int]) -> dict[str, Any]:
+    """Return a case and what was delivered: length, checksum, and both ends unless all of the answer is in it."""
+    text = case["text"].encode("utf-8", "surrogatepass")
+    facts = {name: case[name] for name in ("tool", "shape", "size")}
+    facts |= {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    if text_of(case["shape"], case["size"]).encode() not in text:
+        shown = (text[:_SHOWN].decode("utf-8", "replace"), text[-_SHOWN:].decode("utf-8", "replace"))
+        facts["ends"] = [ends.setdefault(end, len(ends)) for end in shown]
+    return facts

@@ -15,6 +15,10 @@ from case_texts import result_of
 
 # Not ending with a blank, which some clients remove.
 LONG_TEXT = "".join(f"{number:05d} " for number in range(10_000)).rstrip()
+# As long, but nothing in it is in the other one.
+INSTRUCTIONS = "".join(f"{number:05d} " for number in range(50_000, 60_000)).rstrip()
+# The search of tools in Qwen Code saves a longer result to a file.
+DESCRIPTIONS = {"described": LONG_TEXT, "described_less": LONG_TEXT[:20_000].rstrip()}
 _CASE = {
     "type": "object",
     "properties": {"shape": {"type": "string"}, "size": {"type": "integer"}},
@@ -32,10 +36,12 @@ def _tools() -> list[dict[str, object]]:
         tool("plain"),
         tool("declared", _meta=declared),
         tool("structured"),
+        tool("structured_twice"),
+        tool("structured_declared", _meta=declared),
         tool("error"),
         tool("two_blocks"),
         tool("always", _meta={"anthropic/alwaysLoad": True}),
-        tool("described", description=LONG_TEXT),
+        *(tool(name, description=text) for name, text in DESCRIPTIONS.items()),
         tool("slow", inputSchema=_SLOW),
     ]
 
@@ -46,7 +52,7 @@ def _answer(method: str, given: dict[str, Any]) -> dict[str, Any] | None:
             "protocolVersion": given["protocolVersion"],
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "probe", "version": "1"},
-            "instructions": LONG_TEXT,
+            "instructions": INSTRUCTIONS,
         }
     if method == "tools/list":
         return {"tools": _tools()}

@@ -9,14 +9,16 @@ from pathlib import Path
 from case_texts import ANSWERS
 
 _SOURCE = Path(__file__).parents[2] / "core"
+_KEYHOLE = str(Path(sys.executable).with_name("keyhole"))
 _BUDGET = ["--budget", "25000"]
 _ASKED = {
     "search-rich": ["search", "how is an answer fitted into a budget", "--detail", "rich", "--limit", "50", *_BUDGET],
     "search-compact": ["search", "journal of calls", "--limit", "50", *_BUDGET],
     "search-regex": ["search", "/def \\w+/", "--limit", "500", *_BUDGET],
-    "map": ["map", "service.py", "--level", "full", *_BUDGET],
+    "map": ["map", "service.py", "--level", "compact", *_BUDGET],
     "read": ["read", "search/engine.py", "service.py", "masking.py", *_BUDGET],
     "tree": ["tree", "--relation", "descendants", "--limit", "500", *_BUDGET],
+    "references": ["refs", "Settings", "--limit", "500", *_BUDGET],
 }
 
 
@@ -25,7 +27,7 @@ def make_answers() -> None:
     with tempfile.TemporaryDirectory() as cache, zipfile.ZipFile(ANSWERS, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, arguments in _ASKED.items():
             for form in ("text", "json"):
-                command = [sys.executable, "-m", "keyhole", *arguments, "--format", form, "--root", str(_SOURCE)]
+                command = [_KEYHOLE, *arguments, "--format", form, "--root", str(_SOURCE)]
                 environment = {"KEYHOLE_CACHE_DIR": cache, "PATH": "/usr/bin:/bin", "HOME": cache}
                 done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
                 # A fixed date keeps the file the same if the answers are.

@@ -15,6 +15,8 @@ _DONE = "done"
 # A call's number is part of its id, so that results can be told apart however a client repeats or reorders them.
 _ID = "call_"
 _LOADING = "call_loading"
+# The Responses API has an item of its own for the search of tools.
+_TOOL_SEARCH = "tool_search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ class OpenAIResponses:
     def results(self, request: Facts) -> dict[int, Any]:
         """Return what the model gets of each call, by the call's number."""
         items = _list(request["input"])
-        return {_number(item["call_id"]): item for item in items if item.get("type") == "function_call_output"}
+        kinds = ("function_call_output", f"{_TOOL_SEARCH}_output")
+        return {_number(item["call_id"]): item for item in items if item.get("type") in kinds}
 
     def stream(self, call: ToolCall | None) -> Iterator[tuple[str, Facts]]:
         """Return the events of an answer."""
@@ -95,6 +98,9 @@ class OpenAIResponses:
             }
             if call.namespace:
                 item["namespace"] = call.namespace
+            if call.name == _TOOL_SEARCH:
+                item = {"type": f"{_TOOL_SEARCH}_call", "call_id": call.id, "execution": "client"}
+                item |= {"status": "completed", "arguments": call.arguments}
         else:
             text = {"type": "output_text", "text": _DONE, "annotations": []}
             item = {"type": "message", "id": "msg_1", "role": "assistant", "content": [text]}
@@ -156,15 +162,13 @@ class GeminiContent:
     def results(self, request: Facts) -> dict[int, Any]:
         """Return what the model gets of each call: results have the order of the calls."""
         parts = [part for content in request["contents"] for part in content.get("parts", [])]
-        calls = [part["functionCall"] for part in parts if "functionCall" in part]
-        found = [part["functionResponse"] for part in parts if "functionResponse" in part]
-        return {int(call["args"]["call"]): result for call, result in zip(calls, found, strict=False)}
+        return dict(enumerate(part["functionResponse"] for part in parts if "functionResponse" in part))
 
     def stream(self, call: ToolCall | None) -> Iterator[tuple[str, Facts]]:
         """Return the events of an answer."""
         part: Facts = {"text": _DONE}
         if call:
-            part = {"functionCall": {"name": call.name, "args": {**call.arguments, "call": call.number}}}
+            part = {"functionCall": {"name": call.name, "args": call.arguments}}
         content = {"role": "model", "parts": [part]}
         usage = {"promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20}
         yield "", {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}

@@ -15,9 +15,10 @@ def clients(root: Path, *, as_json: bool) -> None:
     """List known MCP clients: the budget of answers, the cost of keyhole's tools, and how they truncate answers."""
     from dataclasses import asdict
 
-    from keyhole.core.clients import clients_text, profile_budget, profiles
+    from keyhole.core.clients import clients_text, profile_tokens, profiles, room_for
     from keyhole.core.config import load_settings
-    from keyhole.mcp_server.definitions import definition_cost, definitions
+    from keyhole.core.tool_definitions import definition_cost
+    from keyhole.mcp_server.definitions import definitions
 
     settings = load_settings(root)
     tools = definitions(settings.mcp.tools)
@@ -25,7 +26,9 @@ def clients(root: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(
             [
-                asdict(profile) | {"budget": profile_budget(profile, settings), "tool_tokens": costs[profile.id]}
+                asdict(profile)
+                | {"budget": profile_tokens(profile, settings), "tool_tokens": costs[profile.id]}
+                | {"delivers_whole": room.limits if (room := room_for(profile)) else None}
                 for profile in profiles().values()
             ]
         )

@@ -3,6 +3,7 @@
 python -m keyhole.core.cli.reference_pages
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ _WIDTH = 100
 _COMPUTED = {
     "cache_dir": "the user's cache folder",
     "clients.NAME.max_tokens": "`view.max_tokens`",
+    "clients.NAME.profile": "by its name",
     "index.workers": "one per core, at most 8",
     "view.max_tokens": "20,000, less if the client delivers less",
 }
@@ -40,7 +42,7 @@ _EXPLORER_SETTINGS = """\
 | `theme` | keyhole-dark | user | theme of the explorer: any of Textual's, such as `nord`, or your own |
 | `themes.NAME` | none | user | a theme of your own |
 
-The budget of one client is a table of its own: `[clients.codex]` or `[clients."my-client"]`, by the name in
+The settings of one client are a table of their own: `[clients.codex]` or `[clients."my-client"]`, by the name in
 `keyhole clients` or the one that the client sends. Keys and themes are set only in your own `config.toml`:
 
 ```toml
@@ -61,8 +63,16 @@ A theme may also set `secondary`, `accent`, `foreground`, `background`, `surface
 
 def commands_page() -> str:
     """Return the help of every command."""
-    shown = {"keyhole": cli} | {f"keyhole {name}": command for name, command in sorted(cli.commands.items())}
+    shown = {"keyhole": cli} | dict(_commands_in(cli, "keyhole"))
     return _COMMANDS + "".join(_section(name, command) for name, command in shown.items() if not command.hidden)
+
+
+def _commands_in(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
+    """Yield the commands of a group, each followed by its own."""
+    for own_name, command in sorted(group.commands.items()):
+        yield f"{name} {own_name}", command
+        if isinstance(command, click.Group):
+            yield from _commands_in(command, f"{name} {own_name}")
 
 
 def _section(name: str, command: click.Command) -> str:

@@ -25,6 +25,8 @@ from keyhole.core.types.choices import DEFAULT_PORT
 @click.option("--no-token", is_flag=True, help="Disable authentication (loopback only).")
 @tools_option
 @click.option("--no-journal", is_flag=True, help="Do not record calls.")
+@click.option("--no-share", is_flag=True, help="Serve on stdio from this process alone, without the shared server.")
+@click.option("--stop", is_flag=True, help="End the shared server; agents that use it continue with a new one.")
 @force_option
 def mcp(
     path: Path,
@@ -38,9 +40,17 @@ def mcp(
     no_token: bool,
     tools: str | None,
     no_journal: bool,
+    no_share: bool,  # noqa: ARG001  # core/cli/entry.py has looked at it
+    stop: bool,
     force: bool,
 ) -> None:
-    """Serve the workspace PATH to agents over MCP. Uses stdio unless --http is given."""
+    """Serve the workspace PATH to agents over MCP. Uses stdio unless --http is given.
+
+    On stdio, all clients of a user share one server, which is started on demand and ends when nobody uses it.
+    """
+    if stop:
+        stop_shared_server()
+        return
     from keyhole.core.service import Service
     from keyhole.mcp_server.http_processes import CAN_SHARE_SOCKETS, default_processes
     from keyhole.mcp_server.run_server import run_http, run_stdio
@@ -57,6 +67,24 @@ def mcp(
         return
     used = None if no_token else given or secrets.token_urlsafe(24)
     run_http(service, host, port, used, processes or default_processes(), shows_token=given is None)
+
+
+def stop_shared_server() -> None:
+    """End the shared server of these settings, if one runs."""
+    from keyhole.core.cli.output import say
+    from keyhole.core.sharing.share_address import UnsharedError
+    from keyhole.core.sharing.shared_status import stop_server
+    from keyhole.core.view.text import count_of
+
+    try:
+        stopped = stop_server()
+    except UnsharedError as error:
+        raise click.ClickException(str(error)) from None
+    if stopped is None:
+        say("no shared server is running")
+        return
+    again = f"; {count_of(stopped.sessions, 'connected agent')} will start a new one" if stopped.sessions else ""
+    say(f"stopped the shared server (process {stopped.process}){again}")
 
 
 COMMANDS = (mcp,)

@@ -13,7 +13,7 @@ from keyhole.core.doctor.installation_checks import (
     check_python,
     check_sqlite,
 )
-from keyhole.core.doctor.setup_checks import check_clients, check_ports, check_settings
+from keyhole.core.doctor.setup_checks import check_clients, check_ports, check_settings, check_sharing
 from keyhole.core.doctor.workspace_checks import (
     check_cache,
     check_ignore_rules,
@@ -38,6 +38,7 @@ CHECKS: tuple[Check, ...] = (
     Check("ignore-rules", check_ignore_rules),
     Check("settings", check_settings),
     Check("clients", check_clients),
+    Check("sharing", check_sharing),
     Check("ports", check_ports),
 )
 

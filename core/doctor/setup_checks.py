@@ -1,12 +1,11 @@
 """Checks of what is set up around Keyhole: settings, MCP clients and ports."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from keyhole.core.config import ENVIRONMENT, WORKSPACE_FILE, load_settings, setting_sources, variable_of
+from keyhole.core.config import ENVIRONMENT, WORKSPACE_FILE, load_settings, setting_sources, shown_value, variable_of
 from keyhole.core.doctor.findings import DoctorFinding, Examined, note, ok, problem
 from keyhole.core.errors import ConfigError, PortError
 from keyhole.core.listening import listen
@@ -27,8 +26,7 @@ def check_settings(examined: Examined) -> Iterator[DoctorFinding]:
         return
     for key, (source, value) in sorted(sources.items()):
         places = {ENVIRONMENT: f"the variable {variable_of(key)}", WORKSPACE_FILE: str(examined.root / WORKSPACE_FILE)}
-        shown = json.dumps(value, ensure_ascii=False, default=str)
-        yield ok("Settings", f"{key} = {shown}, set by {places.get(source, source)}")
+        yield ok("Settings", f"{key} = {shown_value(key, value)}, set by {places.get(source, source)}")
     if not sources:
         yield ok("Settings", f"all have their default; {user_file()} can change them")
 
@@ -71,6 +69,30 @@ def _is_same(first: Path, second: Path) -> bool:
         return first.samefile(second)
     except OSError:
         return False
+
+
+def check_sharing(_: Examined) -> Iterator[DoctorFinding]:
+    """Ask the shared server of these settings what it serves."""
+    from keyhole.core.sharing.share_address import UnsharedError, find_address, is_share_wanted
+    from keyhole.core.sharing.shared_status import shared_status
+    from keyhole.core.view.text import count_of
+
+    subject = "Shared server"
+    if not is_share_wanted():
+        yield note(subject, "off, by the setting share; each client on stdio has a server of its own")
+        return
+    try:
+        address = find_address()
+        found = shared_status(address)
+    except (UnsharedError, OSError) as error:
+        remedy = "nothing, if clients may have servers of their own; otherwise repair that, or end the process"
+        yield problem(subject, f"can't be used: {error}", remedy)
+        return
+    if found is None:
+        yield ok(subject, f"none is running; the next client on stdio starts one in {address.folder}")
+        return
+    serves = f"{count_of(found.sessions, 'client')} and {count_of(len(found.roots), 'workspace')}"
+    yield ok(subject, f"process {found.process} serves {serves}")
 
 
 def check_ports(_: Examined) -> Iterator[DoctorFinding]:

@@ -62,7 +62,7 @@ class RecordedSearch:
         if request.max_tokens is None:
             budget = call.budget or budget_for(call.client, service.settings)
             request = replace(request, max_tokens=budget)
-        return cls(service, request, profile_for(call.client))
+        return cls(service, request, profile_for(call.client, service.settings))
 
     def explain(self, path: str, changes: Mapping[str, object]) -> Explanation:
         """Explain the rank of a file with other parameters."""

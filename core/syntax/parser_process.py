@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, cast
 from keyhole.core.deadline import acquire_slot, time_left
 from keyhole.core.errors import ErrorKind, ParserError
 from keyhole.core.syntax.chunks import cut_chunks
+from keyhole.core.syntax.forked_parser import ForkedParser
 from keyhole.core.syntax.languages import Language, detect_language
 from keyhole.core.syntax.parser_worker import READY, read_frame, write_frame
 from keyhole.core.syntax.plain_outline import plain_outline
@@ -28,6 +29,7 @@ from keyhole.core.types.syntax import Analysis, Chunk, Import, Outline, Symbol
 _COMMAND = (sys.executable, "-P", "-m", "keyhole.core.syntax.parser_worker")
 # A worker that is killed while it starts is started once more.
 _STARTS = 2
+_Worker = subprocess.Popen[bytes] | ForkedParser
 _TOO_SLOW = getattr(signal, "SIGXCPU", None)
 
 
@@ -50,10 +52,13 @@ class _CrashError(Exception):
 class ParserProcess:
     """One parsing worker; several threads take turns."""
 
+    # Only a process with one thread may set it, for the processes that it forks (core/cli/command_runner.py).
+    forks = False
+
     def __init__(self, command: tuple[str, ...] = _COMMAND) -> None:
         self._command = command
         self._turns = BoundedSemaphore(1)
-        self._worker: subprocess.Popen[bytes] | None = None
+        self._worker: _Worker | None = None
 
     def outline_of(self, source: SourceFile) -> Outline:
         """Parse a file for its map only; `missed` says why if it cannot be parsed."""
@@ -109,13 +114,13 @@ class ParserProcess:
                 raise _CrashError(exit_code)
             return reply
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _running(self) -> _Worker:
         if self._worker is None or self._worker.poll() is not None:
             self.close()
             self._worker = self._start()
         return self._worker
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> _Worker:
         """Start a worker and wait until it is ready; one that is killed meanwhile says nothing about the next one."""
         for _ in range(_STARTS):
             worker = self._launch()
@@ -127,18 +132,21 @@ class ParserProcess:
                 break
         raise ParserError(f"the parser process could not start (exit code {code})", ErrorKind.NO_WORKER)
 
-    def _launch(self) -> subprocess.Popen[bytes]:
+    def _launch(self) -> _Worker:
         try:
-            worker = subprocess.Popen(  # noqa: S603  # our own module
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
+            worker: _Worker = ForkedParser() if self.forks else self._spawn()
         except OSError as error:
             raise ParserError(f"the parser process could not start ({error})", ErrorKind.NO_WORKER) from error
         # `close` must find it even if it never becomes ready.
         self._worker = worker
         return worker
 
-    def _reply(self, worker: subprocess.Popen[bytes]) -> tuple[dict[str, Any], bytes] | None:
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(  # noqa: S603  # our own module
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+
+    def _reply(self, worker: _Worker) -> tuple[dict[str, Any], bytes] | None:
         """Wait for the reply as long as the caller has time."""
         pipe = cast("BinaryIO", worker.stdout)
         # Windows cannot wait for a pipe with a time limit.

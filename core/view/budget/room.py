@@ -18,9 +18,15 @@ class Room:
     lines: int | None = None
 
     @property
-    def limit_text(self) -> str:
-        """The limit, as notes write it."""
-        return f"{self.chars:,} characters" if self.chars is not None else f"{self.bytes:,} bytes"
+    def limits(self) -> dict[str, int]:
+        """Every limit, by its unit."""
+        limits = {"characters": self.chars, "bytes": self.bytes, "lines": self.lines}
+        return {unit: limit for unit, limit in limits.items() if limit is not None}
+
+    @property
+    def limit_texts(self) -> list[str]:
+        """Every limit, as notes write them."""
+        return [f"{limit:,} {unit}" for unit, limit in self.limits.items()]
 
     def lower(self, tokens: int) -> int:
         """Return a token budget that is not beyond the room: no text has more tokens than characters."""

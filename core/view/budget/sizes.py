@@ -128,7 +128,8 @@ def answer_budget(asked: int | None, most_bytes: int = EFFECTIVE_BYTES) -> tuple
         return Budget(tokens, bytes=most_bytes), notes
     lowered = room.lower(tokens)
     if asked is not None and lowered < tokens:
-        text = f"max_tokens={asked} is over what {room.client} delivers ({room.limit_text}); using max_tokens={lowered}"
+        limit = room.limit_texts[0]
+        text = f"max_tokens={asked} is over what {room.client} delivers ({limit}); using max_tokens={lowered}"
         notes = [Note(NoteKind.BUDGET_LOWERED, text)]
     chars = room.chars if room.chars is not None else EFFECTIVE_CHARACTERS
     # A text that ends with a line end has one more line after it.
