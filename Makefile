@@ -2,9 +2,12 @@
 VENV := .venv
 READY := $(VENV)/.ready
 PATH_ARG ?= .
+POSTGRES_TESTS := $(addprefix tests/test_,$(addsuffix .py,same_index search search_views \
+	relations links related references reference_answers kept_references nothing_found line_search views \
+	maps reads rescans stamps stored_roles changed_filter folder_links suggestions vectors deadlines))
 TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or 2) * 3 // 2))")
 
-.PHONY: run test check test-long fuzz kill-test web-test install-test references-quality client-lab lint conformance format bench screenshots man clean
+.PHONY: run test check test-long fuzz kill-test web-test postgres-test install-test wrap-test references-quality client-lab lint conformance format bench screenshots man clean
 
 # Ctrl+C quits the explorer with 130, as programs do; make would call that an error.
 run: $(READY)
@@ -41,6 +44,11 @@ web-test: $(READY)
 install-test: $(READY)
 	$(VENV)/bin/python bench/install_clients.py --record
 
+# keyhole wrap with servers from npm and PyPI, which are fetched the first time, and with real clients; about ten minutes.
+wrap-test: $(READY)
+	$(VENV)/bin/python bench/wrap/wrap_test.py --record
+	$(VENV)/bin/python bench/wrap/budget_answers.py --record
+
 # References compared with language servers, which are downloaded the first time; about ten minutes.
 references-quality: $(READY)
 	$(VENV)/bin/python bench/references_quality.py --record
@@ -48,6 +56,10 @@ references-quality: $(READY)
 # Real clients against a fake model, without a network: their limits, and the lens; about an hour. Needs npm and root.
 client-lab: $(READY)
 	$(VENV)/bin/python bench/clients/lab.py --record
+
+# The tests of search, links, references and the index once more, with every index on PostgreSQL; about ten minutes.
+postgres-test: $(READY)
+	$(VENV)/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --on-postgres -rs $(POSTGRES_TESTS)
 
 lint: $(READY)
 	$(VENV)/bin/ruff format --check
@@ -97,11 +109,11 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Installing Keyhole into $(VENV), once; this takes a minute or two"
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing $(VENV) && \
-		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable '.[web]' --group dev; \
+		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable '.[web,team]' --group dev; \
 	else \
 		python3 -m venv $(VENV) && \
 		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip && \
-		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[web]' --group dev; \
+		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[web,team]' --group dev; \
 	fi
 	@$(VENV)/bin/python -m compileall -q core tui mcp_server assets
 	@touch $@

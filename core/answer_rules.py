@@ -64,8 +64,8 @@ class AnswerRule:
     compacts_json: bool = False
 
     def limit_for(self, declared_chars: int) -> int:
-        """Return the limit for a tool that declares `declared_chars`."""
-        return min(declared_chars, self.declared) if self.declared else self.limit
+        """Return the limit for a tool that declares `declared_chars`; 0 if it declares nothing."""
+        return min(declared_chars, self.declared) if self.declared and declared_chars else self.limit
 
     def effect(self, limit: int) -> str:
         """Return what the client does to answers over a limit."""

@@ -17,7 +17,7 @@ _KB = 1_024
 _BYTES_PER_TOKEN = 4
 
 
-# Writes what stands for the bytes that are lost.
+# Writes the text in place of the bytes that are lost.
 _Marker = Callable[[bytes], str]
 
 

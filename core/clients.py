@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from keyhole.core.answer_rules import ANSWER, AnswerRule, RuleFacts, StructuredPlace, Unit, rule_from
-from keyhole.core.config import ClientSettings, Settings
 from keyhole.core.errors import AssetError, ConfigError, QueryError
 from keyhole.core.suggest import suggest_name
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, DEFAULT_TOKENS
 from keyhole.core.view.budget.room import Room
 from keyhole.core.view.budget.tokens import TOKENIZERS
+
+if TYPE_CHECKING:
+    # Slow to import, and `keyhole wrap --budget CLIENT` needs only the profiles.
+    from keyhole.core.config import ClientSettings, Settings
 
 RAW = "raw"
 
@@ -40,7 +43,7 @@ class Profile:
     description: int = 0
     instructions: int = 0
     loads_tools_on_demand: bool = False
-    # What stands between the blocks of a result; None if the client keeps them apart.
+    # The text between the blocks of a result; None if the client keeps them apart.
     between_blocks: str | None = None
     structured_content: StructuredPlace = StructuredPlace.IGNORED
     # The other three are for answers that are treated differently.
@@ -90,7 +93,7 @@ def profile_named(name: str) -> Profile:
     raise QueryError(f"unknown client {name!r}", suggestion=suggest_name(name, profiles()))
 
 
-def profile_for(client: str, settings: Settings | None = None) -> Profile:
+def profile_for(client: str, settings: "Settings | None" = None) -> Profile:
     """Return the profile for the name that a client sends; an unknown client gets `raw`, without limits.
 
     The settings may choose another one, because not everything that matters can be told from the name.
@@ -102,7 +105,7 @@ def profile_for(client: str, settings: Settings | None = None) -> Profile:
     return profile_named(own.profile) if own and own.profile else profile
 
 
-def check_profiles(settings: Settings) -> None:
+def check_profiles(settings: "Settings") -> None:
     """Raise ConfigError if the settings choose a client that is not known."""
     for name, own in settings.clients.items():
         if own.profile and own.profile not in profiles():
@@ -110,22 +113,22 @@ def check_profiles(settings: Settings) -> None:
             raise ConfigError(f"clients.{name}.profile: unknown client {own.profile!r}", suggestion=suggestion)
 
 
-def budget_for(client: str, settings: Settings) -> int:
+def budget_for(client: str, settings: "Settings") -> int:
     """Return the tokens of an answer to a client that asks for none; `client` is the name that it sends."""
     return _lowered(_tokens(profile_for(client, settings), client, settings), profile_for(client, settings))
 
 
-def profile_budget(profile: Profile, settings: Settings) -> int:
+def profile_budget(profile: Profile, settings: "Settings") -> int:
     """Return the tokens of an answer to a known client that asks for none."""
     return _lowered(profile_tokens(profile, settings), profile)
 
 
-def profile_tokens(profile: Profile, settings: Settings) -> int:
+def profile_tokens(profile: Profile, settings: "Settings") -> int:
     """Return the tokens that are set for a known client, whatever it delivers."""
     return _tokens(profile, profile.names[0] if profile.names else profile.id, settings)
 
 
-def _tokens(profile: Profile, client: str, settings: Settings) -> int:
+def _tokens(profile: Profile, client: str, settings: "Settings") -> int:
     """Return what is set for the client, or for all, or the default."""
     own = _own_settings(profile, client, settings)
     return (own.max_tokens if own else None) or settings.view.max_tokens or DEFAULT_TOKENS
@@ -137,7 +140,7 @@ def _lowered(tokens: int, profile: Profile) -> int:
     return room.lower(tokens) if room else tokens
 
 
-def _own_settings(profile: Profile, client: str, settings: Settings) -> ClientSettings | None:
+def _own_settings(profile: Profile, client: str, settings: "Settings") -> "ClientSettings | None":
     """Return what is set for a client, by the longest name that fits; our short name and title of it fit too."""
     names = (client.casefold(), profile.id, profile.title.casefold())
     matching = [own for own in settings.clients if any(name.startswith(own.casefold()) for name in names)]
@@ -191,7 +194,7 @@ def _rule(facts: _ProfileFacts, kind: Literal["answer", "error", "structured", "
     return rule_from({**facts["answer"], **facts[kind]}) if kind in facts else None
 
 
-def clients_text(costs: Mapping[str, int], settings: Settings) -> str:
+def clients_text(costs: Mapping[str, int], settings: "Settings") -> str:
     """Return a table of the clients: budget, tokens of our tool definitions, and how they truncate answers."""
     lines = [f"{'client':<15}{'title':<22}{'budget of an answer':<42}{'tools':>5}  answers"]
     for profile in profiles().values():

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 from platformdirs import user_cache_path
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from keyhole.core.errors import ConfigError
 from keyhole.core.files.read import read_bytes
+from keyhole.core.masking import mask_address
 from keyhole.core.suggest import close_names, did_you_mean, suggest_name
 from keyhole.core.types.choices import TOKEN_VARIABLE, Mode, ToolSet
 from keyhole.core.types.source_files import Skip, SkipReason
@@ -27,10 +28,12 @@ _MAX_DEPTH = 3
 _PREFIX = "KEYHOLE_"
 _CLIENT_VARIABLE = re.compile(rf"{_PREFIX}CLIENTS_(\w+)_(MAX_TOKENS|PROFILE)")
 ENVIRONMENT = "environment"
+STORE_URL = "store.url"
+_STORE_SCHEMES = ("postgresql://", "postgres://")
 # In the keys of settings that each client may have, this stands for the name of the client.
 _ANY_CLIENT = "NAME"
 # A workspace is untrusted: it may not choose where Keyhole writes, what it loads, whether calls are recorded, which
-# secrets are served, or what keys do (EXPLORER_SECTIONS).
+# secrets are served, which server gets its text, or what keys do (EXPLORER_SECTIONS).
 _USER_ONLY = frozenset(
     [
         "cache_dir",
@@ -41,6 +44,7 @@ _USER_ONLY = frozenset(
         "journal.max_days",
         "secrets.mask",
         "secrets.readmit",
+        "store.url",
         "share",
     ]
 )
@@ -163,6 +167,20 @@ class SecretSettings(_Section):
     )
 
 
+def _check_store_url(url: SecretStr) -> SecretStr:
+    if url.get_secret_value() and not url.get_secret_value().startswith(_STORE_SCHEMES):
+        raise ValueError(f"must start with {_STORE_SCHEMES[0]}")
+    return url
+
+
+class StoreSettings(_Section):
+    """Settings of the place of all indexes."""
+
+    url: Annotated[SecretStr, AfterValidator(_check_store_url)] = Field(
+        default=SecretStr(""), description="a PostgreSQL server for all indexes, instead of files (docs/team.md)"
+    )
+
+
 class Settings(_Section):
     """Every setting, with its default."""
 
@@ -178,6 +196,7 @@ class Settings(_Section):
     mcp: ServerSettings = ServerSettings()
     journal: JournalSettings = JournalSettings()
     secrets: SecretSettings = SecretSettings()
+    store: StoreSettings = StoreSettings()
 
 
 def load_settings(root: Path, flags: Mapping[str, object] | None = None) -> Settings:
@@ -220,7 +239,7 @@ def _invalid(error: ValidationError, merged: Mapping[str, tuple[str, object]]) -
     expected = _range_text(key) or problem["msg"].removeprefix("Value error, ")
     if problem["type"] in ("model_type", "dict_type"):
         expected = f"must be a table, [{key}]"
-    given = _shown(problem["input"])
+    given = shown_value(key, problem["input"])
     suggestion = did_you_mean(close_names(given.strip('"'), _choices(key)))
     return ConfigError(f"{source}: {name} = {given}: {expected}", suggestion=suggestion)
 
@@ -365,6 +384,11 @@ def _check_key(key: str, source: str, *, is_variable: bool) -> None:
     sections = dict.fromkeys(name.partition(".")[0] for name in known if "." in name)
     names = [variable_of(name) for name in known] if is_variable else [*known, *sections, *EXPLORER_SECTIONS]
     raise ConfigError(f"{source}: unknown key {key}", suggestion=suggest_name(key, names))
+
+
+def shown_value(key: str, value: object) -> str:
+    """Write the value of a setting as people write it, without a password."""
+    return _shown(mask_address(value) if key == STORE_URL and isinstance(value, str) else value)
 
 
 def _shown(value: object) -> str:

@@ -14,6 +14,7 @@ from keyhole.core.client_cuts import CUTS, characters, utf8_size
 from keyhole.core.clients import Profile, profile_for
 from keyhole.core.config import Settings
 from keyhole.core.journal.reader import JournalReader
+from keyhole.core.journal.wrapped_answers import answer_parts
 from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, LARGEST
@@ -21,7 +22,7 @@ from keyhole.core.view.budget.tokens import estimate_tokens
 
 _JSON = "{json}"
 _LONGEST_ESCAPE = len("\\u0000")
-# What stands for the call that failed where it is not known.
+# In place of the call that failed, where it is not known.
 TOOL, ARGUMENTS = "TOOL", "ARGUMENTS"
 
 
@@ -33,6 +34,9 @@ class Delivery:
     overflow: Overflow | None = None
     tokens: int = 0
     note: str = ""
+    # How many characters of the answer are left, if the client cuts it, and how many there were.
+    seen: int = 0
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def deliver(
 
 def deliver_result(result: ToolResult, profile: Profile, *, declared_chars: int = CHARACTER_LIMIT) -> Delivery:
     """Return what a client delivers of a result; `declared_chars` is the limit that the tool declares."""
-    parts, rule = _parts(result, profile), _rule_for(result, profile)
+    parts, rule = delivered_parts(result, profile), _rule_for(result, profile)
     if rule is None:
         text = "\n".join(parts)
         return Delivery(text, tokens=estimate_tokens(text, profile.tokenizer))
@@ -68,11 +72,14 @@ def deliver_result(result: ToolResult, profile: Profile, *, declared_chars: int 
         return Delivery(text, tokens=estimate_tokens(text, profile.tokenizer))
     cut = CUTS[rule.cut](framed, rule)
     text, size = rule.header + cut.text, sum(map(len, parts))
+    seen = min(cut.seen, size)
     return Delivery(
         text=text,
         overflow=rule.overflow,
         tokens=estimate_tokens(text, profile.tokenizer),
-        note=f"{profile.title} {rule.effect(limit)}: its model sees {min(cut.seen, size):,} of {size:,} characters",
+        note=f"{profile.title} {rule.effect(limit)}: its model sees {seen:,} of {size:,} characters",
+        seen=seen,
+        size=size,
     )
 
 
@@ -88,7 +95,7 @@ def _rule_for(result: ToolResult, profile: Profile) -> AnswerRule | None:
     return own or profile.answer
 
 
-def _parts(result: ToolResult, profile: Profile) -> list[str]:
+def delivered_parts(result: ToolResult, profile: Profile) -> list[str]:
     """Return the blocks that a client makes of a result: one, unless it keeps them apart."""
     blocks, place = list(result.blocks), profile.structured_content
     # Clients that show both leave the structured content out if the text is the same.
@@ -110,18 +117,36 @@ def cut_by_client(call: Call, reader: JournalReader, settings: Settings) -> bool
     if rule is None or _surely_fits(call.response_bytes, len(call.arguments), rule):
         return False
     whole = reader.whole(call.id)
-    if whole is None:
+    # Of other servers' tools, few declare a limit.
+    declared = 0 if call.server else CHARACTER_LIMIT
+    return whole is not None and is_cut(recorded_result(call, whole.response), profile, declared_chars=declared)
+
+
+def is_cut(result: ToolResult, profile: Profile, *, declared_chars: int) -> bool:
+    """Return whether a client does not deliver a result whole."""
+    rule = _rule_for(result, profile)
+    if rule is None:
         return False
+    framed = [_framed(part, rule, result) for part in delivered_parts(result, profile)]
+    return is_over(framed, rule, rule.limit_for(declared_chars))
+
+
+def recorded_result(call: Call, response: str) -> ToolResult:
+    """Return the result of a call in the journal."""
+    is_error = call.status == CallStatus.ERROR
     # The journal stores arguments in ASCII with blanks; clients write them as JavaScript does.
-    result = ToolResult((whole.response,), is_error=is_error, tool=call.tool, arguments=_compact(call.parameters))
-    return deliver_result(result, profile).overflow is not None
+    arguments = _compact(call.parameters)
+    if not call.server:
+        return ToolResult((response,), is_error=is_error, tool=call.tool, arguments=arguments)
+    parts = answer_parts(response)
+    return ToolResult(parts.blocks, parts.structured, is_error, call.tool, arguments)
 
 
 def _surely_fits(answer_bytes: int, call_bytes: int, rule: AnswerRule) -> bool:
     """Return whether an answer can't be over a limit: a character takes at least a byte, and so does a line."""
     # In a frame of JSON, the answer is written with escapes, and more than once in some.
     most = answer_bytes * max(1, rule.frame.count(_JSON) * _LONGEST_ESCAPE) + len(rule.frame) + call_bytes
-    return most <= min(rule.limit_for(CHARACTER_LIMIT), rule.lines or LARGEST)
+    return most <= min(rule.limit, rule.limit_for(CHARACTER_LIMIT), rule.lines or LARGEST)
 
 
 def is_over(framed: Sequence[str], rule: AnswerRule, limit: int) -> bool:
@@ -146,7 +171,7 @@ def _compact_json(answer: str) -> str:
     """Write JSON without blanks; what is not JSON stays as it is."""
     try:
         facts = json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         return answer
     return _compact(facts)
 

@@ -16,6 +16,7 @@ KeyholeError                 exit 2
 ├── DeadlineError            an answer takes too long
 ├── PortError                a port cannot be used
 ├── GitError                 git can't answer
+├── ServerError              another MCP server can't be started, or does not answer
 ├── AssetError               a file that ships with Keyhole is missing or broken
 ├── ParserError              the process that parses files cannot start
 ├── ModelError               the embedding model can't be used, so search is by words only
@@ -75,6 +76,15 @@ class ErrorKind(Enum):
     UNUSABLE_FOLDER = auto()
     DAMAGED_JOURNAL = auto()
     NO_WORKER = auto()
+    # The database of a team
+    NO_TEAM_EXTRA = auto()
+    NO_SERVER = auto()
+    NO_EXTENSION = auto()
+    NO_TABLES = auto()
+    OLD_TABLES = auto()
+    NEWER_TABLES = auto()
+    FULL_DATABASE = auto()
+    NO_DATABASE_RIGHTS = auto()
     # Serving
     TAKEN_PORT = auto()
     NO_TOKEN = auto()
@@ -154,6 +164,10 @@ class FilterError(QueryError):
 
 class DeadlineError(KeyholeError):
     """An answer takes too long."""
+
+
+class ServerError(KeyholeError):
+    """Another MCP server can't be started, or does not answer."""
 
 
 class GitError(KeyholeError):

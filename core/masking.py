@@ -75,6 +75,14 @@ def mask_text(text: str) -> str:
     return find_and_mask(text)[0]
 
 
+def mask_address(url: str) -> str:
+    """Return the address of a database without its password and options; only an ellipsis if it is not an address."""
+    scheme, separator, rest = url.partition("://")
+    login, at, place = rest.rpartition("@")
+    user = login.partition(":")[0]
+    return f"{scheme}://{user}{at}{place.partition('?')[0]}" if separator and scheme.isalpha() else "…"
+
+
 def find_and_mask(text: str, encoded: bytes | None = None) -> tuple[str, tuple[Mask, ...]]:
     """Return a text with every token masked, and what was masked; `encoded` is the text in UTF-8, if it is known."""
     if encoded is None:

@@ -293,13 +293,13 @@ class Service:
         # Looking for the index first gives a clear error if the folder can't be read.
         self.has_index()
         workspace = self._workspace
-        status = read_status(self.root, workspace.index_file, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
+        status = read_status(self.root, workspace.home, max_bytes=workspace.max_bytes, secrets=workspace.secrets)
         problem = self._models.find_problem() if status.generation else None
         return replace(status, model_problem=str(problem or ""))
 
     def has_index(self) -> bool:
         """Return whether there is an index to search."""
-        return self._workspace.index_stat() is not None
+        return self._workspace.home.identity() is not None
 
     def inventory(self) -> Inventory:
         """Return the indexed files, the skipped paths and the kinds of symbols."""
@@ -336,7 +336,8 @@ class Service:
         # Looking for the index first gives a clear error if the folder can't be read.
         self.has_index()
         self.close()
-        return clear_folder(self.folder)
+        was_elsewhere = self._workspace.home.delete_elsewhere()
+        return clear_folder(self.folder) or was_elsewhere
 
     def clear_all(self) -> "Cleared":
         """Delete the indexes and journals of all workspaces, and the content store."""
@@ -402,6 +403,7 @@ class Service:
     def close(self) -> None:
         """Close the index, if it is open."""
         self.engines.close()
+        self._workspace.home.close()
 
     def _with_budget(self, request: AnyRequest) -> AnyRequest:
         """Return a request with the budget of the settings, if it has none."""

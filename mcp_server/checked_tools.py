@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from keyhole.core.checks.check_result import ListedTool, ServerAnswer, ServerReport
 from keyhole.core.clients import Profile
 from keyhole.core.service import Service
+from keyhole.core.tool_definitions import ToolDefinition, definition_cost, list_cost
 from keyhole.core.types.choices import ToolSet
 from keyhole.core.view.text import one_line, shorten
-from keyhole.mcp_server.definitions import ToolDefinition, definition_cost, definitions, list_cost
+from keyhole.mcp_server.definitions import definitions
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.local import LocalTools
 

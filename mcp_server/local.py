@@ -32,7 +32,8 @@ class LocalTools:
     def costs(self, tools: ToolSet) -> dict[str, int]:
         """Return the tokens that the definitions of these tools cost each client."""
         from keyhole.core.clients import profiles
-        from keyhole.mcp_server.definitions import definition_cost, definitions
+        from keyhole.core.tool_definitions import definition_cost
+        from keyhole.mcp_server.definitions import definitions
 
         listed = definitions(tools)
         return {profile.id: sum(definition_cost(listed, profile).values()) for profile in profiles().values()}

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from keyhole.core.references.find import ROLE_WORDS
+from keyhole.core.tool_definitions import ToolDefinition, list_cost
 from keyhole.core.types.choices import Role, ToolSet
 from keyhole.core.view.budget.tokens import estimate_tokens
-from keyhole.mcp_server.definitions import ToolDefinition, definitions, list_cost
+from keyhole.mcp_server.definitions import definitions
 from keyhole.mcp_server.tool_texts import LIST_BUDGETS, TOOLS
 
 _MARK = "## Tools\n"

@@ -17,11 +17,13 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from keyhole.core.config import load_settings
+from keyhole.core.index.database import Database
 from keyhole.core.service import Service
 
 sys.path.append(str(Path(__file__).parent))
 from acme import write_acme  # test modules, found through the line above
 from fresh_index import Rows, dump_rows
+from postgres_server import prepared_database, running_server
 from recorded_calls import record
 from small_svg import compact
 
@@ -45,6 +47,34 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite the golden files; read the diff!")
+    parser.addoption("--on-postgres", action="store_true", help="keep every index on a PostgreSQL server")
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of a PostgreSQL server that all processes of this run share."""
+    own = tmp_path_factory.getbasetemp()
+    with running_server(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def store_url(postgres_server: str) -> Iterator[str]:
+    """Return the address of a database with the tables of Keyhole, for all tests of this process."""
+    with prepared_database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _engine(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With --on-postgres, run each test on the server; a test that opens an index file itself is skipped."""
+    if not request.config.getoption("--on-postgres"):
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KEYHOLE_STORE_URL", request.getfixturevalue("store_url"))
+        patch.setattr(Database, "__init__", lambda *_, **__: pytest.skip("this test opens the file of an index"))
+        yield
 
 
 @pytest.fixture

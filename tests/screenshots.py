@@ -5,13 +5,16 @@ import os
 import re
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from demo_movie import LARGEST, record_demo
-from driving import LARGE, ask, explore, explorer, make_app, press, settle, wait_until, watch
+from driving import LARGE, Steps, ask, explore, explorer, make_app, press, settle, stats, wait_until, watch
 from real_project import CALLS, SESSIONS, hold_conversations, real_service
+from recorded_wraps import WRAPPED_CALLS, record_wrapped
 from textual.pilot import Pilot
 
+from keyhole.core.service import Service
 from keyhole.core.types.choices import Detail
 from keyhole.tui.search_state import SearchState
 
@@ -54,6 +57,19 @@ async def show_lens(pilot: Pilot[None]) -> None:
     await wait_until(pilot, lambda pilot: explorer(pilot).tool_costs is not None)
 
 
+async def show_wrapped(pilot: Pilot[None]) -> None:
+    await watch(pilot, CALLS + WRAPPED_CALLS, is_grouped=True)
+    await press(pilot, "slash", *"server:github", "enter", *"jjv", "enter")
+
+
+async def show_wrapped_stats(pilot: Pilot[None]) -> None:
+    await watch(pilot, CALLS + WRAPPED_CALLS)
+    await press(pilot, "4")
+    await wait_until(pilot, lambda pilot: stats(pilot).statistics is not None)
+    stats(pilot).query_one("#servers").scroll_visible(top=True, animate=False)
+    await settle(pilot)
+
+
 async def show_callers(pilot: Pilot[None]) -> None:
     await ask(pilot, "locate_app mode:symbol", "enter", "u", "c", "enter")
 
@@ -68,12 +84,25 @@ PICTURES = {
     "lens": show_lens,
     "callers": show_callers,
 }
+# With the calls of a wrapped server in the journal.
+WRAPPED_PICTURES = {"wrap-lost": show_wrapped, "wrap-stats": show_wrapped_stats}
 
 
 async def take_all(base: Path) -> None:
     service = real_service(base)
     await hold_conversations(service)
-    for name, steps in PICTURES.items():
+    await take(service, PICTURES)
+    record_wrapped(service)
+    await take(service, WRAPPED_PICTURES)
+    (base / "demo").mkdir()
+    recorded = await record_demo(base / "demo")
+    assert len(recorded.encode()) < LARGEST
+    (FOLDER / "demo.svg").write_text(recorded)
+    print("assets/screenshots/demo.svg")
+
+
+async def take(service: Service, pictures: Mapping[str, Steps]) -> None:
+    for name, steps in pictures.items():
         app = make_app(service)
         async with app.run_test(size=LARGE) as pilot:
             await settle(pilot)
@@ -82,11 +111,6 @@ async def take_all(base: Path) -> None:
         # The export prefixes its classes with a hash of the content; a fixed prefix keeps diffs small.
         (FOLDER / f"{name}.svg").write_text(re.sub(r"terminal-\d+-", "terminal-", svg))
         print(f"assets/screenshots/{name}.svg")
-    (base / "demo").mkdir()
-    recorded = await record_demo(base / "demo")
-    assert len(recorded.encode()) < LARGEST
-    (FOLDER / "demo.svg").write_text(recorded)
-    print("assets/screenshots/demo.svg")
 
 
 def main() -> None:

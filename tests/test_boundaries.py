@@ -13,7 +13,7 @@ from keyhole.core.journal.file import open_for_writing
 
 REPOSITORY = Path(__file__).parent.parent
 PACKAGES = ("core", "tui", "mcp_server")
-HOMES_OF_SQL = ("core/index/", "core/journal/")
+HOMES_OF_SQL = ("core/index/", "core/journal/", "core/postgres/")
 
 STATEMENT = re.compile(
     r"""\bSELECT\s.+\sFROM\s|\bINSERT\s+(OR\s+\w+\s+)?INTO\s|\bDELETE\s+FROM\s|\bUPDATE\s+\w+\s+SET\s|\bPRAGMA\s

@@ -32,6 +32,7 @@ from keyhole.core.delivery import ToolResult, deliver, deliver_result, is_over
 from keyhole.core.errors import ConfigError, QueryError
 from keyhole.core.links.requests import BacklinksRequest, ReferencesRequest, Relation, TreeRequest
 from keyhole.core.service import Service
+from keyhole.core.tool_definitions import ToolDefinition, definition_cost
 from keyhole.core.types.choices import Detail, Format, MapLevel
 from keyhole.core.types.view_requests import MapRequest, ReadRequest, SearchRequest
 from keyhole.core.view.budget.limits import CHARACTER_LIMIT, LARGEST, MAX_TOKENS
@@ -39,7 +40,7 @@ from keyhole.core.view.budget.room import within
 from keyhole.core.view.budget.sizes import measure
 from keyhole.core.view.maps.map_view import CAPS
 from keyhole.core.view.writing import View
-from keyhole.mcp_server.definitions import ToolDefinition, definition_cost, definitions
+from keyhole.mcp_server.definitions import definitions
 from keyhole.mcp_server.server import build_server
 
 pytestmark = pytest.mark.anyio

@@ -253,6 +253,7 @@ def test_settings_name_what_set_them(examined: Examined, monkeypatch: pytest.Mon
     put(examined.root, "keyhole.toml", "[search]\ntop_k = 7\n")
     put(examined.home, ".config/keyhole/config.toml", "[search]\nmode = 'keyword'\n")
     monkeypatch.setenv("KEYHOLE_INDEX_WORKERS", "2")
+    monkeypatch.delenv("KEYHOLE_SHARE")
     assert [one.text for one in setup_checks.check_settings(examined)] == [
         'index.workers = "2", set by the variable KEYHOLE_INDEX_WORKERS',
         f'search.mode = "keyword", set by {examined.home}/.config/keyhole/config.toml',

@@ -96,10 +96,10 @@ def test_a_table_of_many_files_has_the_same_names_as_each_file() -> None:
     places = table.places_of(table.numbers_of("last"))
     found = zip(table.lines_at(places), table.receivers_at(places).tolist(), table.roles_at(places), strict=True)
     assert sorted(table.order) == [0, 1, 2]
-    for number, (start, end) in zip(table.order, table.spans_of_files(places), strict=True):
+    for number, (first, last) in zip(table.order, table.spans_of_files(places), strict=True):
         names = NamesInFile(records[number])
         own = names.places("last")
-        lines, receivers, roles = zip(*[next(found) for _ in range(start, end)], strict=True)
+        lines, receivers, roles = zip(*[next(found) for _ in range(first, last)], strict=True)
         assert list(lines) == [names.line_at(place) for place in own]
         assert list(roles) == [names.roles[place] for place in own]
         assert receivers[1:] == (NO_NAME, UNCLEAR)

@@ -12,10 +12,11 @@ from fastmcp import Client, FastMCP
 from served import call
 
 from keyhole.core.service import Service
+from keyhole.core.tool_definitions import ToolDefinition, list_cost
 from keyhole.core.types.choices import Detail, MapLevel, Mode, Output, ToolSet
 from keyhole.core.view.budget.limits import LIMITS, MAX_CONTEXT_LINES, MAX_TOKENS
 from keyhole.core.view.budget.tokens import estimate_tokens
-from keyhole.mcp_server.definitions import ToolDefinition, definitions, list_cost
+from keyhole.mcp_server.definitions import definitions
 from keyhole.mcp_server.errors_for_agents import agent_steps
 from keyhole.mcp_server.server import build_server
 from keyhole.mcp_server.tool_texts import LIST_BUDGETS, TOOLS, instructions, prompt, tool_names

@@ -18,7 +18,7 @@ _SEVERAL_WORDS: Mapping[str, Iterable[str]] = {"status": CallStatus, "waste": Wa
 _VALUES = "|".join(
     rf"(?<={name}:){value.replace(' ', '[ _-]')}(?!\S)" for name, values in _SEVERAL_WORDS.items() for value in values
 )
-_NAMES = "tool|client|status|waste|time|used|call|conversation"
+_NAMES = "tool|client|server|status|waste|time|used|call|conversation"
 _FILTER = re.compile(rf"(?<!\S)({_NAMES}):({_VALUES}|\S*)", re.IGNORECASE)
 _TIME = re.compile(r"[\d:T-]+")
 _USED = re.compile(r"(\d{1,3})-(\d{1,3})%?")
@@ -27,7 +27,7 @@ _USED = re.compile(r"(\d{1,3})-(\d{1,3})%?")
 def read_filter(line: str, words: Words) -> CallFilter:
     """Parse a line into a filter; the start of a known name is enough."""
     given = {name.lower(): value for name, value in _FILTER.findall(line) if value}
-    names = {name: _known(given[name], words.by_filter[name]) for name in ("tool", "client") if name in given}
+    names = {name: _known(given[name], words.by_filter[name]) for name in ("tool", "client", "server") if name in given}
     tool = names.get("tool", "")
     status = _choice("status", given, words)
     waste = _choice("waste", given, words)
@@ -41,6 +41,7 @@ def read_filter(line: str, words: Words) -> CallFilter:
         used=_used(given.get("used", "")),
         call=_number("call", given),
         conversation=_number("conversation", given),
+        server=names.get("server", ""),
     )
 
 

@@ -17,7 +17,7 @@ from keyhole.core.journal.story import (
 from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.asked_text import SHORT_TOOLS
-from keyhole.core.view.call_filter import CallFilter, call_words
+from keyhole.core.view.call_filter import CallFilter, call_words, server_of
 from keyhole.tui.query_syntax import Words
 
 # Older calls are in the journal; Stats counts them all.
@@ -147,6 +147,7 @@ class CallLog:
             {
                 "tool": (*sorted(tools), *sorted(SHORT_TOOLS[tool] for tool in tools if tool in SHORT_TOOLS)),
                 "client": tuple(sorted({call.client for call in self._calls.values()})),
+                "server": tuple(sorted({server_of(call) for call in self._calls.values()})),
                 "status": tuple(map(str, CallStatus)),
                 "waste": tuple(map(str, Waste)),
             }

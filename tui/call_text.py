@@ -4,6 +4,7 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from keyhole.core.errors import KeyholeError
+from keyhole.core.journal.wrapped_answers import answer_parts
 from keyhole.core.links.requests import ReferenceRelation
 from keyhole.core.types.calls import Call
 from keyhole.core.types.completeness import CallStatus
@@ -44,6 +45,7 @@ def timing_text(whole: "WholeCall", all_shown: "Summary") -> str:
     lines = [
         f"{'started':<12}{moment(call.started)}",
         f"{'client':<12}{call.client} {call.client_version}",
+        *([f"{'server':<12}{call.server}"] if call.server else []),
         f"{'transport':<12}{call.transport}, process {call.process}",
         f"{'status':<12}{call.status}{f' ({call.note})' if call.note else ''}",
     ]
@@ -73,6 +75,19 @@ def _missing_lines(facts: "Mapping[str, object]", unit: str) -> list[str]:
 
 def _response_size(call: Call) -> str:
     return f"{count_of(call.tokens, 'token')}, {count_of(call.response_bytes, 'byte')}"
+
+
+def answer_text(whole: "WholeCall") -> str:
+    """Return what an answer says: ours is text; those of other servers have blocks."""
+    return answer_parts(whole.response).text if whole.call.server else whole.response
+
+
+def answer_json(whole: "WholeCall") -> str:
+    """Return an answer as JSON, as it is sent."""
+    if whole.call.server:
+        return json_text(answer_parts(whole.response).whole)
+    is_error = whole.call.status == CallStatus.ERROR
+    return json_text({"content": [{"type": "text", "text": whole.response}], "isError": is_error})
 
 
 def replay_diff(before: str, after: str) -> tuple[str, str]:

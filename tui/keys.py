@@ -211,6 +211,8 @@ TRAFFIC: Keys = [
     _shown("open", "o", "open", "Open", "Open this call in Explore, Files or References"),
     _shown("explain", "x", "missed", "Explain", "Explain why the agent did not see a file"),
     _shown("replay", "R", "replay", "Replay", "Replay this call with the same or other parameters"),
+    _quiet("view-as", "v", "lens(1)", "View as", "Show what the next client delivers of the answer"),
+    _quiet("view-as-previous", "V", "lens(-1)", "View as", "Show what the previous client delivers of the answer"),
     _quiet("add-check", "a", "add_check", "Add check", "Add this search and what was read to keyhole.checks.toml"),
     _copy("Copy the text of this tab"),
     _COPY_CALL,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from keyhole.core.types.costs import TokenCost
     from keyhole.core.view.lists.listing import ListView
     from keyhole.core.view.lists.relation_results import RelationResults
+    from keyhole.core.wrap.server_statistics import ServerFigures
     from keyhole.tui.answer import Answer
     from keyhole.tui.history import Place
     from keyhole.tui.link_rows import LinkRow
@@ -233,6 +234,7 @@ class StatisticsCounted(Message):
     """The statistics of all calls are ready."""
 
     statistics: "Statistics | KeyholeError"
+    servers: "tuple[ServerFigures, ...]" = ()
 
 
 @dataclass

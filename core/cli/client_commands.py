@@ -17,7 +17,8 @@ def clients(root: Path, *, as_json: bool) -> None:
 
     from keyhole.core.clients import clients_text, profile_tokens, profiles, room_for
     from keyhole.core.config import load_settings
-    from keyhole.mcp_server.definitions import definition_cost, definitions
+    from keyhole.core.tool_definitions import definition_cost
+    from keyhole.mcp_server.definitions import definitions
 
     settings = load_settings(root)
     tools = definitions(settings.mcp.tools)

@@ -30,7 +30,6 @@ _UNWRITTEN = 120
 
 def load() -> None:
     """Load what commands need, and nothing that could not be shared: no thread, no open file, no index."""
-    import apsw  # noqa: F401
     import numpy as np  # noqa: F401
 
     from keyhole.core import delivery, masking, service  # noqa: F401

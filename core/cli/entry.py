@@ -1,7 +1,8 @@
 """The console script and `python -m keyhole` start here.
 
-`keyhole mcp` and commands that only read use the shared server if they can, and then import nothing more than this
-module and `core/sharing`. Everything else goes to `core/cli/main.py`, which takes a hundred times as long to import.
+Clients wait for `keyhole wrap`, so it does without the rest of the command line. `keyhole mcp` and commands that only
+read use the shared server if they can, and then import nothing more than this module and `core/sharing`. Everything
+else goes to `core/cli/main.py`, which takes a hundred times as long to import.
 """
 
 import os
@@ -10,6 +11,12 @@ import sys
 
 def main() -> None:
     """Run Keyhole and exit with its code."""
+    if sys.argv[1:2] == ["wrap"]:
+        from keyhole.core.wrap.run_wrap import run_if_plain
+
+        code = run_if_plain(sys.argv[2:])
+        if code is not None:
+            sys.exit(code)
     code = _run_shared(sys.argv[1:])
     if code is not None:
         # Nothing is left to clean up, and a thread may still wait for stdin.

@@ -68,6 +68,16 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("keyhole mcp", "serve the client that started it, on stdio"),
         ("keyhole mcp --http --port 7777", "serve any number of clients over HTTP"),
     ),
+    "wrap": (
+        ("keyhole wrap -- npx -y @modelcontextprotocol/server-everything", "run a server and record its calls"),
+        ("keyhole wrap --port 7901 http://127.0.0.1:8000/mcp", "the same for a server with an address"),
+        ("keyhole wrap --budget 8000 -- uvx mcp-server-git", "shorten its answers, and keep the rest for the agent"),
+        ("keyhole wrap --install claude github", "make the server github of Claude Code go through the wrap"),
+        ("keyhole wrap --uninstall claude github", "put its entry back as it was"),
+    ),
+    "cost": (
+        ("keyhole cost -- npx -y @modelcontextprotocol/server-everything", "show what its tools cost each client"),
+    ),
     "web": (("keyhole web ~/src/acme", "open the explorer in a browser"),),
     "demo": (
         ("keyhole demo", "watch an agent work on a part of keyhole's own source"),
@@ -81,6 +91,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "doctor": (
         ("keyhole doctor", "check this installation and this folder"),
         ("keyhole doctor --bundle report.md", "also write a file for a bug report"),
+    ),
+    "admin": (
+        ("keyhole admin init", "create the tables of keyhole in the team's database"),
+        ("keyhole admin status", "show the server and its repositories"),
     ),
     "completion": (
         ("keyhole completion bash > ~/.local/share/bash-completion/completions/keyhole", "for bash"),

@@ -79,11 +79,16 @@ def stats(path: Path, *, as_json: bool, force: bool) -> None:
     from keyhole.core.journal.statistics import statistics
     from keyhole.core.service import Service
     from keyhole.core.view.stats_text import stats_facts, stats_text
+    from keyhole.core.wrap.server_statistics import ServerCounter, server_facts, servers_text
 
     service = Service.open(path, force=force)
     reader, project = service.journal_reader(), service.root.name
     found = statistics(reader.each(), lambda call: cut_by_client(call, reader, service.settings))
-    print_json(stats_facts(found, project)) if as_json else print_text(stats_text(found, project))
+    wrapped = ServerCounter().count(reader)
+    if as_json:
+        print_json(stats_facts(found, project) | {"wrapped": [server_facts(each) for each in wrapped]})
+    else:
+        print_text("\n".join(filter(None, [stats_text(found, project), servers_text(wrapped)])))
     if not found.total.calls:
         exit_with_nothing()
 

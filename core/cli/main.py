@@ -1,4 +1,4 @@
-"""The entry point: the console script `keyhole` and `python -m keyhole` call `main`.
+"""The command line: the console script `keyhole` and `python -m keyhole` call `main`, through `entry.py`.
 
 Commands are in the modules of this package; a folder, or no argument, opens the explorer. Heavy imports happen only
 when a command runs, so that `--help` is instant and `keyhole search` loads no terminal interface.
@@ -11,6 +11,7 @@ from io import StringIO
 import click
 
 from keyhole.core.cli import (
+    admin_commands,
     check_command,
     client_commands,
     completion_command,
@@ -23,6 +24,7 @@ from keyhole.core.cli import (
     search_commands,
     server_command,
     web_command,
+    wrap_commands,
 )
 from keyhole.core.cli.completion_command import COMPLETION_VARIABLE, PROGRAM, CompletedGroup
 from keyhole.core.cli.errors_for_shell import SHELL_STEPS
@@ -60,7 +62,9 @@ for _module in (
     web_command,
     demo_command,
     doctor_command,
+    admin_commands,
     completion_command,
+    wrap_commands,
 ):
     for _command in _module.COMMANDS:
         add_examples(_command)

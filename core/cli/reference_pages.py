@@ -3,6 +3,7 @@
 python -m keyhole.core.cli.reference_pages
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -62,8 +63,16 @@ A theme may also set `secondary`, `accent`, `foreground`, `background`, `surface
 
 def commands_page() -> str:
     """Return the help of every command."""
-    shown = {"keyhole": cli} | {f"keyhole {name}": command for name, command in sorted(cli.commands.items())}
+    shown = {"keyhole": cli} | dict(_commands_in(cli, "keyhole"))
     return _COMMANDS + "".join(_section(name, command) for name, command in shown.items() if not command.hidden)
+
+
+def _commands_in(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
+    """Yield the commands of a group, each followed by its own."""
+    for own_name, command in sorted(group.commands.items()):
+        yield f"{name} {own_name}", command
+        if isinstance(command, click.Group):
+            yield from _commands_in(command, f"{name} {own_name}")
 
 
 def _section(name: str, command: click.Command) -> str:

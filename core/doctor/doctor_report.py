@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
+from keyhole.core.config import STORE_URL, variable_of
 from keyhole.core.doctor.diagnosis import count_problems
 from keyhole.core.doctor.findings import CheckedPart, DoctorFinding
-from keyhole.core.masking import mask_text
+from keyhole.core.masking import mask_address, mask_text
 from keyhole.core.types.choices import TOKEN_VARIABLE
 from keyhole.core.view.text import count_of, one_line
 
@@ -97,5 +98,11 @@ def _versions() -> Iterator[str]:
 def _variables(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in sorted(environment.items()):
         if name in _VARIABLES or name.startswith(_OWN_PREFIX):
-            # No shape tells such a token from other text.
-            yield f"{name}={'[secret: token]' if name == TOKEN_VARIABLE else one_line(value)}"
+            yield f"{name}={_shown_variable(name, value)}"
+
+
+def _shown_variable(name: str, value: str) -> str:
+    """Return the value of a variable; no shape tells the secrets in these two from other text."""
+    if name == TOKEN_VARIABLE:
+        return "[secret: token]"
+    return mask_address(value) if name == variable_of(STORE_URL) else one_line(value)

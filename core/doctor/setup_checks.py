@@ -1,12 +1,11 @@
 """Checks of what is set up around Keyhole: settings, MCP clients and ports."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from keyhole.core.config import ENVIRONMENT, WORKSPACE_FILE, load_settings, setting_sources, variable_of
+from keyhole.core.config import ENVIRONMENT, WORKSPACE_FILE, load_settings, setting_sources, shown_value, variable_of
 from keyhole.core.doctor.findings import DoctorFinding, Examined, note, ok, problem
 from keyhole.core.errors import ConfigError, PortError
 from keyhole.core.listening import listen
@@ -27,8 +26,7 @@ def check_settings(examined: Examined) -> Iterator[DoctorFinding]:
         return
     for key, (source, value) in sorted(sources.items()):
         places = {ENVIRONMENT: f"the variable {variable_of(key)}", WORKSPACE_FILE: str(examined.root / WORKSPACE_FILE)}
-        shown = json.dumps(value, ensure_ascii=False, default=str)
-        yield ok("Settings", f"{key} = {shown}, set by {places.get(source, source)}")
+        yield ok("Settings", f"{key} = {shown_value(key, value)}, set by {places.get(source, source)}")
     if not sources:
         yield ok("Settings", f"all have their default; {user_file()} can change them")
 

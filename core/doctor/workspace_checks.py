@@ -78,10 +78,11 @@ def check_index(examined: Examined) -> Iterator[DoctorFinding]:
 
     path = index_folder(examined.settings.cache_dir, examined.root) / INDEX_FILE
     try:
-        if OpenWorkspace(examined.root, examined.settings).index_stat() is None:
+        workspace = OpenWorkspace(examined.root, examined.settings)
+        if workspace.home.identity() is None:
             yield note("Index", "none yet", "run keyhole index; the explorer and the server also make one")
             return
-        if damage := damage_of(path):
+        if not workspace.elsewhere and (damage := damage_of(path)):
             yield problem("Index", f"{path} is damaged ({damage})", examined.steps[ErrorKind.DAMAGED_INDEX])
             return
         yield _index_state(examined)
@@ -90,13 +91,13 @@ def check_index(examined: Examined) -> Iterator[DoctorFinding]:
 
 
 def _index_state(examined: Examined) -> DoctorFinding:
-    from keyhole.core.index.lock import has_writer
     from keyhole.core.service import Service
 
     service = Service(examined.root, examined.settings)
     status = service.status()
-    size = f"{count_of(status.files, 'file')}, {human_size(status.index_bytes)}, updated {status.updated}"
-    if has_writer(service.folder):
+    place = human_size(status.index_bytes) if status.index_bytes else f"on {status.index_path}"
+    size = f"{count_of(status.files, 'file')}, {place}, updated {status.updated}"
+    if OpenWorkspace(examined.root, examined.settings).home.has_writer():
         return note("Index", f"{size}; a process is indexing this workspace now")
     waiting = {"not indexed yet": status.pending, "changed since": status.stale, "of an older version": status.outdated}
     missing = [f"{count_of(count, 'file')} {state}" for state, count in waiting.items() if count]

@@ -5,20 +5,20 @@ from pathlib import Path
 
 from keyhole.core.files.ignore import rules_fingerprint
 from keyhole.core.files.walk import Known, Scan, scan
+from keyhole.core.index.index_home import IndexHome
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import IndexFacts, LanguageTotals
-from keyhole.core.index.store import Store
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.types.index import LanguageCount, Status
 from keyhole.core.types.inventory import Inventory
 from keyhole.core.types.source_files import DEFAULT_SECRETS, SecretPolicy, Skip
 
 
-def read_status(root: Path, path: Path, *, max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> Status:
+def read_status(root: Path, home: IndexHome, *, max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> Status:
     """Read the index, if there is one, and compare it with the current files."""
     facts, totals, known, unparsed, outdated = IndexFacts(), list[LanguageTotals](), Known(), list[Skip](), 0
-    if path.exists():
-        with Store(path, is_reader=True) as store, store.snapshot():
+    if home.identity() is not None:
+        with home.open_index(is_reader=True) as store, store.snapshot():
             known = store.known()
             facts = store.facts()
             totals = store.language_totals()
@@ -31,8 +31,8 @@ def read_status(root: Path, path: Path, *, max_bytes: int, secrets: SecretPolicy
     skips = sorted([*found.skips, *same_skips, *unparsed], key=lambda skip: skip.path)
     return Status(
         root=str(root),
-        index_path=str(path),
-        index_bytes=_size_on_disk(path),
+        index_path=home.address,
+        index_bytes=home.size_on_disk(),
         generation=facts.generation,
         updated=facts.updated,
         model=facts.model,
@@ -63,15 +63,3 @@ def count_changes(known: Known, found: Scan) -> int:
     """Count the files that an index run would read or remove."""
     candidates = {candidate.path for candidate in found.candidates}
     return len(candidates) + len(known.files.keys() - candidates - set(found.same_files))
-
-
-def _size_on_disk(path: Path) -> int:
-    return sum(_file_size(path.with_name(path.name + suffix)) for suffix in ("", "-wal"))
-
-
-def _file_size(path: Path) -> int:
-    """Return the size of a file; 0 if it is missing, as the log is when no process has the index open."""
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0

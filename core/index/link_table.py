@@ -77,7 +77,7 @@ class LinkTable(MetaTable):
         if is_note and not is_new:
             # The headings of the note may have changed.
             self._db.execute("UPDATE link SET state = NULL WHERE path = ? AND part <> ''", (rows.path,))
-        if is_new or _without_anchors(old) != _without_anchors(rows.declared):
+        if is_new or without_anchors(old) != without_anchors(rows.declared):
             self._resolve_later("all")
         elif is_note or not has_links:
             self._resolve_later("open")
@@ -107,5 +107,6 @@ class LinkTable(MetaTable):
         self._db.execute("DELETE FROM declared WHERE file_id = ?", (file_id,))
 
 
-def _without_anchors(declared: Iterable[DeclaredRow]) -> list[DeclaredRow]:
+def without_anchors(declared: Iterable[DeclaredRow]) -> list[DeclaredRow]:
+    """Return the declarations that links of other files may depend on."""
     return [fact for fact in declared if fact.kind != "anchor"]

@@ -9,6 +9,8 @@ JOURNAL_FILE = "journal.db"
 JOURNAL_LOCK_FILE = "journal.lock"
 # The path of the workspace, to find indexes whose workspace is gone.
 ROOT_FILE = "workspace.txt"
+# Oversized answers of wrapped servers.
+ANSWERS_FOLDER = "answers"
 # What is marked in the explorer.
 BUNDLE_FILE = "bundle.toml"
 # The content store, in a folder of its own next to those of workspaces.

@@ -11,17 +11,17 @@ from keyhole.core.syntax.occurrences import FORMAT, names_in
 from keyhole.core.types.syntax import HOLDS_METHODS
 
 # Modules have members in some languages, and namespaces make full names.
-_MAY_HOLD = frozenset(["module", "namespace"])
+MAY_HOLD = frozenset(["module", "namespace"])
 _COLUMNS = "file.id, file.path, language, role, file_occurrences.names"
 _DEFINITION_CELLS = """symbol.id, file.path, language, name, kind, symbol.parent, signature, start_line, end_line,
     name_line, symbol.depth, modifiers"""
 _DEFINITION = f"SELECT {_DEFINITION_CELLS} FROM symbol JOIN file ON file.id = file_id"  # noqa: S608
 
 # A record that another version wrote can't be read: it is left out until its file is read again.
-_READABLE = bytes([FORMAT])
+READABLE = bytes([FORMAT])
 _IS_READABLE = f"substr(file_occurrences.names, 1, 1) = x'{FORMAT:02x}'"
 # What the tokenizer of `file_names` takes for the end of a name; names such as a heading or `operator new` contain it.
-_BETWEEN_TOKENS = re.compile(r"[\x00-\x20\x7f\"']+")
+BETWEEN_TOKENS = re.compile(r"[\x00-\x20\x7f\"']+")
 
 
 class OccurrenceTable(Database):
@@ -29,7 +29,7 @@ class OccurrenceTable(Database):
 
     def files_with_name(self, name: str) -> list[NamesOfFile]:
         """Return the files that contain a name, in either case, sorted by path; of several words, all of them."""
-        tokens = [token for token in _BETWEEN_TOKENS.split(name) if token]
+        tokens = [token for token in BETWEEN_TOKENS.split(name) if token]
         if not tokens:
             return []
         found = self.rows(
@@ -39,7 +39,7 @@ class OccurrenceTable(Database):
             " ".join(f'"{token}"' for token in tokens),
         )
         # SQLite would copy all records to sort them, and read each twice to look at its format.
-        return sorted((file for file in found if file.names[:1] == _READABLE), key=attrgetter("path"))
+        return sorted((file for file in found if file.names[:1] == READABLE), key=attrgetter("path"))
 
     def names_of_files(self, paths: Iterable[str]) -> list[NamesOfFile]:
         """Return the names of these files, sorted by path."""
@@ -91,7 +91,7 @@ class OccurrenceTable(Database):
                     AND symbol.depth <= length(parent) - length(replace(parent, '.', '')))
                 ORDER BY file.path, symbol.id""",  # noqa: S608
             json.dumps(list(paths)),
-            json.dumps(sorted(HOLDS_METHODS | _MAY_HOLD)),
+            json.dumps(sorted(HOLDS_METHODS | MAY_HOLD)),
         )
 
     def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:

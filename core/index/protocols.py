@@ -26,6 +26,7 @@ from keyhole.core.index.rows import (
     Heading,
     ImportRow,
     IndexFacts,
+    LanguageTotals,
     NamedImport,
     NamedSymbol,
     NamesOfFile,
@@ -96,6 +97,9 @@ class WriterStore(FactStore, Protocol):
 
     def transaction(self) -> AbstractContextManager[None]:
         """Commit everything inside or nothing, and increase the generation if it changed indexed content."""
+
+    def revision(self) -> AbstractContextManager[None]:
+        """Make the transactions inside appear to readers at once, if the engine can; otherwise one by one."""
 
     def announce(self, *, pending: int, total: int) -> None:
         """Record how many files are still to be indexed, of how many; the generation stays."""
@@ -390,3 +394,6 @@ class IndexStore(WriterStore, SearchStore, RelationStore, ReferenceStore, Protoc
 
     def kinds_by_count(self) -> list[str]:
         """Return every kind of symbol, most frequent first."""
+
+    def language_totals(self) -> list[LanguageTotals]:
+        """Return the totals of each language, the one with the most files first."""

@@ -1,7 +1,7 @@
 """The index of one workspace in SQLite: all tables, and writes that affect several of them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import apsw
@@ -72,6 +72,10 @@ class Store(
             yield
             if self._has_changed:
                 self.set_fact("generation", self.facts().generation + 1)
+
+    def revision(self) -> AbstractContextManager[None]:
+        """Let each transaction inside appear to readers by itself, so that an interrupted run loses little."""
+        return nullcontext()
 
     def announce(self, *, pending: int, total: int) -> None:
         """Record how many files are still to be indexed, of how many; no content changes, so the generation stays."""

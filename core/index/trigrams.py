@@ -4,12 +4,10 @@ They would take a quarter of an index run, and many people never need them. So t
 later ones record those of files that changed.
 """
 
-from pathlib import Path
-
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import LockedStoreError
 from keyhole.core.files.read import SourceReader
-from keyhole.core.index.lock import writer_lock
+from keyhole.core.index.index_home import IndexHome
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.rows import FileDigest
 from keyhole.core.types.source_files import SourceFile
@@ -17,13 +15,13 @@ from keyhole.core.types.source_files import SourceFile
 _BATCH = 200
 
 
-def fill_trigrams(store: WriterStore, files: SourceReader, folder: Path) -> None:
+def fill_trigrams(store: WriterStore, files: SourceReader, home: IndexHome) -> None:
     """Record missing trigrams, unless another process is writing: a search reads files without trigrams anyway."""
     missing = store.files_without_trigrams()
     if not missing:
         return
     try:
-        with writer_lock(folder, wait=False):
+        with home.writer_lock(wait=False):
             for start in range(0, len(missing), _BATCH):
                 # If the deadline passes here, what was recorded is kept and the next search is faster.
                 check_time()

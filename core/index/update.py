@@ -15,15 +15,14 @@ from keyhole.core.files.walk import Known, Scan, examine, scan
 from keyhole.core.index.content_store import ContentPlace
 from keyhole.core.index.content_update import ContentUpdate
 from keyhole.core.index.embedder import Embedder
+from keyhole.core.index.index_home import IndexHome, SqliteHome
 from keyhole.core.index.link_resolution import resolve_links
 from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.index.lock import writer_lock
 from keyhole.core.index.pool import prepare_all
 from keyhole.core.index.prepare import Preparation, Prepared, SkippedFile, Unchanged, prepare
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.role_update import update_roles
 from keyhole.core.index.rows import FileRows
-from keyhole.core.index.store import Store, is_sound
 from keyhole.core.notes import IndexEvent, IndexMessage
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.syntax.parser_process import shared_parser
@@ -67,6 +66,13 @@ class Request:
     secrets: SecretPolicy = DEFAULT_SECRETS
     # The content store that all workspaces share; None if it is off.
     content: ContentPlace | None = None
+    # Where the index is, if it is not a file in the folder.
+    elsewhere: IndexHome | None = None
+
+    @property
+    def home(self) -> IndexHome:
+        """Where the index is."""
+        return self.elsewhere or SqliteHome(self.folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +94,12 @@ def update_index(request: Request, hooks: Hooks | None = None) -> IndexReport:
         text = "another process is indexing this workspace; waiting for it to finish"
         hooks.message(IndexMessage(IndexEvent.WAITING, text))
 
-    with writer_lock(request.folder, wait=request.wait, on_wait=on_wait):
+    with request.home.writer_lock(wait=request.wait, on_wait=on_wait):
         try:
             return _update(request, hooks)
         except Exception:
             # A damaged file can cause any kind of error, so check the file itself.
-            if is_sound(request.folder / INDEX_FILE):
+            if request.home.is_sound():
                 raise
             moved = set_aside(request.folder)
             text = f"the index is damaged: moved it to {moved}, building a new one"
@@ -105,8 +111,8 @@ def refresh_files(request: Request, paths: Iterable[str]) -> bool:
     """Index the current content of some files; return False if another process is writing."""
     try:
         with (
-            writer_lock(request.folder, wait=False),
-            Store(request.folder / INDEX_FILE) as store,
+            request.home.writer_lock(wait=False),
+            request.home.open_index() as store,
             ContentUpdate(request.content) as content,
         ):
             _Update(store, request, Hooks(), content).refresh(paths)
@@ -138,7 +144,8 @@ def set_aside(folder: Path) -> Path:
 def _update(request: Request, hooks: Hooks) -> IndexReport:
     # A run creates many objects but no cycles, and collecting takes a tenth of it.
     with (
-        Store(request.folder / INDEX_FILE) as store,
+        request.home.open_index() as store,
+        store.revision(),
         ContentUpdate(request.content) as content,
         collector_paused(),
     ):

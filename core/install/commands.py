@@ -92,7 +92,7 @@ def config_target(
     scope = scope or client.usual_scope()
     path = machine.config_path(client, root, scope)
     # A configuration shared by a team must not contain a path of one machine; the user's own must not depend on PATH.
-    command = NAME if scope is Scope.PROJECT else _own_script()
+    command = NAME if scope is Scope.PROJECT else own_script()
     folder = [client.folder.replace(_ROOT, str(root))] if client.folder else []
     arguments = ["mcp", *folder, *(["--tools", tools] if tools else [])]
     pattern = client.places[scope].pattern
@@ -107,7 +107,7 @@ def _filled(value: object, command: str, arguments: list[str]) -> object:
     return command if value == "{command}" else value
 
 
-def _own_script() -> str:
+def own_script() -> str:
     """Return the path of this installation's `keyhole` command."""
     return shutil.which(NAME, path=str(Path(sys.executable).parent)) or shutil.which(NAME) or NAME
 

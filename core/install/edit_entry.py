@@ -1,4 +1,4 @@
-"""Adding our entry to a client's file and removing it, after checking that nothing else in the file changes."""
+"""Changing one entry of a client's file, by default ours, after checking that nothing else in the file changes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +25,12 @@ class ConfigFormat(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EntryEditor:
-    """Edits the text of one file; `advice` tells the user what to do if that is not safe."""
+    """Edits one entry in the text of a file, by default ours; `advice` says what to do if that is not safe."""
 
     path: Path
     section: str
     advice: str
+    name: str = NAME
 
     @property
     def _format(self) -> ConfigFormat:
@@ -45,30 +46,34 @@ class EntryEditor:
         return json_text
 
     def added(self, text: str, entry: dict[str, object]) -> str:
-        """Return the text with our entry; other keys of an existing entry are kept."""
+        """Return the text with the entry; other keys of an existing entry are kept."""
         return self._edited(text, entry)
 
     def removed(self, text: str) -> str:
-        """Return the text without our entry; the same text if there is none."""
+        """Return the text without the entry; the same text if there is none."""
         return self._edited(text, None)
 
     def current(self, text: str) -> dict[str, object] | None:
-        """Return our entry in a text, if there is one."""
+        """Return the entry in a text, if there is one."""
+        return self.entries(text).get(self.name)
+
+    def entries(self, text: str) -> dict[str, dict[str, object]]:
+        """Return every entry of the section, by name."""
         try:
             servers = self._format.parse(text).get(self.section)
         except ValueError as error:
             raise self._refusal(str(error)) from None
-        entry = servers.get(NAME) if isinstance(servers, dict) else None
-        return entry if isinstance(entry, dict) else None
+        found = servers if isinstance(servers, dict) else {}
+        return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
 
     def _edited(self, text: str, entry: dict[str, object] | None) -> str:
         form = self._format
         try:
             before = form.parse(text)
             new = (
-                form.remove_entry(text, self.section, NAME)
+                form.remove_entry(text, self.section, self.name)
                 if entry is None
-                else form.set_entry(text, self.section, NAME, entry)
+                else form.set_entry(text, self.section, self.name, entry)
             )
             after = form.parse(new)
         except ValueError as error:
@@ -77,6 +82,14 @@ class EntryEditor:
             raise self._refusal("its layout is unusual")
         return new
 
+    def is_all_else_same(self, text: str, new: str) -> bool:
+        """Return whether two texts say the same, except about the entry."""
+        try:
+            before, after = self._format.parse(text), self._format.parse(new)
+        except ValueError:
+            return False
+        return self._comparable(self._expected(before, None)) == self._comparable(self._expected(after, None))
+
     def _refusal(self, reason: str) -> ConfigError:
         return ConfigError(f"cannot edit {self.path} safely ({reason}); the file was not changed; {self.advice}")
 
@@ -84,9 +97,9 @@ class EntryEditor:
         """Return the facts that a file must contain after the change."""
         servers = before.get(self.section)
         others = dict(servers) if isinstance(servers, dict) else {}
-        old = others.pop(NAME, {})
+        old = others.pop(self.name, {})
         if entry is not None:
-            others[NAME] = (old if isinstance(old, dict) else {}) | entry
+            others[self.name] = (old if isinstance(old, dict) else {}) | entry
         return {**before, self.section: others}
 
     def _comparable(self, facts: dict[str, object]) -> dict[str, object]:

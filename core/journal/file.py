@@ -4,6 +4,7 @@ Version 1: calls; their answers in a table of their own, so that lists do not re
 only grows, with a random number that identifies the journal.
 Version 2: calls have a session, so that they can be grouped by conversation, and the files that their answers show, so
 that follow-ups and repeated reads can be found.
+Version 3: calls have the server that was wrapped, and a table says how each of these is started, to replay calls.
 """
 
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from keyhole.core.index.location import JOURNAL_FILE, JOURNAL_LOCK_FILE
 from keyhole.core.index.private_files import PRIVATE_FILE, create_private_file, make_private_folder
 from keyhole.core.types.calls import Call
 
-VERSION = 2
+VERSION = 3
 APPLICATION_ID = 0x4B484A4C
 _LARGEST_LOG = 4_000_000
 _PATIENCE = 2.0
@@ -43,7 +44,8 @@ CREATE TABLE call (
     response_bytes INTEGER NOT NULL,
     note TEXT NOT NULL,
     session TEXT NOT NULL DEFAULT '',
-    shown TEXT NOT NULL DEFAULT ''
+    shown TEXT NOT NULL DEFAULT '',
+    server TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX call_by_change ON call (change);
 CREATE TABLE answer (
@@ -54,10 +56,17 @@ CREATE TABLE answer (
 CREATE TABLE counter (journal INTEGER NOT NULL, value INTEGER NOT NULL);
 INSERT INTO counter (journal, value) VALUES (abs(random()), 0);
 """
-_ADDED_IN_2 = """
+_SERVERS = """
+CREATE TABLE server (name TEXT PRIMARY KEY, command TEXT NOT NULL, url TEXT NOT NULL, folder TEXT NOT NULL);
+"""
+# What each version added to the one before.
+_ADDED = {
+    2: """
 ALTER TABLE call ADD COLUMN session TEXT NOT NULL DEFAULT '';
 ALTER TABLE call ADD COLUMN shown TEXT NOT NULL DEFAULT '';
-"""
+""",
+    3: f"ALTER TABLE call ADD COLUMN server TEXT NOT NULL DEFAULT '';{_SERVERS}",
+}
 CALL_COLUMNS = tuple(column.name for column in fields(Call))
 
 # Identifies the file, because another process may delete it and make a new one. The system can reuse the number of a
@@ -144,7 +153,7 @@ def _create(db: apsw.Connection) -> None:
     db.pragma("auto_vacuum", "incremental")
     db.pragma("journal_mode", "wal")
     with transaction(db):
-        db.execute(_TABLES)
+        db.execute(_TABLES + _SERVERS)
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", VERSION)
 
@@ -154,9 +163,9 @@ def _migrate(db: apsw.Connection) -> None:
     if int(db.pragma("user_version")) < VERSION and not db.readonly("main"):
         with transaction(db):
             # Another process may have been first.
-            if int(db.pragma("user_version")) < VERSION:
-                db.execute(_ADDED_IN_2)
-                db.pragma("user_version", VERSION)
+            for version in range(int(db.pragma("user_version")) + 1, VERSION + 1):
+                db.execute(_ADDED[version])
+                db.pragma("user_version", version)
 
 
 def _check(db: apsw.Connection, path: Path) -> None:

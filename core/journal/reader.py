@@ -15,11 +15,13 @@ from keyhole.core.index.connection import system_problem
 from keyhole.core.index.location import JOURNAL_FILE
 from keyhole.core.journal.file import CALL_COLUMNS, VERSION, Identity, identity, open_for_reading
 from keyhole.core.processes import is_running
-from keyhole.core.types.calls import Call
+from keyhole.core.types.calls import Call, WrappedServer
 from keyhole.core.types.completeness import CallStatus
 
 _BUSY_MS = 1_000
 _MOST_AT_ONCE = 1_000
+# The version that has the table of wrapped servers.
+_WITH_SERVERS = 3
 # No call takes this long, so the process of one that is still pending has ended, even if its number is in use again.
 _LOST_AFTER = 600.0
 # Journals of 0.1.0 know only `ok`, `truncated` and `error`. What their answers lack is in the facts kept with each: the
@@ -39,12 +41,18 @@ _STATUS = f"""CASE
     WHEN status = 'error' AND note = 'cancelled' THEN 'cancelled'
     ELSE status END"""
 # The message of a failed call is its answer; lists need only the start of it.
-_PROBLEM = """CASE WHEN status = 'error'
+_OWN_PROBLEM = """CASE WHEN status = 'error'
     THEN (SELECT substr(response, 1, 1000) FROM answer WHERE call_id = call.id) END"""
+# The answers of wrapped servers are JSON.
+_WRAPPED_PROBLEM = """(SELECT CAST(substr(coalesce(
+        facts ->> '$.error.message', facts ->> '$.content[0].text', facts), 1, 1000) AS BLOB)
+    FROM (SELECT CAST(response AS TEXT) AS facts FROM answer WHERE call_id = call.id) WHERE json_valid(facts))"""
+_PROBLEM = f"""CASE WHEN status = 'error' AND server != '' THEN {_WRAPPED_PROBLEM} ELSE {_OWN_PROBLEM} END"""
 _COMPUTED = {"status": _STATUS, "problem": _PROBLEM}
 # A journal that can't be written stays as it is, without these columns.
-_SINCE_2 = {"session": "''", "shown": "''"}
+_SINCE = {2: {"session": "''", "shown": "''"}, 3: {"server": "''", "problem": _OWN_PROBLEM}}
 _ANSWER = "SELECT response, truncation FROM answer WHERE call_id = ?"
+_SERVERS = "SELECT name, command, url, folder FROM server ORDER BY name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +150,14 @@ class JournalReader:
         facts = json.loads(truncation) if truncation else {}
         return WholeCall(found[0], response.decode("utf-8", "surrogatepass"), found[0].parameters, facts)
 
+    def servers(self) -> list[WrappedServer]:
+        """Return the wrapped servers, by name."""
+        with self._reading() as db:
+            if db is None or int(db.pragma("user_version")) < _WITH_SERVERS:
+                return []
+            rows = list(db.execute(_SERVERS))
+        return [WrappedServer(name, tuple(json.loads(command)), url, folder) for name, command, url, folder in rows]
+
     def close(self) -> None:
         """Close the file, if it is open."""
         if self._db is not None:
@@ -196,7 +212,9 @@ class JournalReader:
 
 def _selection(version: int) -> str:
     """Return the start of a statement that reads calls from a journal of a version."""
-    computed = _COMPUTED if version >= VERSION else _COMPUTED | _SINCE_2
+    computed = dict(_COMPUTED)
+    for added in range(version + 1, VERSION + 1):
+        computed |= _SINCE[added]
     columns = ", ".join(computed.get(column, column) for column in CALL_COLUMNS)
     return f"SELECT {columns} FROM call "  # noqa: S608  # the columns are ours
 

@@ -9,7 +9,7 @@ from math import ceil
 from keyhole.core.journal.local_time import local_day, local_hour
 from keyhole.core.journal.reader import status_now
 from keyhole.core.journal.story import Conversation, conversations
-from keyhole.core.types.calls import Call
+from keyhole.core.types.calls import OWN_SERVER, Call
 from keyhole.core.types.completeness import CallStatus, Completeness
 
 BINS = 10
@@ -66,6 +66,7 @@ class Statistics:
     total: Group
     tools: tuple[Group, ...]
     clients: tuple[Group, ...]
+    servers: tuple[Group, ...]
     histogram: tuple[int, ...]
     slowest: tuple[Call, ...]
     hours: tuple[Group, ...]
@@ -82,8 +83,9 @@ def statistics(calls: Iterable[Call], is_cut: Callable[[Call], bool] = lambda _:
     ended = [call for call in counted if call.status != CallStatus.PENDING]
     return Statistics(
         total=_group("all", counted, cut),
-        tools=_groups(counted, lambda call: call.tool, cut),
+        tools=_groups(counted, tool_name, cut),
         clients=_groups(counted, lambda call: call.client, cut),
+        servers=_groups(counted, lambda call: call.server or OWN_SERVER, cut),
         histogram=_histogram(call.utilisation for call in ended if call.budget),
         hours=_by_time(counted, local_hour, cut),
         days=_by_time(counted, local_day, cut),
@@ -92,6 +94,11 @@ def statistics(calls: Iterable[Call], is_cut: Callable[[Call], bool] = lambda _:
         first=min((call.started for call in counted), default=0.0),
         last=max((call.started for call in counted), default=0.0),
     )
+
+
+def tool_name(call: Call) -> str:
+    """Return the name of a tool, after that of its server if it is not ours: both may have the same tool."""
+    return f"{call.server} {call.tool}" if call.server else call.tool
 
 
 def _by_time(calls: Iterable[Call], name_of: Callable[[float], str], cut: Container[int]) -> tuple[Group, ...]:

@@ -1,11 +1,12 @@
 """What happened in the conversations of agents: which call follows which, and which were wasted.
 
-A conversation is the calls of one client over one connection, without a break of more than half an hour. Over stdio,
-each server process is one connection. HTTP has no sessions, so there all calls of clients with the same name and
-version belong together.
+A conversation is the calls of one client to one server over one connection, without a break of more than half an hour.
+Over stdio, each server process is one connection. HTTP has no sessions, so there all calls of clients with the same
+name and version belong together.
 
 A call follows an earlier one of its conversation if it opens a file that the earlier answer shows (search, then map,
-then read), or if it asks for another page of the same list. The rules for waste, the first that applies:
+then read), or if it asks for another page of the same list. Of wrapped servers, none of this is known. The rules for
+waste, the first that applies:
 
 - repeated: the same tool with the same arguments got an answer of the same size before.
 - already read: a read that shows only lines that earlier reads have shown, of the same content of the file.
@@ -68,6 +69,11 @@ class Conversation:
         return self.steps[0].call.client
 
     @property
+    def server(self) -> str:
+        """The wrapped server; empty for our own tools."""
+        return self.steps[0].call.server
+
+    @property
     def first(self) -> float:
         """When it started, in seconds since 1970."""
         return self.steps[0].call.started
@@ -104,7 +110,7 @@ ConversationKey = tuple[str, ...]
 def conversation_key(call: Call) -> ConversationKey:
     """Return what the calls over one connection have in common."""
     connection = call.session or (call.transport if call.transport == "http" else f"process {call.process}")
-    return call.client, call.client_version, connection
+    return call.client, call.client_version, connection, call.server
 
 
 def conversations(calls: Iterable[Call]) -> list[Conversation]:
@@ -143,6 +149,10 @@ class _Telling:
         """Return a step for each call."""
         steps: list[Step] = []
         for number, call in enumerate(calls):
+            if call.server:
+                # What follows from a call of another server, and whether it was needed, is not known here.
+                steps.append(Step(call))
+                continue
             parent = self._parent(number, call)
             waste, same_as = self._waste(number, call, calls)
             follows, depth = (calls[parent].id, steps[parent].depth + 1) if parent is not None else (0, 0)

@@ -15,7 +15,7 @@ import apsw
 from keyhole.core.index.connection import transaction
 from keyhole.core.journal.file import Identity, delete, identity, open_for_writing
 from keyhole.core.masking import mask_text
-from keyhole.core.types.calls import ShownLines
+from keyhole.core.types.calls import ShownLines, WrappedServer
 from keyhole.core.types.completeness import CallStatus
 
 log = logging.getLogger("keyhole.journal")
@@ -42,6 +42,7 @@ class Started:
     arguments: Mapping[str, object]
     at: float = field(default_factory=time.time)
     session: str = ""
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Ended:
     shown: Sequence[ShownLines] = ()
 
 
-_Event = tuple[Started, Ended | None]
+_Event = tuple[Started, Ended | None] | WrappedServer
 
 
 class Journal:
@@ -86,6 +87,10 @@ class Journal:
     def ended(self, call: Started, outcome: Ended) -> None:
         """Record the outcome of a call."""
         self._put((call, outcome))
+
+    def wraps(self, server: WrappedServer) -> None:
+        """Record how a wrapped server is started."""
+        self._put(server)
 
     def flush(self, timeout: float = 5.0) -> bool:
         """Wait until the queue is written or dropped; return False on a timeout."""
@@ -140,9 +145,9 @@ class Journal:
             self._recreate(events)
         except Exception as error:  # noqa: BLE001  # any error may lose the record, but never the answer
             self._give_up(error)
-        for call, outcome in events:
-            if outcome:
-                self._ids.pop(call, None)
+        for event in events:
+            if not isinstance(event, WrappedServer) and event[1]:
+                self._ids.pop(event[0], None)
 
     def _recreate(self, events: list[_Event]) -> None:
         """Replace a damaged journal with a new one, and write to that."""
@@ -208,7 +213,11 @@ def _used_bytes(db: apsw.Connection) -> int:
 
 def _write(db: apsw.Connection, events: Iterable[_Event], ids: dict[Started, int]) -> None:
     change = int(db.execute("SELECT value FROM counter").get)
-    for call, outcome in events:
+    for event in events:
+        if isinstance(event, WrappedServer):
+            _write_server(db, event)
+            continue
+        call, outcome = event
         change += 1
         call_id = ids.get(call)
         # The call may have been deleted by `prune`, or never written.
@@ -221,27 +230,35 @@ def _write(db: apsw.Connection, events: Iterable[_Event], ids: dict[Started, int
 
 def _insert(db: apsw.Connection, call: Started, change: int) -> int:
     # A query may contain a secret; the answer is recorded as it was sent.
-    arguments = json.dumps(_masked(call.arguments))
+    arguments = json.dumps(masked_value(call.arguments))
     kept = arguments if len(arguments) <= LONGEST_ARGUMENTS else ""
     names = map(mask_text, (call.client, call.client_version, call.tool))
-    facts = (change, call.at, os.getpid(), call.transport, *names, kept, call.session)
+    facts = (change, call.at, os.getpid(), call.transport, *names, kept, call.session, mask_text(call.server))
     db.execute(
         """INSERT INTO call (change, started, process, transport, client, client_version, tool, arguments, session,
-            status, ms, tokens, budget, utilisation, response_bytes, note)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, 0, 0, 0, '')""",
+            server, status, ms, tokens, budget, utilisation, response_bytes, note)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, 0, 0, 0, '')""",
         facts,
     )
     return db.last_insert_rowid()
 
 
-def _masked(value: object) -> object:
+def _write_server(db: apsw.Connection, server: WrappedServer) -> None:
+    command = json.dumps([mask_text(part) for part in server.command])
+    db.execute(
+        "INSERT OR REPLACE INTO server (name, command, url, folder) VALUES (?, ?, ?, ?)",
+        (mask_text(server.name), command, mask_text(server.url), server.folder),
+    )
+
+
+def masked_value(value: object) -> object:
     """Return a value for JSON with its tokens masked; JSON's escapes would hide where a token starts."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, Mapping):
-        return {mask_text(str(key)): _masked(item) for key, item in value.items()}
+        return {mask_text(str(key)): masked_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_masked(item) for item in value]
+        return [masked_value(item) for item in value]
     return mask_text(str(value))
 
 

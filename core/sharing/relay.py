@@ -1,4 +1,4 @@
-"""Passes messages between an MCP client, on stdin and stdout, and a server, and goes on if the server is killed.
+"""Passes messages between an MCP client, on stdin and stdout, and a server, and continues if the server is killed.
 
 Tools only read, so a request that was not answered when the server ended is sent again to the next one.
 """

@@ -57,18 +57,18 @@ class Unanswered:
         import json
 
         try:
-            message = json.loads(line)
+            parsed = json.loads(line)
         except (ValueError, RecursionError):
             return
-        if not isinstance(message, dict):
+        if not isinstance(parsed, dict):
             return
-        method, parameters = message.get("method"), message.get("params")
+        method, parameters = parsed.get("method"), parsed.get("params")
         if method in _GREETINGS:
             self._greeting.append(line)
         if method == "notifications/cancelled" and isinstance(parameters, dict):
             self._requests.pop(json.dumps(parameters.get("requestId")), None)
-        elif method is not None and "id" in message and len(self._requests) < _MOST:
-            self._requests[json.dumps(message["id"])] = line
+        elif method is not None and "id" in parsed and len(self._requests) < _MOST:
+            self._requests[json.dumps(parsed["id"])] = line
 
 
 def _id_of_answer(line: bytes) -> str:

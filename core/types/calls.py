@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from keyhole.core.types.completeness import CallStatus
 
+# The name of our own server among the wrapped ones.
+OWN_SERVER = "keyhole"
+
 
 @dataclass(frozen=True, slots=True)
 class ShownLines:
@@ -14,6 +17,19 @@ class ShownLines:
     first: int = 0
     last: int = 0
     version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrappedServer:
+    """A server behind `keyhole wrap`: its name in the journal, how it was started, and in which folder.
+
+    `command` is empty for a server that has an address. Secrets in both are masked.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    url: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +63,8 @@ class Call:
     shown: str = ""
     # The start of the message, if the call failed.
     problem: str = ""
+    # The server that was wrapped (`keyhole wrap`); empty for calls of our own tools.
+    server: str = ""
 
     @property
     def shown_lines(self) -> list[ShownLines]:

@@ -45,7 +45,8 @@ def asked_text(call: Call, longest: int = 200) -> str:
     if not call.arguments:
         return "arguments too long to record"[:longest]
     given = dict(call.parameters)
-    take_subject = _SUBJECTS.get(call.tool)
+    # A wrapped server may have a tool with the name of one of ours.
+    take_subject = None if call.server else _SUBJECTS.get(call.tool)
     subject = take_subject(given) if take_subject else ""
     rest = " ".join(_argument(name, value) for name, value in given.items() if name not in _QUIET)
     if len(subject) + 4 > longest and call.tool in _ABOUT_FILES:

@@ -38,6 +38,7 @@ def stats_text(found: Statistics, project: str) -> str:
         "",
         *_table("Client", found.clients),
         "",
+        *([*_table("Server", found.servers), ""] if len(found.servers) > 1 else []),
         *_table("Day", found.days[-_MOST_DAYS:]),
         "",
         *_table("Hour", found.hours[-_MOST_HOURS:]),
@@ -74,6 +75,7 @@ def stats_facts(found: Statistics, project: str) -> dict[str, object]:
         "utilisation_histogram": list(found.histogram),
         "tools": [asdict(group) for group in found.tools],
         "clients": [asdict(group) for group in found.clients],
+        "servers": [asdict(group) for group in found.servers],
         "days": [asdict(group) for group in found.days],
         "hours": [asdict(group) for group in found.hours],
         "conversations": [

@@ -82,8 +82,10 @@ def _index_lines(status: Status) -> list[str]:
         freshness = f"{count_of(status.outdated, 'file')} indexed by an older version"
     if status.pending:
         freshness = f"incomplete: {count_of(status.pending, 'file')} to index"
+    # A server has one size for all repositories.
+    size = human_size(status.index_bytes) if status.index_bytes else "on a server"
     return [
-        f"Index      {human_size(status.index_bytes)} │ generation {status.generation} │ {freshness}",
+        f"Index      {size} │ generation {status.generation} │ {freshness}",
         f"Updated    {status.updated}",
         f"Model      {_model_text(status)}",
         f"Files      {status.files:,} │ {human_size(status.size)}",

@@ -1,6 +1,7 @@
 """Deleting what Keyhole has stored: the index and the journal of one workspace, or everything in the cache folder."""
 
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 from keyhole.core.errors import ErrorKind, LockedStoreError, UnwritableStoreError
 from keyhole.core.index.location import (
+    ANSWERS_FOLDER,
     BUNDLE_FILE,
     INDEX_FILE,
     JOURNAL_FILE,
@@ -35,11 +37,11 @@ class Cleared(NamedTuple):
 
 
 def clear_folder(folder: Path) -> bool:
-    """Delete the index and the journal in a folder; return False if neither exists."""
+    """Delete the index, the journal and kept answers in a folder; return False if there are none."""
     from keyhole.core.journal.file import delete
 
     try:
-        is_deleted = delete(folder)
+        is_deleted = _delete_answers(folder) | delete(folder)
         if not (folder / INDEX_FILE).exists():
             return is_deleted
         _delete_index(folder)
@@ -105,8 +107,16 @@ def _workspace_folders(cache_dir: Path) -> Iterator[Path]:
         raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
     for folder in found:
         is_ours = _FOLDER_NAME.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink()
-        if is_ours and any((folder / name).exists() for name in (INDEX_FILE, JOURNAL_FILE)):
+        if is_ours and any((folder / name).exists() for name in (INDEX_FILE, JOURNAL_FILE, ANSWERS_FOLDER)):
             yield folder
+
+
+def _delete_answers(folder: Path) -> bool:
+    answers = folder / ANSWERS_FOLDER
+    if not answers.is_dir():
+        return False
+    shutil.rmtree(answers)
+    return True
 
 
 def _delete_index(folder: Path) -> None:
@@ -116,5 +126,5 @@ def _delete_index(folder: Path) -> None:
         # Keep the lock files, since another process may be waiting for them, a journal created since the old one was
         # deleted, and what the user has marked.
         for path in folder.iterdir():
-            if path.name not in (LOCK_FILE, BUNDLE_FILE) and not path.name.startswith("journal."):
+            if path.name not in (LOCK_FILE, BUNDLE_FILE, ANSWERS_FOLDER) and not path.name.startswith("journal."):
                 path.unlink(missing_ok=True)

@@ -22,9 +22,9 @@ MOST_READERS = 4
 
 @dataclass(slots=True, eq=False)
 class _Opening:
-    """One index file until it is replaced: its device and inode numbers, its idle readers and the caches they share."""
+    """One index until it is replaced: what tells it from others, its idle readers and the caches they share."""
 
-    file: tuple[int, int]
+    index: object
     caches: "SharedCaches"
     idle: "list[Engine]"
 
@@ -61,18 +61,17 @@ class EnginePool:
             self._forget()
 
     def _take(self) -> "tuple[_Opening, Engine | None]":
-        """Return the current index file, and an idle reader of it if there is one."""
+        """Return the current index, and an idle reader of it if there is one."""
         from keyhole.core.search.shared_caches import SharedCaches
 
-        status = self._workspace.index_stat()
-        if status is None:
+        index = self._workspace.home.identity()
+        if index is None:
             raise StoreError("this workspace has no index yet", ErrorKind.NO_INDEX)
-        file = status.st_dev, status.st_ino
         with self._lock:
             # Another process may have replaced a damaged index file.
-            if self._opening is None or self._opening.file != file:
+            if self._opening is None or self._opening.index != index:
                 self._forget()
-                self._opening = _Opening(file, SharedCaches(), [])
+                self._opening = _Opening(index, SharedCaches(), [])
             return self._opening, self._opening.idle.pop() if self._opening.idle else None
 
     def _forget(self) -> None:
@@ -82,11 +81,10 @@ class EnginePool:
 
     def _open(self, opening: _Opening) -> "Engine":
         """Open a reader; this is the only place that opens the index for searching."""
-        from keyhole.core.index.store import Store
         from keyhole.core.search.engine import Engine
 
         return Engine(
-            Store(self._workspace.index_file, is_reader=True),
+            self._workspace.home.open_reader(),
             self._workspace.files,
             embedder=self._models.embedder,
             problem=self._models.problem,

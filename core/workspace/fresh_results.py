@@ -73,7 +73,7 @@ class FreshResults:
         workspace = self._workspace
         # Without the right to write, a search reads files without trigrams.
         with acquire_slot(self._writing), suppress(FullStoreError, UnwritableStoreError):
-            fill_trigrams(store, workspace.files, workspace.folder)
+            fill_trigrams(store, workspace.files, workspace.home)
 
     def _reindex(self, paths: set[str]) -> bool:
         """Index the current content of files; return False if another process is writing."""

@@ -1,21 +1,21 @@
 """Opening a workspace: its folder, its settings and the location of its index."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keyhole.core.config import Settings, load_settings
-from keyhole.core.errors import ErrorKind, UnwritableStoreError
+from keyhole.core.errors import ErrorKind, StoreError
 from keyhole.core.files.read import SourceReader
 from keyhole.core.files.workspace import open_workspace
-from keyhole.core.index.location import INDEX_FILE, index_folder, store_folder
+from keyhole.core.index.location import index_folder, store_folder
 from keyhole.core.types.source_files import SecretPolicy
 
 if TYPE_CHECKING:
     from keyhole.core.index.content_store import ContentPlace
     from keyhole.core.index.embedder import Embedder
+    from keyhole.core.index.index_home import IndexHome
     from keyhole.core.index.update import Request
 
 
@@ -27,8 +27,13 @@ class OpenWorkspace:
     settings: Settings
     folder: Path = field(init=False)
 
+    # Where the index is, if it is not a file in the folder.
+    elsewhere: "IndexHome | None" = field(init=False, default=None)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", index_folder(self.settings.cache_dir, self.root))
+        if url := self.settings.store.url.get_secret_value():
+            object.__setattr__(self, "elsewhere", _home_on_server(url, self.folder.name, self.root))
 
     @classmethod
     def at(cls, path: Path, *, force: bool, flags: Mapping[str, object] | None) -> "OpenWorkspace":
@@ -37,19 +42,11 @@ class OpenWorkspace:
         return cls(root, load_settings(root, flags))
 
     @property
-    def index_file(self) -> Path:
-        """The path of the index file, which may not exist yet."""
-        return self.folder / INDEX_FILE
+    def home(self) -> "IndexHome":
+        """Where the index is: in a file, or on the server of `store.url`."""
+        from keyhole.core.index.index_home import SqliteHome
 
-    def index_stat(self) -> os.stat_result | None:
-        """Return what the system knows about the index file; None if there is no index yet."""
-        try:
-            return self.index_file.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            text = f"cannot read {self.folder} ({error.strerror})"
-            raise UnwritableStoreError(text, ErrorKind.UNUSABLE_FOLDER) from error
+        return self.elsewhere or SqliteHome(self.folder)
 
     @property
     def max_bytes(self) -> int:
@@ -92,6 +89,7 @@ class OpenWorkspace:
             full=full,
             retry=retry,
             renew=renew,
+            elsewhere=self.elsewhere,
             content=self.content_place,
         )
 
@@ -102,3 +100,20 @@ class OpenWorkspace:
 
         limit = self.settings.content_store.max_bytes
         return ContentPlace(store_folder(self.settings.cache_dir), limit) if limit else None
+
+
+def _home_on_server(url: str, name: str, root: Path) -> "IndexHome":
+    """Return the home of an index on a PostgreSQL server; the modules for it are imported only here."""
+    require_team_extra()
+    from keyhole.core.postgres.postgres_home import PostgresHome
+
+    return PostgresHome(url, name, root)
+
+
+def require_team_extra() -> None:
+    """Raise StoreError unless the library for PostgreSQL can be used."""
+    try:
+        import psycopg  # noqa: F401  # only to see whether it works
+    except ImportError:
+        text = "store.url needs the extra team, which is not installed"
+        raise StoreError(text, ErrorKind.NO_TEAM_EXTRA) from None

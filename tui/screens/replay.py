@@ -22,9 +22,11 @@ class ReplayScreen(ModalScreen[dict[str, object] | None]):
     CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = keys.REPLAY
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, warning: str = "") -> None:
         super().__init__()
         self._call = call
+        # Has to be confirmed once.
+        self._warning = warning
 
     def compose(self) -> ComposeResult:
         """Yield the box."""
@@ -35,7 +37,7 @@ class ReplayScreen(ModalScreen[dict[str, object] | None]):
             line = Input(json_line(self._call.parameters), id="replay-line", compact=True, select_on_focus=False)
             line.cursor_blink = False
             yield line
-            yield Static(id="replay-problem", markup=False)
+            yield Static(f"▲ {self._warning}" if self._warning else "", id="replay-problem", markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Return the parameters if they are a JSON object, or else show the problem."""
@@ -44,10 +46,13 @@ class ReplayScreen(ModalScreen[dict[str, object] | None]):
         except ValueError as error:
             self._show_problem(f"Invalid JSON: {error}")
             return
-        if isinstance(found, dict):
-            self.dismiss(found)
-        else:
+        if not isinstance(found, dict):
             self._show_problem("The parameters must be a JSON object: {…}")
+        elif self._warning:
+            self._show_problem(f"{self._warning}. Press ⏎ again to run it.")
+            self._warning = ""
+        else:
+            self.dismiss(found)
 
     def _show_problem(self, problem: str) -> None:
         self.query_one("#replay-problem", Static).update(f"✗ {problem}")

@@ -26,6 +26,7 @@ from keyhole.tui.widgets.charts import (
     conversation_bars,
     day_bars,
     hour_bars,
+    server_bars,
     slowest_bars,
     tool_bars,
     total_lines,
@@ -33,8 +34,11 @@ from keyhole.tui.widgets.charts import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from keyhole.core.journal.statistics import Statistics
     from keyhole.core.service import Service
+    from keyhole.core.wrap.server_statistics import ServerCounter, ServerFigures
 
 # Counting reads the whole journal, so it runs at intervals rather than with every call.
 _COUNT_EVERY = 2.0
@@ -56,7 +60,9 @@ class StatsScreen(KeyholeScreen):
         self.statistics: Statistics | None = None
         self.cursor = 0
         self._is_counting = False
+        self._servers = ""
         self._waiting: Timer | None = None
+        self._counter: ServerCounter | None = None
 
     def compose_body(self) -> ComposeResult:
         """Create the charts."""
@@ -68,6 +74,8 @@ class StatsScreen(KeyholeScreen):
             with Horizontal(classes="charts-row"):
                 yield Chart("Tokens by tool", tool_bars, id="tools")
                 yield Chart("Tokens by client", client_bars, id="clients")
+            yield Chart("Tokens by server", server_bars, id="servers")
+            yield Static(id="wrapped", markup=False)
             yield Chart("Tokens by conversation, newest first", conversation_bars, id="conversations")
             with Horizontal(classes="charts-row"):
                 yield Chart("Tokens by day", day_bars, id="days")
@@ -101,11 +109,13 @@ class StatsScreen(KeyholeScreen):
 
     def _count(self, service: "Service") -> None:
         from keyhole.core.delivery import cut_by_client
+        from keyhole.core.wrap.server_statistics import ServerCounter
 
+        self._counter = self._counter or ServerCounter()
         reader = service.journal_reader()
         try:
             found = statistics(reader.each(), lambda call: cut_by_client(call, reader, service.settings))
-            self.post_message(StatisticsCounted(found))
+            self.post_message(StatisticsCounted(found, tuple(self._counter.count(reader))))
         except KeyholeError as error:
             self.post_message(StatisticsCounted(error))
         finally:
@@ -121,12 +131,24 @@ class StatsScreen(KeyholeScreen):
         self.set_class(bool(self.statistics.total.calls), "-counted")
         for chart in self.query(Chart):
             chart.show(self.statistics)
+        self._show_servers(message.servers)
         self._move_to(min(self.cursor, max(0, len(self._places) - 1)))
+
+    def _show_servers(self, servers: "Sequence[ServerFigures]") -> None:
+        """Show what each wrapped server's tools cost, and how many of their answers are over the limits of clients."""
+        from keyhole.core.wrap.server_statistics import servers_text
+
+        self._servers = servers_text(servers)
+        table = self.query_one("#wrapped", Static)
+        table.border_title = "Wrapped servers"
+        table.update(self._servers.rstrip("\n"))
+        table.set_class(not servers, "-empty")
 
     def action_copy(self) -> None:
         """Copy the figures."""
         if self.statistics:
-            self.explorer.copy(stats_text(self.statistics, self.explorer.project), "figures")
+            figures = stats_text(self.statistics, self.explorer.project)
+            self.explorer.copy("\n".join(filter(None, [figures, self._servers])), "figures")
 
     # The cursor
 

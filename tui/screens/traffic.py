@@ -27,9 +27,9 @@ from keyhole.tui.local_only import LocalOnly
 from keyhole.tui.messages import OlderCallsFound, Replayed
 from keyhole.tui.screens.panes import QueryScreen
 from keyhole.tui.server_state import ServerPhase, ServerState
-from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread
+from keyhole.tui.widgets.bars import Line, clickable, set_subtitle, set_title, spread, tab_names
 from keyhole.tui.widgets.call_list import CallList
-from keyhole.tui.widgets.call_view import DIFF, STORY, TABS, TEXT, CallView, Replay
+from keyhole.tui.widgets.call_view import DIFF, LENS, STORY, TABS, TEXT, CallView, Replay, ShownPart
 from keyhole.tui.widgets.query_line import QueryLine
 from keyhole.tui.widgets.server_box import ServerBox
 
@@ -83,6 +83,8 @@ class TrafficScreen(QueryScreen):
         super().__init__()
         self.follows = True
         self.replay: Replay | None = None
+        # The client on the tab Lens; empty for the one that made the call.
+        self.lens = ""
         self._is_replaying = False
         self._is_loading_older = False
         self._filter_problem = ""
@@ -90,13 +92,17 @@ class TrafficScreen(QueryScreen):
     def compose_body(self) -> ComposeResult:
         """Yield the panes."""
         with Horizontal(id="head"):
-            yield QueryLine("Any words, tool:read client:claude status:error waste:repeated")
+            yield QueryLine("Any words, tool:read client:claude server:github status:error")
             yield ServerBox(id="server")
         yield Static(id="problem", markup=False)
         yield SummaryLine()
         with Horizontal(id="panes"):
             yield CallList(id="calls")
             yield CallView(id="view")
+
+    def tabs(self) -> Content:
+        """Return the names of the tabs: so many that blanks between them would take too much room."""
+        return tab_names(self.TABS, self.tab, "│")
 
     def on_mount(self) -> None:
         """Watch the calls and the server."""
@@ -195,7 +201,7 @@ class TrafficScreen(QueryScreen):
         if self.call and self.tab == STORY:
             self._pane.show_story(self.calls.conversation_of[self.call.id], self.call)
         elif self.call and service:
-            self._pane.show_call(service, self.call, self.calls.summary, self.tab, self.replay)
+            self._pane.show_call(service, self.call, self.calls.summary, ShownPart(self.tab, self.lens, self.replay))
         else:
             self._pane.show_nothing()
 
@@ -311,7 +317,9 @@ class TrafficScreen(QueryScreen):
         if call is None:
             return
         given = call.parameters
-        if call.tool == "search_code":
+        if call.server:
+            self.notify("Only calls of keyhole's own tools can be opened.", timeout=3)
+        elif call.tool == "search_code":
             self._open_search(call)
         elif call.tool in ("map_file", "read_file") and isinstance(path := given.get("path"), str):
             line = given.get("start_line")
@@ -366,12 +374,26 @@ class TrafficScreen(QueryScreen):
         done = f"Added to {CHECKS_FILE}" if is_new else f"Already in {CHECKS_FILE}"
         self.notify(f"{done}: {name_text(asked.query)} → {', '.join(asked.files)}", markup=False)
 
+    def action_lens(self, step: int) -> None:
+        """Show what another client delivers of the answer."""
+        from keyhole.core.clients import profile_for, profiles
+
+        names = list(profiles())
+        if self.call:
+            # From the client that is shown: at first, the one that made the call.
+            here = names.index(self.lens or profile_for(self.call.client).id)
+            self.lens = names[(here + step) % len(names)] if self.tab == LENS else self.lens
+            self.action_show_tab(LENS)
+
     def action_replay(self) -> None:
-        """Replay this call."""
+        """Replay this call; a call that may change something has to be confirmed."""
         from keyhole.tui.screens.replay import ReplayScreen
+        from keyhole.tui.wrapped_replay import replay_warning
 
         call, tools, service = self.call, self.explorer.tools, self.explorer.service
         if call is None or tools is None or service is None:
+            return
+        if call.server and self.explorer.refuses(LocalOnly.OTHER_SERVERS):
             return
         self.follows = False
 
@@ -380,12 +402,16 @@ class TrafficScreen(QueryScreen):
                 self._is_replaying = True
                 run_in_thread(self, partial(self._replay, service, call, arguments), "replay")
 
-        self.app.push_screen(ReplayScreen(call), start_replay)
+        self.app.push_screen(ReplayScreen(call, replay_warning(service, call)), start_replay)
 
     def _replay(self, service: "Service", call: Call, arguments: dict[str, object]) -> None:
         """Call the tool as the same client, in a worker."""
+        from keyhole.tui.wrapped_replay import replayed_text
+
         tools = self.explorer.tools
-        if tools is not None:
+        if call.server:
+            self.post_message(Replayed(call.id, json_line(arguments), replayed_text(service, call, arguments)))
+        elif tools is not None:
             text = tools.call(service, call.client, call.tool, arguments)
             self.post_message(Replayed(call.id, json_line(arguments), text))
 

@@ -38,13 +38,13 @@ def chooser(name: str, value: str, action: str) -> Content:
     )
 
 
-def tab_names(tabs: Iterable[str], selected: str) -> Content:
+def tab_names(tabs: Iterable[str], selected: str, between: str = " │ ") -> Content:
     """Return the names of the tabs, with the selected one highlighted."""
     names = []
     for tab in tabs:
         style = "bold $primary underline" if tab == selected else "$text-muted"
         names.append(clickable(Content.styled(tab, style), f"screen.show_tab('{tab}')"))
-    return Content(" │ ").join(names)
+    return Content(between).join(names)
 
 
 def with_marks(content: Content, spans: Iterable[tuple[int, int]]) -> Content:

@@ -168,7 +168,7 @@ class CallList(RowList):
         has_ended = call.status != CallStatus.PENDING
         number = f"{call.id:>{columns.number - 1}} " if columns.number else ""
         time = f"{local_time(call.started)[11:]} " if columns.time else ""
-        client = f"{name_text(call.client, columns.client - 1):<{columns.client}}" if columns.client else ""
+        client = f"{name_text(_client(call), columns.client - 1):<{columns.client}}" if columns.client else ""
         arrow = "→ " if step.follows else "  "
         milliseconds = f"{call.ms:,.0f}" if has_ended else "…"
         return Content.assemble(
@@ -177,7 +177,7 @@ class CallList(RowList):
             (number + time, "$text-muted"),
             (client, "$foreground"),
             (arrow, "$text-muted"),
-            (f"{name_text(short_tool(call.tool), _TOOL - 3):<{_TOOL - 2}}", "bold"),
+            (f"{name_text(call.tool if call.server else short_tool(call.tool), _TOOL - 3):<{_TOOL - 2}}", "bold"),
             _asked(call, columns.asked),
             (f"{call.tokens if has_ended else '…':>{_TOKENS},}" if has_ended else f"{'…':>{_TOKENS}}", "$foreground"),
             (f"{milliseconds:>{columns.ms}}" if columns.ms else "", "$text-muted"),
@@ -196,6 +196,11 @@ def _asked(call: Call, width: int) -> Content:
     return Content.assemble((asked, "$foreground"), (f"{told:<{width - len(asked)}}", "$error"))
 
 
+def _client(call: Call) -> str:
+    """Return whose call it is, and the server if it is not ours."""
+    return f"{call.client}→{call.server}" if call.server else call.client
+
+
 def _heading(row: ConversationRow) -> Content:
     """Draw the first row of a conversation: whose it is, when it was, and what it cost."""
     told = row.conversation
@@ -203,8 +208,10 @@ def _heading(row: ConversationRow) -> Content:
     calls = count if row.shown == len(told.steps) else f"{row.shown:,} of {count}"
     wasted = f", {told.wasted_tokens:,} wasted" if told.wasted else ""
     errors = f" · {count_of(told.errors, 'error')}" if told.errors else ""
+    server = f"→ {name_text(told.server, _LONGEST_CLIENT)} " if told.server else ""
     return Content.assemble(
         (f"{name_text(told.client, _LONGEST_CLIENT)} ", "bold $primary"),
+        (server, "bold $secondary"),
         (f"· {calls} · {told.tokens:,} tok", "$foreground"),
         (wasted, "$warning"),
         (errors, "$error"),

@@ -14,7 +14,8 @@ from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.story_text import STORY_HEAD, story_text
 from keyhole.core.view.text import count_of
 from keyhole.tui.background import run_in_thread
-from keyhole.tui.call_text import arguments_document, replay_diff, timing_text
+from keyhole.tui.call_deliveries import deliveries
+from keyhole.tui.call_text import answer_json, answer_text, arguments_document, replay_diff, timing_text
 from keyhole.tui.document import Document
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import key_of
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from keyhole.core.service import Service
     from keyhole.tui.call_log import Summary
 
-ARGUMENTS, TEXT, TIMING, STORY, DIFF = TABS = ("Arguments", "Text", "Timing", "Story", "Diff")
+TABS = ("Arguments", "Text", "Timing", "Story", "Diff", "JSON", "Lens")
+ARGUMENTS, TEXT, TIMING, STORY, DIFF, JSON, LENS = TABS
 _NO_CALL = """Select a call to see its arguments, the exact
 answer, its timing, and how a replay differs.
 """
@@ -52,6 +54,15 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownPart:
+    """What is chosen to be shown of any call: a tab, the client on the tab Lens, and the last replay."""
+
+    tab: str
+    client: str = ""
+    replay: Replay | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CallKey:
     """What to show; texts that arrive late for another key are ignored. A call gets a new key when it ends."""
 
@@ -61,6 +72,8 @@ class CallKey:
     replay: Replay | None = None
     # How many calls the conversation has, and how many of them have ended.
     progress: tuple[int, ...] = ()
+    # The client whose deliveries are shown; empty for the one that made the call.
+    client: str = ""
 
 
 class CallView(LineView):
@@ -90,10 +103,11 @@ class CallView(LineView):
             line = STORY_HEAD + next(number for number, step in enumerate(told.steps, 1) if step.call.id == call.id)
             self._put(Document(text, wraps=True), "the conversation, oldest call first", line)
 
-    def show_call(self, service: "Service", call: Call, summary: "Summary", tab: str, replay: Replay | None) -> None:
+    def show_call(self, service: "Service", call: Call, summary: "Summary", shown: "ShownPart") -> None:
         """Show a call on one of the tabs, immediately or once a worker has read it."""
+        tab, replay = shown.tab, shown.replay
         replay = replay if replay and replay.call_id == call.id and tab == DIFF else None
-        key = CallKey(tab, call.id, call.change, replay)
+        key = CallKey(tab, call.id, call.change, replay, client=shown.client if tab == LENS else "")
         if key in (self._wanted, self._shown):
             return
         self._wanted = None
@@ -117,15 +131,22 @@ class CallView(LineView):
             elif key.tab == TIMING:
                 self.post_message(Loaded(key, timing_text(whole, summary)))
             elif key.replay:
-                text, note = replay_diff(whole.response, key.replay.text)
+                text, note = replay_diff(answer_text(whole), key.replay.text)
                 self.post_message(Loaded(key, text, note=f"{note} · {key.replay.arguments}"))
             elif whole.call.status == CallStatus.PENDING:
                 self.post_message(Loaded(key, _LOST if is_lost(whole.call) else _NO_ANSWER))
             elif whole.call.status == CallStatus.CANCELLED:
                 self.post_message(Loaded(key, _CANCELLED))
+            elif key.tab == LENS:
+                text, note = deliveries(reader, whole, key.client)
+                self.post_message(Loaded(key, text, note=note))
+            elif key.tab == JSON:
+                self.post_message(Loaded(key, answer_json(whole), note=whole.call.tool))
             else:
-                cost = f"{count_of(whole.call.tokens, 'token')} · {count_of(len(whole.response), 'character')}"
-                self.post_message(Loaded(key, whole.response, note=f"{cost} · exactly what was sent"))
+                text = answer_text(whole)
+                cost = f"{count_of(whole.call.tokens, 'token')} · {count_of(len(text), 'character')}"
+                what = "the text of the answer, secrets masked" if whole.call.server else "exactly what was sent"
+                self.post_message(Loaded(key, text, note=f"{cost} · {what}"))
         except KeyholeError as error:
             self.post_message(Loaded(key, f"✗ {problem_text(error)}\n", is_error=True))
         finally:
@@ -136,8 +157,9 @@ class CallView(LineView):
         message.stop()
         if message.key == self._wanted and isinstance(message.key, CallKey):
             self._wanted, self._shown = None, message.key
-            lexer = "diff" if message.key.replay and not message.is_error else ""
-            self._put(Document(message.text, lexer, wraps=not lexer), message.note)
+            lexer = "json" if message.key.tab == JSON else "diff" if message.key.replay else ""
+            lexer = "" if message.is_error else lexer
+            self._put(Document(message.text, lexer, wraps=lexer != "diff"), message.note)
 
     def _put(self, document: Document, subtitle: str, line: int = 1) -> None:
         set_subtitle(self, Content(subtitle))

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from keyhole.core.journal.local_time import local_time
 from keyhole.core.journal.statistics import BINS, Group, Statistics
 from keyhole.core.journal.story import Conversation
-from keyhole.core.types.calls import Call
+from keyhole.core.types.calls import OWN_SERVER, Call
 from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.asked_text import asked_text
 from keyhole.core.view.stats_text import bin_name, failures_text, milliseconds
@@ -108,6 +108,7 @@ class Chart(Widget):
     def show(self, found: Statistics) -> None:
         """Show new statistics."""
         self.bars = self._bars_of(found)
+        self.set_class(not self.bars, "-empty")
         self._below = self._more(found) if self._more else []
         self.refresh(layout=True)
 
@@ -183,7 +184,19 @@ def utilisation_bars(found: Statistics) -> list[Bar]:
 
 def tool_bars(found: Statistics) -> list[Bar]:
     """Return the tokens that each tool sent, most first."""
-    return [_group_bar(group, f"tool:{filter_value(group.name)}") for group in _most_tokens(found.tools)]
+    return [_group_bar(group, _tool_filter(group.name)) for group in _most_tokens(found.tools)]
+
+
+def _tool_filter(name: str) -> str:
+    """Return the filter for a tool; that of a wrapped server comes after the name of the server."""
+    server, space, tool = name.rpartition(" ")
+    return f"server:{filter_value(server)} tool:{filter_value(tool)}" if space else f"tool:{filter_value(name)}"
+
+
+def server_bars(found: Statistics) -> list[Bar]:
+    """Return the tokens that each server sent, most first; nothing if there is only ours."""
+    groups = found.servers if any(group.name != OWN_SERVER for group in found.servers) else ()
+    return [_group_bar(group, f"server:{filter_value(group.name)}") for group in _most_tokens(groups)]
 
 
 def client_bars(found: Statistics) -> list[Bar]:

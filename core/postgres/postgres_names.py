@@ -1,0 +1,119 @@
+"""The tables `file_occurrences` and `file_name`: the names in each file with what they do there."""
+
+import re
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+
+from keyhole.core.index.occurrence_table import BETWEEN_TOKENS, MAY_HOLD, READABLE
+from keyhole.core.index.rows import DefinitionRow, ImportRow, NamedImport, NamesOfFile
+from keyhole.core.postgres.repository_rows import RepositoryRows
+from keyhole.core.syntax.occurrences import names_in
+from keyhole.core.types.syntax import HOLDS_METHODS
+
+_FILE_OF_NAMES = "JOIN file ON file.repo = file_occurrences.repo AND file.id = file_occurrences.file_id"
+_NAMES = f"SELECT file.id, path, language, role, names FROM file_occurrences {_FILE_OF_NAMES}"  # noqa: S608
+_DEFINITION_CELLS = """symbol.id, file.path, language, name, kind, symbol.parent, signature, start_line, end_line,
+    name_line, symbol.depth, modifiers"""
+_DEFINITION = f"""SELECT {_DEFINITION_CELLS} FROM symbol JOIN file ON file.repo = symbol.repo AND file.id = file_id
+    WHERE symbol.repo = %(repo)s"""  # noqa: S608
+_IMPORTS = """SELECT file.path, line, target, part, coalesce(state, ''), link.path
+    FROM file JOIN link ON link.repo = file.repo AND file_id = file.id AND kind = 'import'
+    WHERE file.repo = %(repo)s AND file.path = ANY(%(paths)s::text[])"""
+_ASCII_UPPER = re.compile("[A-Z]+")
+
+
+class PostgresNames(RepositoryRows):
+    """The names of files, one record per file; `core/references` reads the records."""
+
+    def files_with_name(self, name: str) -> list[NamesOfFile]:
+        """Return the files that contain a name, in either case, sorted by path; of several words, all of them."""
+        tokens = _tokens(name)
+        if not tokens:
+            return []
+        found = self.rows(
+            NamesOfFile,
+            f"""{_NAMES} WHERE file_occurrences.repo = %(repo)s AND file_id IN (
+                SELECT file_id FROM file_name WHERE repo = %(repo)s AND name = ANY(%(tokens)s::text[])
+                GROUP BY file_id HAVING count(*) = %(count)s)""",  # noqa: S608
+            tokens=sorted(tokens),
+            count=len(tokens),
+        )
+        return _readable(found)
+
+    def names_of_files(self, paths: Iterable[str]) -> list[NamesOfFile]:
+        """Return the names of these files, sorted by path."""
+        of_paths = f"{_NAMES} WHERE file_occurrences.repo = %(repo)s AND path = ANY(%(paths)s::text[])"
+        return _readable(self.rows(NamesOfFile, of_paths, paths=list(paths)))
+
+    def definitions_named(self, name: str) -> list[DefinitionRow]:
+        """Return the symbols with exactly this name, by path and line."""
+        return self.rows(
+            DefinitionRow,
+            f"""{_DEFINITION} AND lower(name) = lower(%(name)s::text COLLATE "C") AND name = %(name)s
+                ORDER BY file.path, symbol.id""",
+            name=name,
+        )
+
+    def definitions_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
+        """Return the symbols of these files, by path and line."""
+        of_paths = f"{_DEFINITION} AND file.path = ANY(%(paths)s::text[]) ORDER BY file.path, symbol.id"
+        return self.rows(DefinitionRow, of_paths, paths=list(paths))
+
+    def definitions_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[DefinitionRow]]:
+        """Return the symbols around each of these lines of files, the outermost first."""
+        found: dict[tuple[str, int], list[DefinitionRow]] = {line: [] for line in lines}
+        for number, *cells in self.query(
+            f"""SELECT wanted.number, {_DEFINITION_CELLS}
+                FROM unnest(%(paths)s::text[], %(lines)s::integer[]) WITH ORDINALITY wanted(path, line, number)
+                JOIN file ON file.repo = %(repo)s AND file.path = wanted.path
+                JOIN symbol ON symbol.repo = file.repo AND symbol.file_id = file.id
+                    AND start_line <= wanted.line AND end_line >= wanted.line
+                ORDER BY wanted.number, symbol.id""",  # noqa: S608
+            paths=[path for path, _ in lines],
+            lines=[line for _, line in lines],
+        ):
+            found[lines[number - 1]].append(DefinitionRow(*cells))
+        return found
+
+    def holders_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
+        """Return what may have members in these files: classes and the like, and methods that stand outside theirs."""
+        return self.rows(
+            DefinitionRow,
+            f"""{_DEFINITION} AND file.path = ANY(%(paths)s::text[])
+                AND (kind = ANY(%(holders)s::text[]) OR symbol.depth = 0 AND symbol.parent <> ''
+                    OR kind = 'method' AND language = 'cpp'
+                    AND symbol.depth <= length(parent) - length(replace(parent, '.', '')))
+                ORDER BY file.path, symbol.id""",
+            paths=list(paths),
+            holders=sorted(HOLDS_METHODS | MAY_HOLD),
+        )
+
+    def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:
+        """Return the imports of these files, by path and line."""
+        return self.rows(ImportRow, f"{_IMPORTS} ORDER BY file.path, line, link.id", paths=list(paths))
+
+    def imports_of(self, names: Iterable[str], file_ids: Iterable[int]) -> list[tuple[int, NamedImport]]:
+        """Return those imports of these files that bring one of these names, or a whole module."""
+        found = self.query(
+            """SELECT file_id, line, target, part, path FROM link
+                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::integer[]) AND kind = 'import'
+                    AND (part = '' OR part = ANY(%(names)s::text[])) ORDER BY file_id, id""",
+            ids=list(file_ids),
+            names=list(names),
+        )
+        return [(file_id, NamedImport(*cells)) for file_id, *cells in found]
+
+    def _add_occurrences(self, file_id: int, occurrences: bytes) -> None:
+        self._add("file_occurrences", [(file_id, occurrences)])
+        self._add("file_name", [(name, file_id) for name in _tokens(names_in(occurrences))])
+
+
+def _tokens(names: str) -> set[str]:
+    """Return names without what separates them, in lower case; other letters than ASCII stay as they are."""
+    lowered = _ASCII_UPPER.sub(lambda upper: upper[0].lower(), names)
+    return {token for token in BETWEEN_TOKENS.split(lowered) if token}
+
+
+def _readable(found: list[NamesOfFile]) -> list[NamesOfFile]:
+    """Leave out the records that another version wrote, and sort the others."""
+    return sorted((file for file in found if file.names[:1] == READABLE), key=attrgetter("path"))

@@ -1,0 +1,237 @@
+"""The tables on a PostgreSQL server: their version, the reason for each change, and the migrations.
+
+Version  Why it changed
+1        the index of many repositories
+
+All tables but the list of repositories have the repository's number in front, and are split by its hash into
+partitions: a question about one repository touches one partition of each table, and an operator can move partitions to
+other disks or machines with PostgreSQL's own means.
+
+The order of columns matters: rows are copied into tables in this order. `TEXT` sorts by bytes, as SQLite does.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+
+from keyhole.core.errors import ErrorKind, StoreError
+
+PARTITIONS = 16
+SCHEMA = "keyhole"
+# The key of the lock that `migrate` holds, so that two processes never change the tables at the same time.
+_MIGRATION_LOCK = 0x4B68_6F6C
+
+_REPOSITORIES = """
+CREATE TABLE version (version integer NOT NULL);
+INSERT INTO version VALUES (0);
+
+CREATE TABLE repository (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    host TEXT NOT NULL,
+    root TEXT NOT NULL,
+    created timestamptz NOT NULL DEFAULT now()
+);
+"""
+
+# Each table without its first column, `repo`.
+_TABLES = {
+    # Facts about the whole index of a repository, as JSON.
+    "fact": "name TEXT NOT NULL, value jsonb NOT NULL, PRIMARY KEY (repo, name)",
+    "file": """
+        id integer NOT NULL,
+        path TEXT NOT NULL,
+        size bigint NOT NULL,
+        mtime_ns bigint NOT NULL,
+        ctime_ns bigint NOT NULL,
+        inode bigint NOT NULL,
+        digest TEXT NOT NULL,
+        encoding TEXT NOT NULL,
+        language TEXT NOT NULL,
+        lines integer NOT NULL,
+        has_errors boolean NOT NULL,
+        has_trigrams boolean NOT NULL,
+        masked TEXT NOT NULL,        -- JSON: first line, last line and kind of each masked secret
+        content_hint TEXT NOT NULL,  -- what the text says about the role
+        role TEXT NOT NULL,          -- empty until all files are indexed
+        analysis integer NOT NULL,
+        PRIMARY KEY (repo, id),
+        UNIQUE (repo, path)""",
+    "skip": """
+        path TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        is_dir boolean NOT NULL,
+        size bigint,      -- of a file that was skipped for its content: until one of these four
+        mtime_ns bigint,  -- changes, it is not read again
+        ctime_ns bigint,
+        inode bigint,
+        PRIMARY KEY (repo, path)""",
+    # The ignore files that the last run used.
+    "rule_file": """
+        path TEXT NOT NULL,
+        size bigint NOT NULL,
+        mtime_ns bigint NOT NULL,
+        ctime_ns bigint NOT NULL,
+        inode bigint NOT NULL,
+        PRIMARY KEY (repo, path)""",
+    "chunk": """
+        id integer NOT NULL,
+        file_id integer NOT NULL,
+        start_line integer NOT NULL,
+        end_line integer NOT NULL,
+        start integer NOT NULL,   -- offset in characters of the decoded file
+        length integer NOT NULL,
+        definitions TEXT NOT NULL,
+        path_words integer NOT NULL,  -- how many words the path, the definitions and all three columns have
+        definition_words integer NOT NULL,
+        words integer NOT NULL,
+        PRIMARY KEY (repo, id)""",
+    # Each distinct word of a chunk: how often it is in each column, and a bit for each place, so that a phrase is found
+    # by shifting and comparing bits. Words of different columns never touch.
+    "chunk_word": """
+        word TEXT NOT NULL,
+        chunk_id integer NOT NULL,
+        file_id integer NOT NULL,
+        in_path integer NOT NULL,
+        in_definitions integer NOT NULL,
+        in_text integer NOT NULL,
+        places varbit NOT NULL,
+        PRIMARY KEY (repo, word, chunk_id)""",
+    "chunk_signs": "chunk_id integer NOT NULL, signs varbit NOT NULL, PRIMARY KEY (repo, chunk_id)",
+    "chunk_vector": "chunk_id integer NOT NULL, vector bytea NOT NULL, PRIMARY KEY (repo, chunk_id)",
+    "chunk_tokens": "chunk_id integer NOT NULL, tokens bytea NOT NULL, PRIMARY KEY (repo, chunk_id)",
+    "symbol": """
+        id integer NOT NULL,
+        file_id integer NOT NULL,
+        depth integer NOT NULL,
+        name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        signature TEXT NOT NULL,
+        doc TEXT NOT NULL,
+        returns TEXT NOT NULL,
+        start_line integer NOT NULL,
+        end_line integer NOT NULL,
+        name_line integer NOT NULL,
+        parent TEXT NOT NULL,
+        exported boolean NOT NULL,
+        modifiers TEXT NOT NULL,
+        PRIMARY KEY (repo, id)""",
+    "file_document": """
+        file_id integer NOT NULL,
+        words bytea NOT NULL,
+        vector bytea NOT NULL,
+        PRIMARY KEY (repo, file_id)""",
+    # One record per file with all its names (syntax/occurrences.py), and the files that contain a name.
+    "file_occurrences": "file_id integer NOT NULL, names bytea NOT NULL, PRIMARY KEY (repo, file_id)",
+    "file_name": "name TEXT NOT NULL, file_id integer NOT NULL, PRIMARY KEY (repo, name, file_id)",
+    # The trigrams of a file as numbers that contain the repository, so that an index lookup finds only its files.
+    "file_trigrams": "file_id integer NOT NULL, trigrams bigint[] NOT NULL, PRIMARY KEY (repo, file_id)",
+    # Links as written, and what they resolve to; `state` is NULL until a link is resolved.
+    "link": """
+        id integer NOT NULL,
+        file_id integer NOT NULL,
+        line integer NOT NULL,
+        kind TEXT NOT NULL,
+        target TEXT NOT NULL,
+        part TEXT NOT NULL,
+        is_fixed boolean NOT NULL,   -- external by its text alone, independent of other files
+        state TEXT,
+        path TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        site TEXT NOT NULL,
+        PRIMARY KEY (repo, id)""",
+    "declared": """
+        id integer NOT NULL,
+        file_id integer NOT NULL,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (repo, id)""",
+}
+# Every table with rows of a repository.
+TABLES = tuple(_TABLES)
+_INDEXES = """
+CREATE INDEX ON chunk (repo, file_id);
+CREATE INDEX ON chunk_word (repo, file_id);
+CREATE INDEX ON symbol (repo, lower(name));
+CREATE INDEX ON symbol (repo, file_id, depth);
+CREATE INDEX ON file_name (repo, file_id);
+CREATE INDEX ON file_trigrams USING gin (trigrams);
+CREATE INDEX ON link (repo, file_id);
+CREATE INDEX ON link (repo, path) WHERE path <> '';
+CREATE INDEX ON link (repo, reason) WHERE reason <> '';
+CREATE INDEX ON link (repo, site) WHERE site <> '';
+CREATE INDEX ON declared (repo, file_id);
+"""
+
+
+def _create(db: psycopg.Connection, partitions: int) -> None:
+    _run(db, _REPOSITORIES)
+    for table, columns in _TABLES.items():
+        _run(db, f"CREATE TABLE {table} (repo integer NOT NULL, {columns}) PARTITION BY HASH (repo)")
+        for number in range(partitions):
+            part = f"CREATE TABLE {table}_{number} PARTITION OF {table}"
+            _run(db, f"{part} FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})")
+    _run(db, _INDEXES)
+
+
+# What each version changes; the last number is the version that this Keyhole reads and writes.
+MIGRATIONS: dict[int, Callable[[psycopg.Connection, int], None]] = {1: _create}
+
+
+def newest_version() -> int:
+    """Return the version of the tables that this Keyhole reads and writes."""
+    return max(MIGRATIONS)
+
+
+def version_of(db: psycopg.Connection) -> int:
+    """Return the version of the tables; 0 if there are none."""
+    (found,) = _one(db, "SELECT to_regclass('keyhole.version') IS NOT NULL")
+    return int(_one(db, "SELECT version FROM keyhole.version")[0]) if found else 0
+
+
+def migrate(db: psycopg.Connection, partitions: int = PARTITIONS) -> tuple[int, int]:
+    """Create the tables or bring them up to date, all or nothing; return the versions before and after.
+
+    `partitions` counts only when the tables are created.
+    """
+    with db.transaction():
+        _run(db, f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+        before = version_of(db)
+        if before > newest_version():
+            raise newer_error(before)
+        _run(db, f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        for version in sorted(version for version in MIGRATIONS if version > before):
+            MIGRATIONS[version](db, partitions)
+            _run(db, f"UPDATE version SET version = {version}")  # noqa: S608
+    return before, newest_version()
+
+
+def check_version(db: psycopg.Connection) -> None:
+    """Raise StoreError unless the tables have the version that this Keyhole reads and writes."""
+    found = version_of(db)
+    if found > newest_version():
+        raise newer_error(found)
+    if not found:
+        raise StoreError("the database has no tables of keyhole yet", ErrorKind.NO_TABLES)
+    if found < newest_version():
+        text = f"the tables in the database have version {found}, and this keyhole needs version {newest_version()}"
+        raise StoreError(text, ErrorKind.OLD_TABLES)
+
+
+def newer_error(found: int) -> StoreError:
+    """Return the error for tables that a newer Keyhole made."""
+    text = f"the tables in the database have version {found}, and this keyhole knows only {newest_version()}"
+    return StoreError(text, ErrorKind.NEWER_TABLES)
+
+
+def _run(db: psycopg.Connection, sql: str) -> None:
+    db.execute(sql.replace("TEXT", 'text COLLATE "C"'))
+
+
+def _one(db: psycopg.Connection, sql: str) -> tuple[Any, ...]:
+    row = db.execute(sql).fetchone()
+    assert row is not None  # noqa: S101  # each of these statements gives one row
+    return row

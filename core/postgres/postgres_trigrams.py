@@ -1,0 +1,51 @@
+"""The table `file_trigrams`: which files may contain a text.
+
+Trigrams are our own and not those of pg_trgm, which knows only letters and digits, and needs the text in the database.
+"""
+
+from collections.abc import Iterable, Sequence
+from zlib import crc32
+
+from keyhole.core.index.rows import FileDigest
+from keyhole.core.postgres.repository_rows import RepositoryRows
+
+_FILE = "SELECT id, path, digest FROM file WHERE repo = %(repo)s"
+_HASH_BITS = 32
+
+
+class PostgresTrigrams(RepositoryRows):
+    """The three-letter sequences of files; a file without recorded trigrams may contain any text."""
+
+    def files_with_trigrams(self, trigrams: Sequence[str]) -> list[FileDigest]:
+        """Return the files that may contain all these trigrams, sorted by path."""
+        if not trigrams:
+            return self.rows(FileDigest, f"{_FILE} ORDER BY path")
+        return self.rows(
+            FileDigest,
+            f"""{_FILE} AND (NOT has_trigrams OR id IN (
+                SELECT file_id FROM file_trigrams WHERE repo = %(repo)s AND trigrams @> %(wanted)s::bigint[]
+                )) ORDER BY path""",  # noqa: S608
+            wanted=self._numbers(trigrams),
+        )
+
+    def files_without_trigrams(self) -> list[FileDigest]:
+        """Return the files whose trigrams are not recorded yet."""
+        return self.rows(FileDigest, f"{_FILE} AND NOT has_trigrams ORDER BY id")
+
+    def add_trigrams(self, file: FileDigest, text: str) -> None:
+        """Record the trigrams of a file, unless the file has changed or already has them."""
+        recorded = """UPDATE file SET has_trigrams = true
+            WHERE repo = %(repo)s AND id = %(id)s AND NOT has_trigrams AND digest = %(digest)s RETURNING id"""
+        if self.query(recorded, id=file.id, digest=file.digest):
+            self._add("file_trigrams", [(file.id, self._numbers([text]))])
+
+    def _numbers(self, texts: Iterable[str]) -> list[int]:
+        """Return the distinct trigrams of texts in any case, as numbers that contain the repository.
+
+        Several trigrams may have the same number: a search reads the files it finds anyway.
+        """
+        found: set[str] = set()
+        for text in map(str.casefold, texts):
+            found.update(text[place : place + 3] for place in range(len(text) - 2))
+        first = self.repository << _HASH_BITS
+        return sorted({first | crc32(trigram.encode("utf-8", "surrogatepass")) for trigram in found})

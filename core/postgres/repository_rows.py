@@ -1,0 +1,158 @@
+"""The rows of one repository on a PostgreSQL server: runs statements, returns named types, and copies rows in batches.
+
+Every statement names the repository as `%(repo)s`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import starmap
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import psycopg
+
+from keyhole.core.deadline import check_time, time_left
+from keyhole.core.postgres.server_connection import connect, explained
+
+Row = TypeVar("Row")
+# PostgreSQL stores neither zero bytes nor halves of characters.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_REPLACEMENT = "\ufffd"
+
+
+class RepositoryRows:
+    """A connection for one repository; a subclass for each group of tables adds its statements."""
+
+    def __init__(self, url: str, repository: int) -> None:
+        self.url = url
+        self.repository = repository
+        self._db = connect(url)
+        # Whether the current transaction has changed indexed content. New times of files or trigrams are not content.
+        self._has_changed = False
+        # Rows that are copied into their tables before the next statement that may need them.
+        self._waiting: dict[str, list[Sequence[object]]] = defaultdict(list)
+        self._waiting_paths: set[str] = set()
+        self._next_ids: dict[str, int] = {}
+        self._types: dict[str, list[int]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._db.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read everything inside from one state of the index, even while another process writes."""
+        left = time_left()
+        limit = "" if left is None else f"; SET LOCAL statement_timeout = {int(left * 1_000) + 1}"
+        with explained(self.url):
+            self._begin_reading(f"BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ{limit}")
+        try:
+            yield
+        finally:
+            self._end("ROLLBACK")
+
+    def _begin_reading(self, statement: str) -> None:
+        """Begin a transaction, on a new connection if the server has ended the old one since the last answer."""
+        try:
+            self._db.execute(statement)
+        except psycopg.OperationalError:
+            self._db.close()
+            self._db = connect(self.url)
+            self._db.execute(statement)
+
+    def _end(self, statement: str) -> None:
+        """End a transaction, unless the connection is gone and the transaction with it."""
+        if not self._db.closed and self._db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            with explained(self.url):
+                self._db.execute(statement)
+
+    def query(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
+        """Return rows as plain tuples, after what waits to be written; only this package relies on their cells."""
+        self._write_waiting()
+        return self._run(sql, values)
+
+    def direct(self, sql: str, /, **values: object) -> list[tuple[Any, ...]]:
+        """Run a statement that concerns no row that waits to be written, and return its rows."""
+        return self._run(sql, values)
+
+    def _run(self, sql: str, values: dict[str, object]) -> list[tuple[Any, ...]]:
+        check_time()
+        storable = {name: _storable(value) for name, value in values.items()}
+        with explained(self.url), self._db.cursor(binary=True) as cursor:
+            cursor.execute(sql, storable | {"repo": self.repository})
+            return cursor.fetchall() if cursor.description else []
+
+    def rows(self, kind: Callable[..., Row], sql: str, /, **values: object) -> list[Row]:
+        """Return each row as an instance of `kind`, made from its cells in order."""
+        return list(starmap(kind, self.query(sql, **values)))
+
+    def column(self, sql: str, /, **values: object) -> list[Any]:
+        """Return the first cell of each row."""
+        return [row[0] for row in self.query(sql, **values)]
+
+    def value(self, sql: str, /, **values: object) -> Any:
+        """Return the first cell of the first row, or None."""
+        rows = self.query(sql, **values)
+        return rows[0][0] if rows else None
+
+    # Writing
+
+    def _add(self, table: str, rows: Sequence[Sequence[object]]) -> None:
+        """Add rows, given in the order of the table's columns, with those of other files."""
+        self._waiting[table] += rows
+
+    def _settle(self, path: str) -> None:
+        """Make sure that no row about a path waits to be written, and expect some."""
+        if path in self._waiting_paths:
+            self._write_waiting()
+        self._waiting_paths.add(path)
+
+    def _write_waiting(self) -> None:
+        self._waiting_paths.clear()
+        waiting, self._waiting = self._waiting, defaultdict(list)
+        for table, rows in waiting.items():
+            if rows:
+                self._copy(table, rows)
+
+    def _copy(self, table: str, rows: Sequence[Sequence[object]]) -> None:
+        with explained(self.url), self._db.cursor() as cursor:
+            types = self._types_of(table)
+            with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
+                copy.set_types(types)
+                for row in rows:
+                    copy.write_row((self.repository, *map(_storable, row)))
+
+    def _types_of(self, table: str) -> list[int]:
+        if table not in self._types:
+            of_columns = """SELECT atttypid FROM pg_attribute WHERE attrelid = %(table)s::regclass AND attnum > 0
+                AND NOT attisdropped ORDER BY attnum"""
+            self._types[table] = [int(oid) for (oid,) in self._run(of_columns, {"table": table})]
+        return self._types[table]
+
+    def _new_ids(self, table: str, count: int) -> range:
+        """Return the next ids of a table; only one process writes a repository at a time."""
+        if table not in self._next_ids:
+            # The row with the highest id may be one that waits to be written.
+            highest = f"SELECT coalesce(max(id), 0) FROM {table} WHERE repo = %(repo)s"  # noqa: S608
+            self._next_ids[table] = int(self.value(highest)) + 1
+        first = self._next_ids[table]
+        self._next_ids[table] += count
+        return range(first, first + count)
+
+
+def _storable(value: object) -> object:
+    """Return a value with a replacement for what PostgreSQL can't store."""
+    if isinstance(value, str):
+        return value if value.isascii() and "\0" not in value else _UNSTORABLE.sub(_REPLACEMENT, value)
+    is_texts = isinstance(value, list) and value and isinstance(value[0], str)
+    return [_storable(part) for part in value] if is_texts else value  # type: ignore[attr-defined]  # a list of texts

@@ -1,0 +1,124 @@
+"""Connecting to a PostgreSQL server, and converting its errors to Keyhole's, never with a password in them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import unquote
+
+import psycopg
+from psycopg import conninfo, errors, pq
+from psycopg.adapt import Buffer, Dumper
+
+from keyhole.core.deadline import check_time
+from keyhole.core.errors import ErrorKind, FullStoreError, StoreError, UnwritableStoreError
+from keyhole.core.masking import mask_address
+from keyhole.core.postgres.postgres_schema import SCHEMA
+
+Connection = psycopg.Connection
+# The oid of the type `bit varying`.
+_VARBIT = 1562
+_CONNECT_SECONDS = 10
+_PASSWORD = re.compile(r"(?<=://)([^/@]*):[^@/]*@")
+_EXTENSION = "vector"
+
+
+class BitString(bytes):
+    """Bits as PostgreSQL sends them: their number in four bytes, then the bits from left to right."""
+
+    @classmethod
+    def of(cls, bits: bytes, count: int) -> "BitString":
+        """Return the first `count` of these bits."""
+        return cls(count.to_bytes(4, "big") + bits)
+
+
+class _BitStringDumper(Dumper):
+    format = pq.Format.BINARY
+    oid = _VARBIT
+
+    def dump(self, obj: BitString) -> Buffer:
+        return bytes(obj)
+
+
+def connect(url: str) -> Connection:
+    """Open a connection; each statement outside of a transaction is one of its own."""
+    with explained(url):
+        db = psycopg.connect(
+            url,
+            autocommit=True,
+            # Plans must know the repository to leave out the partitions of others, so none is kept.
+            prepare_threshold=None,
+            connect_timeout=_CONNECT_SECONDS,
+            application_name="keyhole",
+        )
+        db.adapters.register_dumper(BitString, _BitStringDumper)
+        db.execute(f"SET search_path = {SCHEMA}, public")
+        return db
+
+
+def check_extension(db: Connection) -> None:
+    """Raise StoreError unless pgvector is there."""
+    if not db.execute("SELECT 1 FROM pg_extension WHERE extname = %s", [_EXTENSION]).fetchone():
+        raise StoreError("the database has no extension vector (pgvector)", ErrorKind.NO_EXTENSION)
+
+
+def create_extension(db: Connection) -> None:
+    """Create the extension pgvector in the database, if it is not there yet."""
+    try:
+        db.execute(f"CREATE EXTENSION IF NOT EXISTS {_EXTENSION}")
+    except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
+        text = f"the extension vector (pgvector) can't be created ({_reason(error)})"
+        raise StoreError(text, ErrorKind.NO_EXTENSION) from None
+
+
+@contextmanager
+def explained(url: str) -> Iterator[None]:
+    """Raise PostgreSQL's errors as Keyhole's errors, which explain what happened."""
+    try:
+        yield
+    except errors.QueryCanceled as error:
+        check_time()
+        raise StoreError(f"the database cancelled a statement ({_told(url, error)})", ErrorKind.NO_SERVER) from None
+    except (errors.DiskFull, errors.OutOfMemory) as error:
+        raise FullStoreError(f"the database has no space left ({_told(url, error)})", ErrorKind.FULL_DATABASE) from None
+    except (errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction) as error:
+        text = f"the database refuses access ({_told(url, error)})"
+        raise UnwritableStoreError(text, ErrorKind.NO_DATABASE_RIGHTS) from None
+    except (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName) as error:
+        raise StoreError(f"the tables have changed ({_told(url, error)})", ErrorKind.NO_TABLES) from None
+    except psycopg.OperationalError as error:
+        text = f"cannot use the database {mask_address(url)} ({_told(url, error)})"
+        raise StoreError(text, ErrorKind.NO_SERVER) from None
+    except psycopg.ProgrammingError as error:
+        # psycopg raises this for an address that it cannot read, and quotes it.
+        if error.sqlstate is None and not isinstance(error, errors.SyntaxError):
+            text = "store.url is not a valid address; write special characters of a password as %40, %3A, %2F"
+            raise StoreError(text, ErrorKind.NO_SERVER) from None
+        raise StoreError(f"the database reports an error ({_told(url, error)})", ErrorKind.NO_SERVER) from None
+    except psycopg.Error as error:
+        raise StoreError(f"the database reports an error ({_told(url, error)})", ErrorKind.NO_SERVER) from None
+
+
+def _told(url: str, error: psycopg.Error) -> str:
+    """Return what the server or its library says, on one line and without the password."""
+    found = _reason(error)
+    for secret in _passwords(url):
+        found = found.replace(secret, "***")
+    return found
+
+
+def _reason(error: psycopg.Error) -> str:
+    said = error.diag.message_primary or str(error) or type(error).__name__
+    return _PASSWORD.sub(r"\1:***@", " ".join(said.split()))
+
+
+def _passwords(url: str) -> list[str]:
+    """Return the password in an address, as written and as meant; if it is not valid, everything before the last @."""
+    try:
+        meant = conninfo.conninfo_to_dict(url).get("password")
+    except psycopg.Error:
+        meant = None
+    _, _, rest = url.partition("://")
+    written = rest.rpartition("@")[0].partition(":")[2]
+    # A password with a bare @ is cut there, and its rest taken for the host.
+    parts = [meant, written, unquote(written), *re.split("[@/]", written)]
+    return sorted({str(part) for part in parts if part}, key=len, reverse=True)
