@@ -119,7 +119,7 @@ async def test_a_filter_took_it(
 
 async def test_the_client_took_it(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     # Earlier versions did not fit answers into what a client delivers, and their calls stay in the journal.
-    monkeypatch.setattr("keyhole.mcp_server.client_budget._room_of", lambda _: None)
+    monkeypatch.setattr("keyhole.mcp_server.client_budget.room_for", lambda _: None)
     asks: dict[str, Any] = {"query": ALPHA, "path": PARTS, "limit": 39, "max_tokens": 20_000, "detail_level": "rich"}
     number = await asked(service, client="Visual Studio Code", **asks)
     last = service.journal_reader().calls()[0].shown_lines[-1].path
