@@ -17,7 +17,7 @@ USES_LOOPBACK = os.name == "nt"
 _KEY_VARIABLES = frozenset(
     ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "LD_LIBRARY_PATH"]
 )
-_KEY_PREFIXES = ("KEYHOLE_", "PYTHON", "HF_")
+_KEY_PREFIXES = ("KEYHOLE_", "PYTHON", "HF_", "PG")
 # A token is only for HTTP, and whether to share decides whether there is a key at all.
 _NOT_IN_KEY = frozenset(["KEYHOLE_TOKEN", "KEYHOLE_SHARE"])
 # The system's limit on the path of a socket is 108 bytes on Linux and 104 on macOS, with a zero at the end.
