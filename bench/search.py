@@ -20,6 +20,7 @@ from record import fetch_sdist, save_record
 
 from keyhole.core.files.read import SourceReader
 from keyhole.core.index.embedder import Embedder, quantise
+from keyhole.core.index.index_home import SqliteHome
 from keyhole.core.index.location import INDEX_FILE, index_folder
 from keyhole.core.index.model import open_embedder
 from keyhole.core.index.model_folder import BUILTIN
@@ -133,7 +134,7 @@ def warm(tree: Path, folder: Path, size: int, embedder: Embedder) -> dict[str, f
     """Time each mode on an open index, one query at a time."""
     figures = {}
     with Store(folder / INDEX_FILE) as store:
-        fill_trigrams(store, SourceReader(tree, MAX_BYTES), folder)
+        fill_trigrams(store, SourceReader(tree, MAX_BYTES), SqliteHome(folder))
         engine = Engine(store, SourceReader(tree, MAX_BYTES), embedder=embedder)
         figures[f"chunks at size {size:,}"] = float(store.count_chunks())
         for mode in WARM_MODES:

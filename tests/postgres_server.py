@@ -104,7 +104,7 @@ def _run(base: Path, *arguments: str) -> None:
     # Not a pipe: the server inherits it and would keep it open.
     with (base / "log").open("a") as log:
         subprocess.run(
-            [base / "pg0", *arguments, "--name", "tests"],
+            [str(base / "pg0"), *arguments, "--name", "tests"],
             env=environment,
             cwd=base,
             check=True,

@@ -25,8 +25,8 @@ def result(message: dict[str, Any]) -> dict[str, Any]:
     parameters = message.get("params") or {}
     if message["method"] == "initialize":
         info = {"name": "small", "version": "1"}
-        facts = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-        return {"result": {**facts, "instructions": INSTRUCTIONS}}
+        greeting = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
+        return {"result": {**greeting, "instructions": INSTRUCTIONS}}
     if message["method"] == "tools/list":
         number = int(parameters.get("cursor", 0))
         more = {"nextCursor": str(number + 1)} if number + 1 < len(TOOLS) else {}
