@@ -1,5 +1,7 @@
 """Fixtures shared by all tests."""
 
+import gc
+import itertools
 import os
 import sys
 import time
@@ -37,12 +39,21 @@ if TYPE_CHECKING:
 # Every server of a test ends with it; only tests/test_sharing.py shares one.
 os.environ["KEYHOLE_SHARE"] = "0"
 
+_ended_tests = itertools.count(1)
+_TESTS_BETWEEN_COLLECTIONS = 25
 GOLDENS = Path(__file__).parent / "goldens"
 
 # The same examples in every run and no deadline, so failures repeat. HYPOTHESIS_PROFILE=explore tries new examples.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+def pytest_runtest_teardown() -> None:
+    """Free what explorers leave: each freezes all objects, and kept indexes would use up the file handles."""
+    if next(_ended_tests) % _TESTS_BETWEEN_COLLECTIONS == 0:
+        gc.unfreeze()
+        gc.collect()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

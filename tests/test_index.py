@@ -12,6 +12,7 @@ import pytest
 from discovery import settle
 
 from keyhole.core.errors import StoreError
+from keyhole.core.index.index_home import SqliteHome
 from keyhole.core.index.index_status import read_inventory, read_status
 from keyhole.core.index.location import INDEX_FILE, index_folder
 from keyhole.core.index.pool import _start_pool
@@ -168,10 +169,10 @@ def test_progress_is_reported_while_files_are_read_not_when_they_are_written(roo
 
 
 def test_status_counts_indexed_and_changed_files(root: Path) -> None:
-    fresh = read_status(root, database(root), max_bytes=1_000_000)
+    fresh = read_status(root, SqliteHome(database(root).parent), max_bytes=1_000_000)
     assert (fresh.generation, fresh.files, fresh.pending) == (0, 0, 11)
     run(root)
-    status = read_status(root, database(root), max_bytes=1_000_000)
+    status = read_status(root, SqliteHome(database(root).parent), max_bytes=1_000_000)
     assert (status.files, status.chunks, status.symbols, status.pending, status.stale) == (10, 10, 9, 0, 0)
     assert {count.language: count.files for count in status.languages} == {"python": 8, "markdown": 1, "text": 1}
     assert status.skipped == {"binary": 1, "ignored": 1}
@@ -179,7 +180,7 @@ def test_status_counts_indexed_and_changed_files(root: Path) -> None:
     assert status.updated
     put(root, "src/module_0.py", "changed = 1\n")
     (root / "src/module_1.py").unlink()
-    assert read_status(root, database(root), max_bytes=1_000_000).stale == 2
+    assert read_status(root, SqliteHome(database(root).parent), max_bytes=1_000_000).stale == 2
 
 
 def test_the_inventory_lists_every_path_that_is_known(root: Path) -> None:

@@ -14,7 +14,7 @@ from fastmcp import Client, FastMCP
 from served import call, environment, over_stdio
 
 from keyhole.core.cli.errors_for_shell import SHELL_STEPS
-from keyhole.core.errors import KeyholeError
+from keyhole.core.errors import KeyholeError, ParameterError
 from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
@@ -244,6 +244,16 @@ def from_service(service: Service, tool: str, arguments: dict[str, Any]) -> str:
     return service.read_view(ReadRequest((chosen.pop("path"),), **chosen)).text
 
 
+_FLAGS = {"max_tokens": "--budget"}
+
+
+def in_shell(error: KeyholeError) -> str:
+    """Return an error as the command line prints it: a wrong parameter is named by its flag."""
+    if isinstance(error, ParameterError):
+        return f"{_FLAGS.get(error.parameter, f'--{error.parameter}')} {error.rule}"
+    return error.worded(SHELL_STEPS)
+
+
 async def test_every_front_end_gives_the_same_bytes(base: Path, service: Service) -> None:
     """An error starts with the same text everywhere; then each front end adds its own next step."""
     with command_lines(base) as command_line:
@@ -256,7 +266,7 @@ async def test_every_front_end_gives_the_same_bytes(base: Path, service: Service
                     from_service(service, tool, arguments)
                 assert raised.value.worded(AGENT_STEPS) == text, arguments
                 assert (done.stdout, done.code) == ("", 2), arguments
-                assert done.stderr == f"keyhole: {raised.value.worded(SHELL_STEPS)}\n", arguments
+                assert done.stderr == f"keyhole: {in_shell(raised.value)}\n", arguments
             else:
                 assert masked(from_service(service, tool, arguments)) == masked(text), arguments
                 assert masked(done.stdout) == masked(text), arguments

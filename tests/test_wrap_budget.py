@@ -308,9 +308,8 @@ def test_wrong_budgets_are_explained(text: str, says: str) -> None:
 @pytest.mark.parametrize("text", ["1000", "claude", "codex", "vscode"])
 def test_budgets_that_clients_start_with_need_no_slow_imports(text: str) -> None:
     code = (
-        "import sys; from keyhole.core.wrap.budget_choice import is_certain_budget; "
-        "from keyhole.core.wrap.budget_rewriter import BudgetedServer, BudgetRewriter; from pathlib import Path; "
-        f"assert is_certain_budget({text!r}); BudgetRewriter(BudgetedServer({text!r}, Path())); "
+        "import sys; from keyhole.core.wrap.run_wrap import run_if_plain; "
+        f"assert run_if_plain(['--budget', {text!r}, '--', 'true']) == 0; "
         "slow = {'pydantic', 'click', 'fastmcp', 'jsonschema', 'tomllib', 'apsw', 're2'} & set(sys.modules); "
         "assert not slow, slow"
     )

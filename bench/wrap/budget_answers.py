@@ -261,7 +261,7 @@ def _everything_calls(_: Path) -> Iterator[Call]:
 
 
 def _fastmcp_calls(_: Path) -> Iterator[Call]:
-    for size in range(20_000, 100_000, 4_000):
+    for size in range(20_000, 100_000, 2_000):
         yield "long_text", {"size": size}
 
 

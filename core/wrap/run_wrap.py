@@ -73,11 +73,21 @@ def run_if_plain(arguments: Sequence[str]) -> int | None:
 def _plain_options(arguments: Sequence[str]) -> WrapOptions | None:
     given: dict[str, str] = {}
     rest = list(arguments)
-    while len(rest) > 1 and rest[0] in ("--name", "--root") and rest[1] != _END_OF_OPTIONS:
+    while len(rest) > 1 and rest[0] in ("--name", "--root", "--budget") and rest[1] != _END_OF_OPTIONS:
         given[rest[0]], rest = rest[1], rest[2:]
     if len(rest) < 2 or rest[0] != _END_OF_OPTIONS or rest[1].startswith(("http://", "https://")):
         return None
-    return WrapOptions(tuple(rest[1:]), given.get("--name", ""), Path(given.get("--root", ".")))
+    budget = given.get("--budget", "")
+    if budget and not _is_certain(budget):
+        return None
+    name, root = given.get("--name", ""), Path(given.get("--root", "."))
+    return WrapOptions(tuple(rest[1:]), name, root, budget=budget)
+
+
+def _is_certain(budget: str) -> bool:
+    from keyhole.core.wrap.budget_choice import is_certain_budget
+
+    return is_certain_budget(budget)
 
 
 def _ignore(_: bytes) -> None:
