@@ -192,8 +192,8 @@ def test_as_shows_what_a_model_sees(acme: Service, monkeypatch: pytest.MonkeyPat
 
 
 LIMITED = [profile.id for profile in profiles().values() if profile.answer]
-WIDE = "".join(f"def größe_{number}():  # 漢字 🙂\n    return {number}\n\n\n" for number in range(6_000))
-LINES = "".join(f"x{number} = {number}\n" for number in range(30_000))
+WIDE = "".join(f"def größe_{number}():  # 漢字 🙂\n    return {number}\n\n\n" for number in range(2_500))
+LINES = "".join(f"x{number} = {number}\n" for number in range(3_000))
 
 
 PARTS = "".join(f"def größe_FILE_{number}(first):  # 漢字 🙂\n    return shared(first)\n\n\n" for number in range(12))
