@@ -100,6 +100,7 @@ def _start() -> dict[str, str]:
 
 
 def _run(base: Path, *arguments: str) -> None:
+    other = _other_user()
     environment = {"HOME": str(base), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
     # Not a pipe: the server inherits it and would keep it open.
     with (base / "log").open("a") as log:
@@ -112,8 +113,9 @@ def _run(base: Path, *arguments: str) -> None:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            extra_groups=[] if _other_user() else None,
-            **_other_user(),
+            user=other.get("user"),
+            group=other.get("group"),
+            extra_groups=[] if other else None,
         )
 
 
