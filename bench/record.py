@@ -31,6 +31,12 @@ def fetch_sdist(name: str, release: str) -> Path:
     return folder
 
 
+def _program() -> str:
+    """Return the path of this benchmark in the project, wherever the project is on this machine."""
+    path = Path(sys.argv[0]).resolve()
+    return path.relative_to(HERE.parent).as_posix() if path.is_relative_to(HERE.parent) else path.name
+
+
 def save_record(name: str, figures: Mapping[str, object], *, own_files: Sequence[Path] = ()) -> Path:
     """Store figures with command, commit, versions and machine; a run may change `own_files` itself."""
     refuse_changes(own_files)
@@ -38,7 +44,7 @@ def save_record(name: str, figures: Mapping[str, object], *, own_files: Sequence
     record = {
         "benchmark": name,
         "date": now.isoformat(timespec="seconds"),
-        "command": " ".join(["python", *sys.argv]),
+        "command": " ".join(["python", _program(), *sys.argv[1:]]),
         "commit": commit(own_files),
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {platform.system()}",
