@@ -14,7 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PACKAGES = ("apsw", "tree-sitter", "tree-sitter-language-pack", "google-re2", "numpy")
 # A program that is started to be timed must find compiled modules, as an installed Keyhole does. With this variable
-# set, each start would compile anew whatever was edited since the installation.
+# set, each start would compile whatever was edited since the installation.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 

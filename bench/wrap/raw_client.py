@@ -1,4 +1,4 @@
-"""A client that sends exactly the bytes it is told to, and waits for the answer to each request."""
+"""A client that sends the given bytes, unchanged, and waits for the answer to each request."""
 
 import json
 import os
