@@ -2,6 +2,7 @@
 
 Version  Why it changed
 1        the index of many repositories
+2        repositories and groups of a team, jobs, tokens, and the text of files
 
 All tables but the list of repositories have the repository's number in front, and are split by its hash into
 partitions: a question about one repository touches one partition of each table, and an operator can move partitions to
@@ -16,6 +17,7 @@ from typing import Any
 import psycopg
 
 from keyhole.core.errors import ErrorKind, StoreError
+from keyhole.core.postgres.team_tables import TEAM_TABLES
 
 PARTITIONS = 16
 SCHEMA = "keyhole"
@@ -150,8 +152,12 @@ _TABLES = {
         value TEXT NOT NULL,
         PRIMARY KEY (repo, id)""",
 }
+_TABLES_OF_TEAMS = {
+    # The text of a file as it was indexed, with secrets masked, compressed; only of a team's repositories.
+    "file_text": "file_id integer NOT NULL, text bytea NOT NULL, PRIMARY KEY (repo, file_id)",
+}
 # Every table with rows of a repository.
-TABLES = tuple(_TABLES)
+TABLES = (*_TABLES, *_TABLES_OF_TEAMS)
 _INDEXES = """
 CREATE INDEX ON chunk (repo, file_id);
 CREATE INDEX ON chunk_word (repo, file_id);
@@ -169,16 +175,26 @@ CREATE INDEX ON declared (repo, file_id);
 
 def _create(db: psycopg.Connection, partitions: int) -> None:
     _run(db, _REPOSITORIES)
-    for table, columns in _TABLES.items():
+    _create_partitioned(db, _TABLES, partitions)
+    _run(db, _INDEXES)
+
+
+def _add_teams(db: psycopg.Connection, _partitions: int) -> None:
+    _run(db, TEAM_TABLES)
+    (partitions,) = _one(db, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'keyhole.fact'::regclass")
+    _create_partitioned(db, _TABLES_OF_TEAMS, partitions)
+
+
+def _create_partitioned(db: psycopg.Connection, tables: dict[str, str], partitions: int) -> None:
+    for table, columns in tables.items():
         _run(db, f"CREATE TABLE {table} (repo integer NOT NULL, {columns}) PARTITION BY HASH (repo)")
         for number in range(partitions):
             part = f"CREATE TABLE {table}_{number} PARTITION OF {table}"
             _run(db, f"{part} FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})")
-    _run(db, _INDEXES)
 
 
 # What each version changes; the last number is the version that this Keyhole reads and writes.
-MIGRATIONS: dict[int, Callable[[psycopg.Connection, int], None]] = {1: _create}
+MIGRATIONS: dict[int, Callable[[psycopg.Connection, int], None]] = {1: _create, 2: _add_teams}
 
 
 def newest_version() -> int:
