@@ -15,6 +15,7 @@ KeyholeError                 exit 2
 │   └── FilterError          a filter names what the index does not have
 ├── DeadlineError            an answer takes too long
 ├── PortError                a port cannot be used
+├── TeamError                a repository, group or token of a team is unknown, or its name can't be used
 ├── GitError                 git can't answer
 ├── ServerError              another MCP server can't be started, or does not answer
 ├── AssetError               a file that ships with Keyhole is missing or broken
@@ -176,6 +177,10 @@ class GitError(KeyholeError):
 
 class PortError(KeyholeError):
     """A port cannot be used."""
+
+
+class TeamError(KeyholeError):
+    """A repository, group or token of a team is unknown, or its name can't be used."""
 
 
 class AssetError(KeyholeError):

@@ -15,7 +15,9 @@ from math import log2
 from typing import Protocol
 
 # The version of the masks; a change makes the next index run read every file again.
-MASKING_VERSION = 2
+MASKING_VERSION = 3
+# How Keyhole's own tokens for the server of a team look (core/team/access_tokens.py).
+TEAM_TOKEN_PREFIX, TEAM_TOKEN_LENGTH = "keyhole_", 40
 
 MASK_START = "[secret: "
 PRIVATE_KEY = "private-key"
@@ -284,6 +286,7 @@ _SHAPES = (
     _Shape("google-oauth-token", r"ya29\.", "[A-Za-z0-9_-]{30,}"),
     _Shape("npm-token", "npm_", "[A-Za-z0-9]{36}"),
     _Shape("pypi-token", "pypi-AgEI", "[A-Za-z0-9_-]{50,}"),
+    _Shape("keyhole-token", TEAM_TOKEN_PREFIX, f"[A-Za-z0-9]{{{TEAM_TOKEN_LENGTH}}}"),
     _Shape("api-key", "sk-", "[A-Za-z0-9_-]{32,}", admits=_is_generated),
     _Shape(PRIVATE_KEY, "LS0tLS1CRUdJTiB", "[A-Za-z0-9+/]{40,}={0,2}", admits=_is_encoded_key),
 )

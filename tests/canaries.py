@@ -56,6 +56,7 @@ def _tokens() -> Iterable[tuple[str, str, str]]:
     yield "google-oauth-token", "ya" + "29.", text_of(60)
     yield "npm-token", "np" + "m_", text_of(36)
     yield "pypi-token", "pypi-" + "AgEI", text_of(70)
+    yield "keyhole-token", "keyhole" + "_", text_of(40)
     yield "api-key", "sk" + "-", text_of(48)
     yield "api-key", "sk" + "-proj-", text_of(80, dashed)
     yield "api-key", "sk" + "-", text_of(32, "0123456789abcdef")

@@ -1,4 +1,4 @@
-"""Commands for the administrator of a team's database: admin init, admin migrate, admin status."""
+"""Commands for the administrator of a team's database: admin init, admin migrate, admin status, admin token."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -7,6 +7,8 @@ import click
 
 from keyhole.core.cli.options import json_option
 from keyhole.core.cli.output import print_json, print_text
+from keyhole.core.cli.store_address import store_url
+from keyhole.core.cli.token_commands import token
 
 if TYPE_CHECKING:
     from keyhole.core.postgres.server_admin import DatabaseState, Migrated
@@ -28,7 +30,7 @@ def admin() -> None:
 @json_option
 def init(*, partitions: int, as_json: bool) -> None:
     """Create the tables of keyhole in the database, or bring them up to date."""
-    url = _store_url()
+    url = store_url()
     from keyhole.core.postgres.server_admin import create_tables
 
     _report(create_tables(url, partitions), as_json=as_json)
@@ -38,7 +40,7 @@ def init(*, partitions: int, as_json: bool) -> None:
 @json_option
 def migrate(*, as_json: bool) -> None:
     """Bring the tables of an older version of keyhole up to date."""
-    url = _store_url()
+    url = store_url()
     from keyhole.core.postgres.server_admin import migrate_tables
 
     _report(migrate_tables(url), as_json=as_json)
@@ -48,26 +50,11 @@ def migrate(*, as_json: bool) -> None:
 @json_option
 def status(*, as_json: bool) -> None:
     """Show the server, the version of the tables and every repository."""
-    url = _store_url()
+    url = store_url()
     from keyhole.core.postgres.server_admin import database_state
 
     state = database_state(url)
     print_json(asdict(state)) if as_json else print_text(_state_text(state))
-
-
-def _store_url() -> str:
-    """Return the address of the database, which a workspace can't set."""
-    from keyhole.core.config import load_settings
-    from keyhole.core.errors import ConfigError
-    from keyhole.core.user_file import user_file
-    from keyhole.core.workspace.opening import require_team_extra
-
-    # Not those of the current folder, which has no say in this.
-    url = load_settings(user_file().parent).store.url.get_secret_value()
-    if not url:
-        raise ConfigError("no database is configured; set store.url in your config.toml, or KEYHOLE_STORE_URL")
-    require_team_extra()
-    return url
 
 
 def _report(done: "Migrated", *, as_json: bool) -> None:
@@ -99,4 +86,5 @@ def _state_text(state: "DatabaseState") -> str:
     return "\n".join(lines) + "\n"
 
 
+admin.add_command(token)
 COMMANDS = (admin,)

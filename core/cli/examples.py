@@ -95,6 +95,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "admin": (
         ("keyhole admin init", "create the tables of keyhole in the team's database"),
         ("keyhole admin status", "show the server and its repositories"),
+        ("keyhole admin token create ann --group backend", "let Ann's agents ask about the group backend"),
     ),
     "completion": (
         ("keyhole completion bash > ~/.local/share/bash-completion/completions/keyhole", "for bash"),
