@@ -4,7 +4,6 @@
 that need them.
 """
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, PathError, QueryError, StoreError, UnwritableStoreError
-from keyhole.core.files.walk import examine, scan
+from keyhole.core.files.walk import scan
 from keyhole.core.git.workspace_git import WorkspaceGit
 from keyhole.core.index.location import BUNDLE_FILE
 from keyhole.core.masking import mask_text
@@ -59,15 +58,15 @@ class Service:
     """One open workspace; safe to use from any thread."""
 
     def __init__(self, root: Path, settings: Settings) -> None:
-        self._workspace = OpenWorkspace(root, settings)
+        self._workspace = self._open_workspace(root, settings)
         self.root = root
         self.settings = settings
         self.folder = self._workspace.folder
         self.metrics = Metrics()
         self._models = ModelLoader(settings.index.model)
         self.engines = EnginePool(self._workspace, self._models)
-        self._fresh = FreshResults(self._workspace, self.engines, self._models)
-        self._paths = PathGuard(root, self._is_indexed, self._indexed_paths, self._workspace.secrets)
+        self._fresh = self._fresh_results()
+        self._paths = self._path_guard()
         # Only asked by people: answers to agents don't depend on it.
         self.git = WorkspaceGit(root)
 
@@ -76,6 +75,18 @@ class Service:
         """Open a folder and load its settings."""
         workspace = OpenWorkspace.at(path, force=force, flags=flags)
         return cls(workspace.root, workspace.settings)
+
+    # A team's repositories are not in a folder (core/team/team_service.py), so it opens them in its own way.
+
+    def _open_workspace(self, root: Path, settings: Settings) -> OpenWorkspace:
+        return OpenWorkspace(root, settings)
+
+    def _fresh_results(self) -> FreshResults:
+        return FreshResults(self._workspace, self.engines, self._models)
+
+    def _path_guard(self) -> PathGuard:
+        workspace = self._workspace
+        return PathGuard(self.root, self._is_indexed, self._indexed_paths, workspace.secrets, workspace.max_bytes)
 
     def index(  # noqa: PLR0913  # all but one are callbacks or off by default
         self,
@@ -134,7 +145,7 @@ class Service:
             query.role,
             *([str(query.changed)] if query.changed else []),
         )
-        key = request_key("search_code", self.folder.name, *parameters)
+        key = request_key("search_code", self._workspace.name, *parameters)
         generation = None
         if request.cursor:
             offset, generation = read_cursor(request.cursor, key)
@@ -248,7 +259,7 @@ class Service:
 
         started = time.perf_counter()
         query = parse_relation_request(
-            self._with_budget(request), partial(self.relative, must_exist=False), self.folder.name
+            self._with_budget(request), partial(self.relative, must_exist=False), self._workspace.name
         )
 
         def attempt(engine: "Engine") -> "tuple[tuple[RelationResults, AnswerContext], set[str], set[str]]":
@@ -270,12 +281,10 @@ class Service:
         query, _ = parse_search_request(request, top_k=self.settings.search.top_k, mode=self.settings.search.mode)
         query = self._with_changes(query, request)
         relative = self.relative(path, must_exist=False)
+        there = self._paths.find(relative)
 
         def attempt(engine: "Engine") -> tuple[Explanation, set[str], set[str]]:
-            is_there = os.path.lexists(self.root / relative)
-            limit, secrets = self._workspace.max_bytes, self._workspace.secrets
-            found = examine(self.root, relative, max_bytes=limit, secrets=secrets) if is_there else None
-            explanation = explain(engine, query, found, relative, line)
+            explanation = explain(engine, query, there, relative, line)
             shown = masks_of_explanation(explanation, engine.store.masks_of([relative]).get(relative, ()))
             # The path may be any text that a caller sent.
             named = replace(explanation, path=mask_text(explanation.path), masked=shown)

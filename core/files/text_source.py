@@ -20,6 +20,9 @@ class TextSource(Protocol):
     def read_all(self, paths: Iterable[str]) -> Iterator[SourceFile | Skip]:
         """Read files one after another, in this order."""
 
+    def expect(self, paths: Iterable[str]) -> None:
+        """Get ready to read these files one by one."""
+
     def read_checked(self, path: str, checked: Stamp) -> str | None:
         """Return the text of a file that had this stamp when it was found to have no secrets; None if it has another."""
 

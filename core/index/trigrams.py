@@ -6,7 +6,7 @@ later ones record those of files that changed.
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import LockedStoreError
-from keyhole.core.files.read import SourceReader
+from keyhole.core.files.text_source import TextSource
 from keyhole.core.index.index_home import IndexHome
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.rows import FileDigest
@@ -15,7 +15,7 @@ from keyhole.core.types.source_files import SourceFile
 _BATCH = 200
 
 
-def fill_trigrams(store: WriterStore, files: SourceReader, home: IndexHome) -> None:
+def fill_trigrams(store: WriterStore, files: TextSource, home: IndexHome) -> None:
     """Record missing trigrams, unless another process is writing: a search reads files without trigrams anyway."""
     missing = store.files_without_trigrams()
     if not missing:
@@ -30,7 +30,7 @@ def fill_trigrams(store: WriterStore, files: SourceReader, home: IndexHome) -> N
         return
 
 
-def _add(store: WriterStore, files: SourceReader, missing: list[FileDigest]) -> None:
+def _add(store: WriterStore, files: TextSource, missing: list[FileDigest]) -> None:
     with store.transaction():
         for file in missing:
             source = files.read(file.path)

@@ -33,7 +33,11 @@ class PostgresFacts(RepositoryRows):
 
     def facts(self) -> IndexFacts:
         """Return the facts about the whole index."""
-        return IndexFacts(**{name: value for name, value in self._all_facts().items() if name in _NAMES})  # type: ignore[arg-type]  # the types of what `set_fact` was given
+        found = {name: value for name, value in self._all_facts().items() if name in _NAMES}
+        if self.repositories.are_of_team:
+            # A worker may be indexing the next revision; this one is complete.
+            found["pending"] = 0
+        return IndexFacts(**found)  # type: ignore[arg-type]  # the types of what `set_fact` was given
 
     def set_fact(self, name: FactName, value: int | str) -> None:
         """Record one fact about the index."""

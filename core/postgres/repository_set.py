@@ -5,7 +5,7 @@ statement about some ids concerns only the repositories, and so the partitions, 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 _NUMBER_BITS = 32
 # The values of statements that are ids, and those that are paths.
@@ -28,7 +28,12 @@ class RepositorySet:
     """Repositories by number; those of a team also by name, which is the first folder of all their paths."""
 
     numbers: tuple[int, ...]
-    by_name: Mapping[str, int] = field(default_factory=dict)
+    by_name: Mapping[str, int] | None = None
+
+    @property
+    def are_of_team(self) -> bool:
+        """Whether these are repositories of a team, of which each revision appears at once."""
+        return self.by_name is not None
 
     def narrowed(self, values: Mapping[str, object]) -> tuple[int, ...]:
         """Return the repositories that a statement with these values can concern."""
@@ -48,5 +53,6 @@ class RepositorySet:
 
     def _at_paths(self, paths: Iterable[str]) -> set[int]:
         """Return the repositories that can contain these paths: all, if a path does not start with a name."""
+        known = self.by_name or {}
         names = {path.partition("/")[0] for path in paths}
-        return {self.by_name[name] for name in names} if names <= self.by_name.keys() else set(self.numbers)
+        return {known[name] for name in names} if names <= known.keys() else set(self.numbers)

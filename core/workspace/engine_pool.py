@@ -83,9 +83,10 @@ class EnginePool:
         """Open a reader; this is the only place that opens the index for searching."""
         from keyhole.core.search.engine import Engine
 
+        store = self._workspace.home.open_reader()
         return Engine(
-            self._workspace.home.open_reader(),
-            self._workspace.files,
+            store,
+            self._workspace.texts_for(store),
             embedder=self._models.embedder,
             problem=self._models.problem,
             caches=opening.caches,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from keyhole.core.config import Settings, load_settings
 from keyhole.core.errors import ErrorKind, StoreError
 from keyhole.core.files.read import SourceReader
+from keyhole.core.files.text_source import TextSource
 from keyhole.core.files.workspace import open_workspace
 from keyhole.core.index.location import index_folder, store_folder
 from keyhole.core.types.source_files import SecretPolicy
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from keyhole.core.index.content_store import ContentPlace
     from keyhole.core.index.embedder import Embedder
     from keyhole.core.index.index_home import IndexHome
+    from keyhole.core.index.protocols import IndexStore
     from keyhole.core.index.update import Request
 
 
@@ -60,9 +62,18 @@ class OpenWorkspace:
         return SecretPolicy(settings.mask, tuple(filter(None, map(self._readmitted, settings.readmit))))
 
     @property
-    def files(self) -> SourceReader:
+    def name(self) -> str:
+        """What tells this workspace from others in cursors."""
+        return self.folder.name
+
+    @property
+    def files(self) -> TextSource:
         """The files of the workspace, as they are read for the index."""
         return SourceReader(self.root, self.max_bytes, self.secrets)
+
+    def texts_for(self, store: "IndexStore") -> TextSource:  # noqa: ARG002  # a team's texts are in the store
+        """Return where a reader of the index gets the texts of files from."""
+        return self.files
 
     def _readmitted(self, pattern: str) -> str:
         """Return a pattern relative to the root; empty for an absolute path in another workspace."""

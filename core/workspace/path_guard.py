@@ -11,7 +11,7 @@ from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import examine, printable
 from keyhole.core.suggest import did_you_mean, suggest_paths
 from keyhole.core.types.missing import Refusal
-from keyhole.core.types.source_files import DEFAULT_SECRETS, Candidate, SecretPolicy, SkipReason, SourceFile
+from keyhole.core.types.source_files import DEFAULT_SECRETS, Candidate, SecretPolicy, Skip, SkipReason, SourceFile
 
 # Maps and reads serve files up to this size, whether they are indexed or not.
 SERVED_BYTES = 50_000_000
@@ -29,8 +29,11 @@ class PathGuard:
         is_indexed: Callable[[str], bool],
         indexed_paths: Callable[[], Iterable[str]],
         secrets: SecretPolicy = DEFAULT_SECRETS,
+        max_bytes: int = SERVED_BYTES,
     ) -> None:
         self._root = root
+        # The size limit of files that are indexed.
+        self._max_bytes = max_bytes
         self._secrets = secrets
         self._is_indexed = is_indexed
         self._indexed_paths = indexed_paths
@@ -60,6 +63,12 @@ class PathGuard:
         """Return the indexed files that a missing path may stand for, if they are still there."""
         found = suggest_paths(path, self._indexed_paths())
         return [printable(path) for path in found if os.path.isfile(self._root / path)]  # noqa: PTH113
+
+    def find(self, path: str) -> Candidate | Skip | None:
+        """Return whether a path would be indexed, or why not; None if there is nothing."""
+        if not os.path.lexists(self._root / path):
+            return None
+        return examine(self._root, path, max_bytes=self._max_bytes, secrets=self._secrets)
 
     def read(self, path: str) -> SourceFile:
         """Read the current content of a file, even if it is too large to be indexed or is a picture."""

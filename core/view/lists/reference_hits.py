@@ -47,6 +47,7 @@ class _IndexedTexts:
 
     def __init__(self, engine: Engine, paths: Sequence[str]) -> None:
         self._files = engine.files
+        self._files.expect(paths)
         self._stamps = engine.store.file_stamps(paths)
         # What has to be masked in the others is known: nothing.
         is_checked = engine.store.facts().secrets == engine.files.secrets.fingerprint
