@@ -3,6 +3,7 @@
 import os
 import stat
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from keyhole.core.files.content import decode, skip_reason_for
 from keyhole.core.files.secret_content import secret_content
 from keyhole.core.files.secret_names import secret_names
-from keyhole.core.files.stamps import settled, stamp_of
+from keyhole.core.files.stamps import settled, stamp_of, write_times
 from keyhole.core.masking import Mask, find_and_mask
 from keyhole.core.types.source_files import DEFAULT_SECRETS, SecretPolicy, Skip, SkipReason, SourceFile, Stamp
 
@@ -49,6 +50,14 @@ class SourceReader:
             return None
         decoded = decode(found[0])
         return decoded[0] if decoded else None
+
+    def read_all(self, paths: Iterable[str]) -> Iterator[SourceFile | Skip]:
+        """Read files one after another, in this order."""
+        return map(self.read, paths)
+
+    def write_times(self, paths: Iterable[str]) -> dict[str, int]:
+        """Return the time of the last write of each file that is still there, in nanoseconds."""
+        return write_times(self.root, paths)
 
 
 def read_source(root: Path, path: str, *, max_bytes: int, secrets: SecretPolicy = DEFAULT_SECRETS) -> SourceFile | Skip:

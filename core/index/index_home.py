@@ -22,6 +22,11 @@ class IndexHome(Protocol):
         """The place of the index, in words for people."""
         ...
 
+    @property
+    def keeps_text(self) -> bool:
+        """Whether the index contains the texts of files, because its readers don't have the files."""
+        ...
+
     def identity(self) -> object | None:
         """Return what tells this index from one that replaces it; None if there is no index yet."""
 
@@ -65,6 +70,11 @@ class SqliteHome:
     def address(self) -> str:
         """The path of the index file."""
         return str(self.file)
+
+    @property
+    def keeps_text(self) -> bool:
+        """Whether the index contains the texts of files: they are on this disk."""
+        return False
 
     def identity(self) -> object | None:
         """Return the device and inode numbers of the index file; None if there is none."""

@@ -69,6 +69,8 @@ class Preparation:
     analysis: int = 0
     # The content store, if it is on.
     content: ContentPlace | None = None
+    # The index keeps the texts, because its readers don't have the files.
+    keeps_text: bool = False
 
 
 def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, analyse: Analyse) -> Prepared:
@@ -113,5 +115,6 @@ def prepare(preparation: Preparation, candidate: Candidate, known_digest: str, a
         found = with_vectors(source, text, found, embedder) if embedder and text.chunks else found
         if not unparsed:
             known.learn_place(found)
+    kept = source.text if preparation.keeps_text else None
     rows = rows_of(source, text, found)
-    return replace(rows, unparsed=unparsed, analysis=preparation.analysis, news=known.news)
+    return replace(rows, unparsed=unparsed, analysis=preparation.analysis, text=kept, news=known.news)

@@ -132,6 +132,8 @@ class FileRows:
     occurrences: bytes = b""
     # The version of the analysis that made these rows.
     analysis: int = 0
+    # The text with masked secrets, if the index keeps it.
+    text: str | None = None
     # Not for the index.
     news: StoreNews = _NO_NEWS
 

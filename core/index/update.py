@@ -289,6 +289,7 @@ class _Update:
             analysis=ANALYSIS_VERSION,
             # Whoever asks for everything to be read again expects it to be analysed, too.
             content=None if request.full else request.content,
+            keeps_text=request.home.keeps_text,
         )
 
     def _masked_otherwise(self, paths: Iterable[str]) -> Iterable[str]:

@@ -7,7 +7,7 @@ from keyhole.core.index.rows import ChunkPlace, ChunkRow, ChunkScope, ChunkSourc
 from keyhole.core.postgres.repository_rows import RepositoryRows
 
 _FILE_OF_CHUNK = "JOIN file ON file.repo = chunk.repo AND file.id = chunk.file_id"
-_THESE = "chunk.repo = %(repo)s AND chunk.id = ANY(%(ids)s::integer[])"
+_THESE = "chunk.repo = %(repo)s AND chunk.id = ANY(%(ids)s::bigint[])"
 
 
 class PostgresChunks(RepositoryRows):
@@ -41,7 +41,7 @@ class PostgresChunks(RepositoryRows):
         found: dict[int, list[ChunkSpan]] = {file_id: [] for file_id in wanted}
         rows = self.query(
             """SELECT file_id, id, start, length, start_line, end_line, definitions FROM chunk
-                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::integer[]) ORDER BY file_id, start""",
+                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::bigint[]) ORDER BY file_id, start""",
             ids=wanted,
         )
         for file_id, *span in rows:
@@ -81,10 +81,10 @@ def within_scope(scope: ChunkScope) -> tuple[str, dict[str, object]]:
     """Return a scope as a condition on the table `chunk`, with its values."""
     conditions, values = ["true"], dict[str, object]()
     if scope.file_ids is not None:
-        conditions.append("chunk.file_id = ANY(%(file_ids)s::integer[])")
+        conditions.append("chunk.file_id = ANY(%(file_ids)s::bigint[])")
         values["file_ids"] = sorted(scope.file_ids)
     if scope.chunk_ids is not None:
-        conditions.append("chunk.id = ANY(%(chunk_ids)s::integer[])")
+        conditions.append("chunk.id = ANY(%(chunk_ids)s::bigint[])")
         values["chunk_ids"] = sorted(scope.chunk_ids)
     if scope.kind:
         # Definitions are stored as "class A, method b", so a kind is at the start or after a comma.

@@ -1,16 +1,22 @@
-"""The table `fact`: facts about the whole index of a repository."""
+"""The table `fact`: facts about the whole index of a repository, or of several together."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import fields
 
 from psycopg.types.json import Jsonb
 
 from keyhole.core.index.rows import FactName, IndexFacts
 from keyhole.core.postgres.repository_rows import RepositoryRows
+from keyhole.core.postgres.repository_set import RepositorySet
 
 _NAMES = frozenset(field.name for field in fields(IndexFacts))
 # How many chunks there are, and how many words they have together; BM25 needs both.
 CHUNKS, WORDS = "chunk_count", "word_count"
+Facts = dict[str, int | str]
+_ALL = "SELECT repo, name, value FROM fact WHERE repo = %(repo)s ORDER BY repo"
+_ADDED = ("generation", "pending", "total", CHUNKS, WORDS)
+_SHARED = ("model", "dimension", "rules", "secrets")
 _PUT = """INSERT INTO fact (repo, name, value) VALUES (%(repo)s, %(name)s, %(value)s)
     ON CONFLICT (repo, name) DO UPDATE SET value = excluded.value"""
 
@@ -18,9 +24,9 @@ _PUT = """INSERT INTO fact (repo, name, value) VALUES (%(repo)s, %(name)s, %(val
 class PostgresFacts(RepositoryRows):
     """Facts by name; they are kept while a snapshot or a transaction makes sure that nobody else changes them."""
 
-    def __init__(self, url: str, repository: int) -> None:
-        super().__init__(url, repository)
-        self._known: dict[str, int | str] | None = None
+    def __init__(self, url: str, repositories: RepositorySet) -> None:
+        super().__init__(url, repositories)
+        self._known: Facts | None = None
         self._may_keep = False
         # Chunks and words that this transaction has added.
         self._more: Counter[str] = Counter()
@@ -38,10 +44,13 @@ class PostgresFacts(RepositoryRows):
         if self._known is not None:
             self._known[name] = value
 
-    def _all_facts(self) -> dict[str, int | str]:
+    def _all_facts(self) -> Facts:
         if self._known is not None:
             return self._known
-        found = dict(self.direct("SELECT name, value FROM fact WHERE repo = %(repo)s"))
+        of_each: dict[int, Facts] = {}
+        for repository, name, value in self.direct(_ALL):
+            of_each.setdefault(repository, {})[name] = value
+        found = together(list(of_each.values()))
         if self._may_keep:
             self._known = found
         return found
@@ -64,3 +73,19 @@ class PostgresFacts(RepositoryRows):
         facts = self._all_facts()
         chunks = int(facts.get(CHUNKS, 0))
         return int(facts.get(WORDS, 0)) / chunks if chunks else 1.0
+
+
+def together(of_each: Sequence[Facts]) -> Facts:
+    """Return the facts about several repositories as those of one index."""
+    if len(of_each) <= 1:
+        return dict(of_each[0]) if of_each else {}
+    # The generation grows if any of them changes.
+    found: Facts = {name: sum(int(facts.get(name, 0)) for facts in of_each) for name in _ADDED}
+    found["updated"] = max(str(facts.get("updated", "")) for facts in of_each)
+    for name in _SHARED:
+        values = {facts.get(name) for facts in of_each}
+        # Vectors of different models cannot be compared, and what is not known of one is not known of all.
+        if len(values) == 1 and (value := values.pop()) is not None:
+            found[name] = value
+    known = [int(facts["analysis"]) for facts in of_each if "analysis" in facts]
+    return found | ({"analysis": min(known)} if known else {})

@@ -78,7 +78,7 @@ class PostgresFiles(PostgresFacts):
     def file_facts(self, file_ids: Iterable[int]) -> list[FileFacts]:
         """Return what ranking needs to know about these files, in no particular order."""
         found = self.query(
-            "SELECT id, path, language, lines, role FROM file WHERE repo = %(repo)s AND id = ANY(%(ids)s::integer[])",
+            "SELECT id, path, language, lines, role FROM file WHERE repo = %(repo)s AND id = ANY(%(ids)s::bigint[])",
             ids=list(file_ids),
         )
         return [FileFacts._make([*facts, known_role(role, facts[1])]) for *facts, role in found]
@@ -167,7 +167,7 @@ class PostgresFiles(PostgresFacts):
         rows = list(changes)
         self._has_changed = self._has_changed or bool(rows)
         self.query(
-            """UPDATE file SET role = new.role FROM unnest(%(ids)s::integer[], %(roles)s::text[]) new(id, role)
+            """UPDATE file SET role = new.role FROM unnest(%(ids)s::bigint[], %(roles)s::text[]) new(id, role)
                 WHERE repo = %(repo)s AND file.id = new.id""",
             ids=[file_id for file_id, _ in rows],
             roles=[role.value for _, role in rows],
@@ -191,7 +191,7 @@ class PostgresFiles(PostgresFacts):
     def _insert_file(self, file_id: int, rows: FileRows, role: str) -> None:
         masks = json.dumps([(mask.start_line, mask.end_line, mask.kind) for mask in rows.masked])
         stamp = rows.size, rows.mtime_ns, rows.ctime_ns, rows.inode
-        facts = rows.digest, rows.encoding, rows.language, rows.lines, rows.has_errors, False
+        facts = rows.digest, rows.encoding, rows.language, rows.lines, rows.has_errors, rows.text is not None
         found = masks if rows.masked else "", rows.content_hint, role, rows.analysis
         self._add("file", [(file_id, rows.path, *stamp, *facts, *found)])
 

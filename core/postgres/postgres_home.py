@@ -14,6 +14,7 @@ from keyhole.core.masking import mask_address
 from keyhole.core.postgres.postgres_schema import TABLES, check_version
 from keyhole.core.postgres.postgres_store import PostgresStore
 from keyhole.core.postgres.repository_lock import has_writer_on, repository_lock
+from keyhole.core.postgres.repository_set import RepositorySet
 from keyhole.core.postgres.server_connection import Connection, check_extension, connect, explained
 
 Answer = TypeVar("Answer")
@@ -35,6 +36,11 @@ class PostgresHome:
         """The address of the database without its password, and the name of the repository."""
         return f"{mask_address(self._url)} ({self._name})"
 
+    @property
+    def keeps_text(self) -> bool:
+        """Whether the index contains the texts of files: they are where the workspace is."""
+        return False
+
     def identity(self) -> int | None:
         """Return the number of the repository; None if the server does not know it yet."""
         named = "SELECT id FROM repository WHERE name = %s"
@@ -43,14 +49,14 @@ class PostgresHome:
 
     def open_index(self, *, is_reader: bool = False) -> AbstractContextManager[PostgresStore]:
         """Open the index; a writer adds the repository if the server does not know it yet."""
-        return self.open_reader() if is_reader else PostgresStore(self._url, self._repository())
+        return self.open_reader() if is_reader else PostgresStore(self._url, RepositorySet((self._repository(),)))
 
     def open_reader(self) -> PostgresStore:
         """Open the index for a reader that stays open."""
         repository = self.identity()
         if repository is None:
             raise StoreError("this workspace has no index yet", ErrorKind.NO_INDEX)
-        return PostgresStore(self._url, repository)
+        return PostgresStore(self._url, RepositorySet((repository,)))
 
     def writer_lock(self, *, wait: bool, on_wait: Callable[[], None] | None = None) -> AbstractContextManager[None]:
         """Hold the lock of the repository on the server."""

@@ -45,7 +45,7 @@ class PostgresLinkLists(RepositoryRows):
         """Return the links that are broken for one of these reasons, in these files (None: all files)."""
         condition, values = _IS_BROKEN, dict[str, object](reasons=list(map(str, reasons)))
         if file_ids is not None:
-            condition += " AND file_id = ANY(%(file_ids)s::integer[])"
+            condition += " AND file_id = ANY(%(file_ids)s::bigint[])"
             values["file_ids"] = sorted(file_ids)
         return self._links(condition, wanted, _BY_PLACE, **values)
 

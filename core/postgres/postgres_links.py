@@ -37,7 +37,7 @@ class PostgresLinks(PostgresFacts):
         self._has_changed = self._has_changed or bool(rows)
         self.query(
             """UPDATE link SET state = new.state, path = new.path, reason = new.reason, site = new.site
-                FROM unnest(%(ids)s::integer[], %(states)s::text[], %(paths)s::text[], %(reasons)s::text[],
+                FROM unnest(%(ids)s::bigint[], %(states)s::text[], %(paths)s::text[], %(reasons)s::text[],
                     %(sites)s::text[]) new(id, state, path, reason, site)
                 WHERE repo = %(repo)s AND link.id = new.id""",
             ids=[link_id for link_id, _ in rows],

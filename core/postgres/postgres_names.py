@@ -96,7 +96,7 @@ class PostgresNames(RepositoryRows):
         """Return those imports of these files that bring one of these names, or a whole module."""
         found = self.query(
             """SELECT file_id, line, target, part, path FROM link
-                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::integer[]) AND kind = 'import'
+                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::bigint[]) AND kind = 'import'
                     AND (part = '' OR part = ANY(%(names)s::text[])) ORDER BY file_id, id""",
             ids=list(file_ids),
             names=list(names),

@@ -42,7 +42,7 @@ _TABLES = {
     # Facts about the whole index of a repository, as JSON.
     "fact": "name TEXT NOT NULL, value jsonb NOT NULL, PRIMARY KEY (repo, name)",
     "file": """
-        id integer NOT NULL,
+        id bigint NOT NULL,
         path TEXT NOT NULL,
         size bigint NOT NULL,
         mtime_ns bigint NOT NULL,
@@ -79,8 +79,8 @@ _TABLES = {
         inode bigint NOT NULL,
         PRIMARY KEY (repo, path)""",
     "chunk": """
-        id integer NOT NULL,
-        file_id integer NOT NULL,
+        id bigint NOT NULL,
+        file_id bigint NOT NULL,
         start_line integer NOT NULL,
         end_line integer NOT NULL,
         start integer NOT NULL,   -- offset in characters of the decoded file
@@ -94,19 +94,19 @@ _TABLES = {
     # by shifting and comparing bits. Words of different columns never touch.
     "chunk_word": """
         word TEXT NOT NULL,
-        chunk_id integer NOT NULL,
-        file_id integer NOT NULL,
+        chunk_id bigint NOT NULL,
+        file_id bigint NOT NULL,
         in_path integer NOT NULL,
         in_definitions integer NOT NULL,
         in_text integer NOT NULL,
         places varbit NOT NULL,
         PRIMARY KEY (repo, word, chunk_id)""",
-    "chunk_signs": "chunk_id integer NOT NULL, signs varbit NOT NULL, PRIMARY KEY (repo, chunk_id)",
-    "chunk_vector": "chunk_id integer NOT NULL, vector bytea NOT NULL, PRIMARY KEY (repo, chunk_id)",
-    "chunk_tokens": "chunk_id integer NOT NULL, tokens bytea NOT NULL, PRIMARY KEY (repo, chunk_id)",
+    "chunk_signs": "chunk_id bigint NOT NULL, signs varbit NOT NULL, PRIMARY KEY (repo, chunk_id)",
+    "chunk_vector": "chunk_id bigint NOT NULL, vector bytea NOT NULL, PRIMARY KEY (repo, chunk_id)",
+    "chunk_tokens": "chunk_id bigint NOT NULL, tokens bytea NOT NULL, PRIMARY KEY (repo, chunk_id)",
     "symbol": """
-        id integer NOT NULL,
-        file_id integer NOT NULL,
+        id bigint NOT NULL,
+        file_id bigint NOT NULL,
         depth integer NOT NULL,
         name TEXT NOT NULL,
         kind TEXT NOT NULL,
@@ -121,19 +121,19 @@ _TABLES = {
         modifiers TEXT NOT NULL,
         PRIMARY KEY (repo, id)""",
     "file_document": """
-        file_id integer NOT NULL,
+        file_id bigint NOT NULL,
         words bytea NOT NULL,
         vector bytea NOT NULL,
         PRIMARY KEY (repo, file_id)""",
     # One record per file with all its names (syntax/occurrences.py), and the files that contain a name.
-    "file_occurrences": "file_id integer NOT NULL, names bytea NOT NULL, PRIMARY KEY (repo, file_id)",
-    "file_name": "name TEXT NOT NULL, file_id integer NOT NULL, PRIMARY KEY (repo, name, file_id)",
-    # The trigrams of a file as numbers that contain the repository, so that an index lookup finds only its files.
-    "file_trigrams": "file_id integer NOT NULL, trigrams bigint[] NOT NULL, PRIMARY KEY (repo, file_id)",
+    "file_occurrences": "file_id bigint NOT NULL, names bytea NOT NULL, PRIMARY KEY (repo, file_id)",
+    "file_name": "name TEXT NOT NULL, file_id bigint NOT NULL, PRIMARY KEY (repo, name, file_id)",
+    # The trigrams of a file as hashes, and one of the repository, so that an index lookup can find only its files.
+    "file_trigrams": "file_id bigint NOT NULL, trigrams integer[] NOT NULL, PRIMARY KEY (repo, file_id)",
     # Links as written, and what they resolve to; `state` is NULL until a link is resolved.
     "link": """
-        id integer NOT NULL,
-        file_id integer NOT NULL,
+        id bigint NOT NULL,
+        file_id bigint NOT NULL,
         line integer NOT NULL,
         kind TEXT NOT NULL,
         target TEXT NOT NULL,
@@ -145,8 +145,8 @@ _TABLES = {
         site TEXT NOT NULL,
         PRIMARY KEY (repo, id)""",
     "declared": """
-        id integer NOT NULL,
-        file_id integer NOT NULL,
+        id bigint NOT NULL,
+        file_id bigint NOT NULL,
         kind TEXT NOT NULL,
         name TEXT NOT NULL,
         value TEXT NOT NULL,
@@ -154,7 +154,7 @@ _TABLES = {
 }
 _TABLES_OF_TEAMS = {
     # The text of a file as it was indexed, with secrets masked, compressed; only of a team's repositories.
-    "file_text": "file_id integer NOT NULL, text bytea NOT NULL, PRIMARY KEY (repo, file_id)",
+    "file_text": "file_id bigint NOT NULL, text bytea NOT NULL, PRIMARY KEY (repo, file_id)",
 }
 # Every table with rows of a repository.
 TABLES = (*_TABLES, *_TABLES_OF_TEAMS)
@@ -183,6 +183,8 @@ def _add_teams(db: psycopg.Connection, _partitions: int) -> None:
     _run(db, TEAM_TABLES)
     (partitions,) = _one(db, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'keyhole.fact'::regclass")
     _create_partitioned(db, _TABLES_OF_TEAMS, partitions)
+    # It is compressed already.
+    _run(db, "ALTER TABLE file_text ALTER COLUMN text SET STORAGE EXTERNAL")
 
 
 def _create_partitioned(db: psycopg.Connection, tables: dict[str, str], partitions: int) -> None:

@@ -1,4 +1,4 @@
-"""The index of one repository on a PostgreSQL server: all tables, and writes that affect several of them."""
+"""The index of repositories on a PostgreSQL server: all tables, and writes that affect several of them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,16 +13,18 @@ from keyhole.core.postgres.postgres_links import PostgresLinks
 from keyhole.core.postgres.postgres_names import PostgresNames
 from keyhole.core.postgres.postgres_schema import check_version
 from keyhole.core.postgres.postgres_symbols import PostgresSymbols
+from keyhole.core.postgres.postgres_texts import PostgresTexts
 from keyhole.core.postgres.postgres_trigrams import PostgresTrigrams
 from keyhole.core.postgres.postgres_vectors import PostgresVectors
 from keyhole.core.postgres.postgres_words import PostgresWords
 from keyhole.core.postgres.repository_lock import has_writer_on
+from keyhole.core.postgres.repository_set import RepositorySet
 from keyhole.core.postgres.server_connection import check_extension, connect, explained
 from keyhole.core.postgres.word_places import word_sizes
 from keyhole.core.types.source_files import Skip, SkipReason, Stamp
 
 _OF_CHUNKS = ("chunk_signs", "chunk_vector", "chunk_tokens")
-_OF_FILES = ("chunk_word", "chunk", "file_document", "file_occurrences", "file_name", "file_trigrams")
+_OF_FILES = ("chunk_word", "chunk", "file_document", "file_occurrences", "file_name", "file_trigrams", "file_text")
 
 
 class PostgresStore(
@@ -34,6 +36,7 @@ class PostgresStore(
     PostgresNames,
     PostgresWords,
     PostgresTrigrams,
+    PostgresTexts,
     PostgresVectors,
 ):
     """An open index. Everyone may read; a writer must hold the writer lock of the repository."""
@@ -41,8 +44,8 @@ class PostgresStore(
     # The transaction that makes a whole revision appear at once, if there is one.
     _is_in_revision = False
 
-    def __init__(self, url: str, repository: int) -> None:
-        super().__init__(url, repository)
+    def __init__(self, url: str, repositories: RepositorySet) -> None:
+        super().__init__(url, repositories)
         try:
             with explained(url):
                 check_version(self._db)
@@ -83,14 +86,14 @@ class PostgresStore(
     def has_writer(self) -> bool:
         """Return whether a process is indexing."""
         with explained(self.url):
-            return has_writer_on(self._db, self.repository)
+            return any(has_writer_on(self._db, number) for number in self.repositories.numbers)
 
     def is_abandoned(self) -> bool:
         """Return whether files are still to be indexed but no process is indexing."""
         if self.has_writer():
             return False
         # A writer may have finished since this connection's snapshot began, so read the current state.
-        with PostgresStore(self.url, self.repository) as current:
+        with PostgresStore(self.url, self.repositories) as current:
             return current.facts().pending != 0
 
     # Writing
@@ -172,6 +175,9 @@ class PostgresStore(
         if rows.unparsed:
             self._put_skip(Skip(rows.path, SkipReason.UNPARSED, rows.unparsed), None)
         self._insert_file(file_id, rows, role)
+        if rows.text is not None:
+            self._add_text(file_id, rows.text)
+            self._add_trigrams(file_id, rows.text)
         if rows.document:
             self._add_document(file_id, rows.document)
         if rows.occurrences:

@@ -101,7 +101,7 @@ class PostgresSymbols(RepositoryRows):
                     symbol.end_line, symbol.parent
                 FROM chunk JOIN symbol ON symbol.repo = chunk.repo AND symbol.file_id = chunk.file_id
                     AND symbol.start_line <= chunk.end_line AND symbol.end_line >= chunk.start_line
-                WHERE chunk.repo = %(repo)s AND chunk.id = ANY(%(ids)s::integer[]) ORDER BY symbol.id, chunk.id""",
+                WHERE chunk.repo = %(repo)s AND chunk.id = ANY(%(ids)s::bigint[]) ORDER BY symbol.id, chunk.id""",
             ids=list(chunk_ids),
         )
 
@@ -200,6 +200,6 @@ class PostgresSymbols(RepositoryRows):
         every = f"SELECT id, {_COLUMNS} FROM symbol WHERE repo = %(repo)s AND file_id = %(file_id)s ORDER BY id"  # noqa: S608
         old = self.direct(every, file_id=file_id)
         same = sum(1 for _ in takewhile(lambda pair: pair[0][1:] == pair[1], zip(old, new, strict=False)))
-        outdated = "DELETE FROM symbol WHERE repo = %(repo)s AND id = ANY(%(ids)s::integer[])"
+        outdated = "DELETE FROM symbol WHERE repo = %(repo)s AND id = ANY(%(ids)s::bigint[])"
         self.direct(outdated, ids=[row[0] for row in old[same:]])
         return same

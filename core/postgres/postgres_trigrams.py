@@ -10,7 +10,7 @@ from keyhole.core.index.rows import FileDigest
 from keyhole.core.postgres.repository_rows import RepositoryRows
 
 _FILE = "SELECT id, path, digest FROM file WHERE repo = %(repo)s"
-_HASH_BITS = 32
+_FEW = 16
 
 
 class PostgresTrigrams(RepositoryRows):
@@ -23,10 +23,16 @@ class PostgresTrigrams(RepositoryRows):
         return self.rows(
             FileDigest,
             f"""{_FILE} AND (NOT has_trigrams OR id IN (
-                SELECT file_id FROM file_trigrams WHERE repo = %(repo)s AND trigrams @> %(wanted)s::bigint[]
-                )) ORDER BY path""",  # noqa: S608
-            wanted=self._numbers(trigrams),
+                SELECT file_id FROM file_trigrams WHERE repo = %(repo)s AND trigrams @> %(wanted)s::integer[]
+                AND {self._of_repositories})) ORDER BY path""",  # noqa: S608
+            wanted=_hashes(trigrams),
+            marks=[_mark(number) for number in self.repositories.numbers],
         )
+
+    @property
+    def _of_repositories(self) -> str:
+        """A condition for the marks of few repositories, which makes the lookup shorter; many would make it longer."""
+        return "trigrams && %(marks)s::integer[]" if len(self.repositories.numbers) <= _FEW else "true"
 
     def files_without_trigrams(self) -> list[FileDigest]:
         """Return the files whose trigrams are not recorded yet."""
@@ -37,15 +43,27 @@ class PostgresTrigrams(RepositoryRows):
         recorded = """UPDATE file SET has_trigrams = true
             WHERE repo = %(repo)s AND id = %(id)s AND NOT has_trigrams AND digest = %(digest)s RETURNING id"""
         if self.query(recorded, id=file.id, digest=file.digest):
-            self._add("file_trigrams", [(file.id, self._numbers([text]))])
+            self._add_trigrams(file.id, text)
 
-    def _numbers(self, texts: Iterable[str]) -> list[int]:
-        """Return the distinct trigrams of texts in any case, as numbers that contain the repository.
+    def _add_trigrams(self, file_id: int, text: str) -> None:
+        self._add("file_trigrams", [(file_id, [*_hashes([text]), _mark(self.repository)])])
 
-        Several trigrams may have the same number: a search reads the files it finds anyway.
-        """
-        found: set[str] = set()
-        for text in map(str.casefold, texts):
-            found.update(text[place : place + 3] for place in range(len(text) - 2))
-        first = self.repository << _HASH_BITS
-        return sorted({first | crc32(trigram.encode("utf-8", "surrogatepass")) for trigram in found})
+
+def _hashes(texts: Iterable[str]) -> list[int]:
+    """Return the distinct trigrams of texts in any case, as numbers.
+
+    Several trigrams may have the same number: a search reads the files it finds anyway.
+    """
+    found: set[str] = set()
+    for text in map(str.casefold, texts):
+        found.update(text[place : place + 3] for place in range(len(text) - 2))
+    return sorted({_signed(crc32(trigram.encode("utf-8", "surrogatepass"))) for trigram in found})
+
+
+def _mark(repository: int) -> int:
+    """Return the number that all files of a repository have among their trigrams."""
+    return _signed(crc32(f"repository {repository}".encode()))
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 32) if number >> 31 else number

@@ -23,7 +23,7 @@ from keyhole.core.postgres.server_connection import BitString
 
 _DISTANCE = "signs <~> %(signs)s::varbit"
 _CHUNK_OF_SIGNS = "JOIN chunk ON chunk.repo = chunk_signs.repo AND chunk.id = chunk_id"
-_THESE = "WHERE repo = %(repo)s AND chunk_id = ANY(%(ids)s::integer[])"
+_THESE = "WHERE repo = %(repo)s AND chunk_id = ANY(%(ids)s::bigint[])"
 
 
 class PostgresVectors(RepositoryRows):
@@ -94,7 +94,7 @@ class PostgresVectors(RepositoryRows):
         return self.rows(
             StoredDocument,
             """SELECT file_id, words, vector FROM file_document
-                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::integer[])""",
+                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::bigint[])""",
             ids=list(file_ids),
         )
 

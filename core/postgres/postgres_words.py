@@ -18,7 +18,7 @@ _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 _LEAST_WORTH = 1e-6
 # The tables with many rows that questions join.
 _COUNTED = ("file", "chunk", "chunk_word", "symbol", "link", "file_name")
-_CHUNK_OF_WORD = "JOIN chunk ON chunk.repo = %(repo)s AND chunk.id = chunk_id"
+_CHUNK_OF_WORD = "JOIN chunk ON chunk.repo = %(repo)s AND chunk.repo = hit.repo AND chunk.id = chunk_id"
 
 
 class PostgresWords(PostgresFacts):
@@ -101,7 +101,7 @@ class PostgresWords(PostgresFacts):
         """Return the number of each chunk in the order of path and line."""
         ordered = self.column(
             """SELECT chunk.id FROM chunk JOIN file ON file.repo = chunk.repo AND file.id = file_id
-                WHERE chunk.repo = %(repo)s AND chunk.id = ANY(%(ids)s::integer[]) ORDER BY path, start""",
+                WHERE chunk.repo = %(repo)s AND chunk.id = ANY(%(ids)s::bigint[]) ORDER BY path, start""",
             ids=chunk_ids,
         )
         return {chunk_id: number for number, chunk_id in enumerate(ordered)}
@@ -120,7 +120,7 @@ class PostgresWords(PostgresFacts):
         return set(
             self.column(
                 """SELECT DISTINCT chunk_id FROM chunk_word WHERE repo = %(repo)s AND word = ANY(%(words)s::text[])
-                    AND chunk_id = ANY(%(ids)s::integer[])""",
+                    AND chunk_id = ANY(%(ids)s::bigint[])""",
                 words=list(words),
                 ids=list(chunk_ids),
             )
@@ -164,8 +164,8 @@ class _Parts:
         wanted = [number for number in numbers if self.texts[number]]
         words = [number for number in wanted if len(self.texts[number]) == 1]
         values: dict[str, object] = {"words": [self.texts[number][0] for number in words], "numbers": words}
-        narrow = "" if scope is None or scope.file_ids is None else " AND file_id = ANY(%(file_ids)s::integer[])"
-        narrow += "" if scope is None or scope.chunk_ids is None else " AND chunk_id = ANY(%(chunk_ids)s::integer[])"
+        narrow = "" if scope is None or scope.file_ids is None else " AND file_id = ANY(%(file_ids)s::bigint[])"
+        narrow += "" if scope is None or scope.chunk_ids is None else " AND chunk_id = ANY(%(chunk_ids)s::bigint[])"
         statements = [_WORD_HITS + narrow]
         for number in wanted:
             if len(self.texts[number]) > 1:
@@ -184,7 +184,7 @@ class _Parts:
         return "".join("1" if number in reported else "0" for number in range(len(self.texts)))
 
 
-_WORD_HITS = """SELECT wanted.number, chunk_id, in_path * (%(weights)s::float8[])[1]
+_WORD_HITS = """SELECT wanted.number, repo, chunk_id, in_path * (%(weights)s::float8[])[1]
         + in_definitions * (%(weights)s::float8[])[2] + in_text * (%(weights)s::float8[])[3] AS frequency
     FROM unnest(%(words)s::text[], %(numbers)s::integer[]) wanted(word, number)
     JOIN chunk_word ON repo = %(repo)s AND chunk_word.word = wanted.word"""
@@ -198,12 +198,12 @@ def _phrase_hits(number: int, length: int, narrow: str) -> str:
         for place in range(1, length)
     )
     bits = " & ".join(f"(w{place}.places << {place})" for place in range(length))
-    return f"""SELECT {number}, chunk_id,
+    return f"""SELECT {number}, repo, chunk_id,
             bit_count(substring(places FROM 1 FOR path_words)) * (%(weights)s::float8[])[1]
             + bit_count(substring(places FROM path_words + 2 FOR definition_words)) * (%(weights)s::float8[])[2]
             + bit_count(substring(places FROM path_words + definition_words + 3)) * (%(weights)s::float8[])[3]
         FROM (
-            SELECT w0.chunk_id, {bits} AS places, path_words, definition_words FROM chunk_word w0 {joins}
+            SELECT w0.repo, w0.chunk_id, {bits} AS places, path_words, definition_words FROM chunk_word w0 {joins}
             JOIN chunk ON chunk.repo = w0.repo AND chunk.id = w0.chunk_id
             WHERE w0.repo = %(repo)s AND w0.word = %(word_{number}_0)s{narrow.replace("AND ", "AND w0.")}
         ) phrase WHERE bit_count(places) > 0"""  # noqa: S608

@@ -1,6 +1,7 @@
-"""The rows of one repository on a PostgreSQL server: runs statements, returns named types, and copies rows in batches.
+"""The rows of repositories on a PostgreSQL server: runs statements, returns named types, and copies rows in batches.
 
-Every statement names the repository as `%(repo)s`.
+Every statement names the repository as `= %(repo)s`; for several repositories, that becomes `= ANY(%(repo)s)`. Writing
+needs exactly one.
 """
 
 import re
@@ -12,8 +13,10 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import psycopg
+from psycopg.types.numeric import Int4
 
 from keyhole.core.deadline import check_time, time_left
+from keyhole.core.postgres.repository_set import RepositorySet, first_id
 from keyhole.core.postgres.server_connection import connect, explained
 
 Row = TypeVar("Row")
@@ -23,11 +26,11 @@ _REPLACEMENT = "\ufffd"
 
 
 class RepositoryRows:
-    """A connection for one repository; a subclass for each group of tables adds its statements."""
+    """A connection for some repositories; a subclass for each group of tables adds its statements."""
 
-    def __init__(self, url: str, repository: int) -> None:
+    def __init__(self, url: str, repositories: RepositorySet) -> None:
         self.url = url
-        self.repository = repository
+        self.repositories = repositories
         self._db = connect(url)
         # Whether the current transaction has changed indexed content. New times of files or trigrams are not content.
         self._has_changed = False
@@ -36,6 +39,12 @@ class RepositoryRows:
         self._waiting_paths: set[str] = set()
         self._next_ids: dict[str, int] = {}
         self._types: dict[str, list[int]] = {}
+
+    @property
+    def repository(self) -> int:
+        """The only repository; with several, nothing can be written."""
+        (only,) = self.repositories.numbers
+        return only
 
     def __enter__(self) -> Self:
         return self
@@ -88,8 +97,14 @@ class RepositoryRows:
     def _run(self, sql: str, values: dict[str, object]) -> list[tuple[Any, ...]]:
         check_time()
         storable = {name: _storable(value) for name, value in values.items()}
+        numbers = self.repositories.narrowed(storable)
+        if len(numbers) == 1:
+            # PostgreSQL plans better for one value than for a list.
+            storable["repo"] = numbers[0]
+        else:
+            sql, storable["repo"] = sql.replace("= %(repo)s", "= ANY(%(repo)s)"), list(map(Int4, numbers))
         with explained(self.url), self._db.cursor(binary=True) as cursor:
-            cursor.execute(sql, storable | {"repo": self.repository})
+            cursor.execute(sql, storable)
             return cursor.fetchall() if cursor.description else []
 
     def rows(self, kind: Callable[..., Row], sql: str, /, **values: object) -> list[Row]:
@@ -143,8 +158,8 @@ class RepositoryRows:
         """Return the next ids of a table; only one process writes a repository at a time."""
         if table not in self._next_ids:
             # The row with the highest id may be one that waits to be written.
-            highest = f"SELECT coalesce(max(id), 0) FROM {table} WHERE repo = %(repo)s"  # noqa: S608
-            self._next_ids[table] = int(self.value(highest)) + 1
+            highest = f"SELECT max(id) FROM {table} WHERE repo = %(repo)s"  # noqa: S608
+            self._next_ids[table] = int(self.value(highest) or first_id(self.repository)) + 1
         first = self._next_ids[table]
         self._next_ids[table] += count
         return range(first, first + count)

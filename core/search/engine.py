@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from keyhole.core.errors import ErrorKind, FilterError, ModelError, PathError, QueryError
-from keyhole.core.files.read import SourceReader
+from keyhole.core.files.text_source import TextSource
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkScope
@@ -60,7 +60,7 @@ class Engine:
     def __init__(  # made in one place, by name
         self,
         store: IndexStore,
-        files: SourceReader,
+        files: TextSource,
         *,
         embedder: Embedder | None = None,
         problem: ModelError | None = None,

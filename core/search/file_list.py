@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from keyhole.core.errors import QueryError
 from keyhole.core.files.globs import compile_glob
-from keyhole.core.files.stamps import write_times
+from keyhole.core.files.text_source import TextSource
 from keyhole.core.index.protocols import RelationStore
 from keyhole.core.index.rows import Found, Slice
 from keyhole.core.links.requests import FileOrder, TreeRequest
@@ -28,7 +27,7 @@ class FileList:
     gone: frozenset[str] = frozenset()
 
 
-def list_files(store: RelationStore, root: Path, request: TreeRequest, wanted: Slice) -> FileList:
+def list_files(store: RelationStore, files: TextSource, request: TreeRequest, wanted: Slice) -> FileList:
     """Return one page of the files in a folder that match the pattern of a request."""
     folder = request.path
     if folder and store.file_id(folder) is not None:
@@ -41,7 +40,7 @@ def list_files(store: RelationStore, root: Path, request: TreeRequest, wanted: S
     if request.sort == FileOrder.PATH:
         return FileList(Found(tuple(_nodes(store, _page(paths, wanted))), len(paths)), skipped)
     # A file may have changed since it was indexed, so the times are read from the files themselves.
-    times = write_times(root, paths)
+    times = files.write_times(paths)
     newest = sorted(times, key=lambda path: (-times[path], path))
     nodes = _nodes(store, _page(newest, wanted))
     found = Found(tuple(replace(node, changed=_date(times[node.path])) for node in nodes), len(newest))

@@ -3,9 +3,11 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple, TypedDict
 
-from keyhole.core.files.read import SourceReader
+from keyhole.core.files.text_source import TextSource
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
 from keyhole.core.search.excerpts import Lines, MatchedLines, excerpt
@@ -57,7 +59,7 @@ _NOTHING_SPECIAL = PageParts()
 
 def label_hits(
     store: SearchStore,
-    files: SourceReader,
+    files: TextSource,
     candidates: list[ChunkCandidate],
     wanted: Wanted,
     parts: PageParts = _NOTHING_SPECIAL,
@@ -361,21 +363,20 @@ def _symbols_in(store: SearchStore, candidates: Iterable[ChunkCandidate]) -> dic
 
 
 def _load_sources(
-    store: SearchStore, files: SourceReader, candidates: Iterable[ChunkCandidate]
+    store: SearchStore, files: TextSource, candidates: Iterable[ChunkCandidate]
 ) -> tuple[Mapping[int, _Source], frozenset[str]]:
     """Read the files of chunks; return also the paths of those that changed since they were indexed."""
     wanted = {candidate.chunk_id: candidate for candidate in candidates}
     sources: dict[int, _Source] = {}
     changed: set[str] = set()
-    read, lines = None, FileLines("")
-    for chunk_id, path, digest, start, length in store.chunk_sources(wanted):
-        if read is None or read.path != path:
-            read = files.read(path)
-            lines = FileLines(read.text if isinstance(read, SourceFile) else "")
-        if isinstance(read, SourceFile) and read.digest == digest:
-            candidate = wanted[chunk_id]
-            chunk = ChunkLines(start, start + length, candidate.start_line, candidate.end_line)
-            sources[chunk_id] = _Source(lines, chunk)
-        else:
-            changed.add(path)
+    by_file = {path: list(chunks) for path, chunks in groupby(store.chunk_sources(wanted), attrgetter("path"))}
+    for (path, chunks), read in zip(by_file.items(), files.read_all(by_file), strict=True):
+        lines = FileLines(read.text if isinstance(read, SourceFile) else "")
+        for chunk_id, _, digest, start, length in chunks:
+            if isinstance(read, SourceFile) and read.digest == digest:
+                candidate = wanted[chunk_id]
+                chunk = ChunkLines(start, start + length, candidate.start_line, candidate.end_line)
+                sources[chunk_id] = _Source(lines, chunk)
+            else:
+                changed.add(path)
     return sources, frozenset(changed)

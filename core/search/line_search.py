@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby, islice
 from operator import itemgetter
 
-from keyhole.core.files.read import SourceReader
+from keyhole.core.files.text_source import TextSource
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import ChunkPlace, ChunkScope, SymbolEntry
 from keyhole.core.search.owners import owners_of, qualified_name
@@ -23,7 +23,7 @@ _FIRST = (Role.SOURCE, Role.CONFIG)
 class LineSearch:
     """All matching lines of a pattern: files of the project's own source first, then tests and others, by path."""
 
-    def __init__(self, store: IndexStore, files: SourceReader, pattern: str, scope: ChunkScope) -> None:
+    def __init__(self, store: IndexStore, files: TextSource, pattern: str, scope: ChunkScope) -> None:
         self._store = store
         self._reader = files
         # Files that changed since they were indexed.

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import QueryError
-from keyhole.core.files.read import SourceReader
+from keyhole.core.files.text_source import TextSource
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, ChunkSpan, FileDigest
 from keyhole.core.search.regex_errors import pattern_error, pointed_out
@@ -75,7 +75,7 @@ def compile_pattern(pattern: str, *, within_lines: bool = False) -> Pattern:
     return compiled
 
 
-def find_matches(store: SearchStore, files: SourceReader, pattern: str, scope: ChunkScope) -> Iterator[FileMatches]:
+def find_matches(store: SearchStore, files: TextSource, pattern: str, scope: ChunkScope) -> Iterator[FileMatches]:
     """Yield every file with a match, and its matching lines."""
     compiled = _for_lines(pattern)
     for file, text in _unchanged(files, _files(store, pattern, scope)):
@@ -86,19 +86,18 @@ def find_matches(store: SearchStore, files: SourceReader, pattern: str, scope: C
             yield FileMatches(file.id, file.path, file.digest, lines)
 
 
-def _unchanged(files: SourceReader, candidates: Iterable[FileDigest]) -> Iterator[tuple[FileDigest, str]]:
+def _unchanged(files: TextSource, candidates: Sequence[FileDigest]) -> Iterator[tuple[FileDigest, str]]:
     """Yield the files that are as they were indexed, with their texts."""
-    for file in candidates:
+    for file, source in zip(candidates, files.read_all(file.path for file in candidates), strict=True):
         # This loop may read thousands of files, and the client may have cancelled by now.
         check_time()
-        source = files.read(file.path)
         # A changed file was indexed again before, or is dropped later when the hits are checked.
         if isinstance(source, SourceFile) and source.digest == file.digest:
             yield file, source.text
 
 
 def chunks_containing(
-    store: SearchStore, files: SourceReader, texts: Sequence[str], scope: ChunkScope
+    store: SearchStore, files: TextSource, texts: Sequence[str], scope: ChunkScope
 ) -> frozenset[int]:
     """Return the chunks with a line that contains one of several texts as written, of files that contain all.
 
@@ -113,7 +112,7 @@ def chunks_containing(
 
 
 def _chunks_with(
-    store: SearchStore, files: SourceReader, text: str, scope: ChunkScope
+    store: SearchStore, files: TextSource, text: str, scope: ChunkScope
 ) -> Iterator[tuple[int, set[int]]]:
     """Yield each file that contains a text, with the chunks that do."""
     pattern = re.escape(text)

@@ -267,7 +267,7 @@ def _inside_notes(engine: Engine, names: Iterable[str]) -> Iterator[Note]:
 
 
 def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> RelationResults:
-    files = list_files(engine.store, engine.files.root, request, wanted)
+    files = list_files(engine.store, engine.files, request, wanted)
     found, skipped = _with_costs(files.found, request), files.skipped
     results = line_results(found, partial(node_text, is_nested=False), node_facts, {node.path for node in found.items})
     notes = []

@@ -1,0 +1,32 @@
+"""The table `file_text`: the texts of a team's files as they were indexed, with secrets masked, compressed."""
+
+import json
+import zlib
+from collections.abc import Iterable
+from itertools import starmap
+
+from keyhole.core.masking import Mask
+from keyhole.core.postgres.repository_rows import RepositoryRows
+from keyhole.core.types.source_files import SourceFile
+
+_SOURCES = """SELECT path, size, mtime_ns, digest, encoding, text, ctime_ns, inode, masked
+    FROM file JOIN file_text ON file_text.repo = file.repo AND file_id = id
+    WHERE file.repo = %(repo)s AND path = ANY(%(paths)s::text[])"""
+
+
+class PostgresTexts(RepositoryRows):
+    """Texts of files, by path; a workspace that someone opened has its texts on disk instead."""
+
+    def sources_at(self, paths: Iterable[str]) -> dict[str, SourceFile]:
+        """Return the files of the paths that have a text here."""
+        found: dict[str, SourceFile] = {}
+        for path, size, written, digest, encoding, packed, changed, inode, masked in self.query(
+            _SOURCES, paths=list(paths)
+        ):
+            text = zlib.decompress(packed).decode("utf-8", "surrogatepass")
+            masks = tuple(starmap(Mask, json.loads(masked))) if masked else ()
+            found[path] = SourceFile(path, size, written, digest, encoding, text, changed, inode, masks)
+        return found
+
+    def _add_text(self, file_id: int, text: str) -> None:
+        self._add("file_text", [(file_id, zlib.compress(text.encode("utf-8", "surrogatepass")))])
