@@ -3,12 +3,14 @@
 from hashlib import sha256
 from pathlib import Path
 
+from keyhole.core.config import Settings
 from keyhole.core.errors import TeamError
 from keyhole.core.files.read import read_bytes
 from keyhole.core.files.walk import EXCLUDE_FILE, Scan, scan
 from keyhole.core.git.archive_revision import archive_revision
 from keyhole.core.git.local_mirror import branch_commit, is_repository
 from keyhole.core.types.source_files import SecretPolicy, Skip
+from keyhole.core.workspace.opening import OpenWorkspace
 
 # The files of a plain folder may change while they are copied. Then the copy is made again, but not forever.
 _COPIES = 3
@@ -70,6 +72,11 @@ class RepositorySource:
 
     def _scan(self) -> Scan:
         return scan(self.folder, max_bytes=self._max_bytes, secrets=self._secrets)
+
+
+def source_at(settings: Settings, folder: Path, branch: str) -> RepositorySource:
+    """Return the source of a repository, read with the settings of this machine."""
+    return RepositorySource(folder, branch, settings.index.max_file_bytes, OpenWorkspace(folder, settings).secrets)
 
 
 def _fingerprint(found: Scan) -> str:

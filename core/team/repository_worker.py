@@ -6,7 +6,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keyhole.core.config import Settings
@@ -14,7 +14,7 @@ from keyhole.core.errors import ErrorKind, KeyholeError, LockedStoreError, LostJ
 from keyhole.core.index.update import Hooks, update_index
 from keyhole.core.postgres.team_home import ClaimedRevision, TeamHome
 from keyhole.core.team.job_queue import DEFAULT_LEASE_SECONDS, HeldLease, Job, JobQueue
-from keyhole.core.team.repository_source import RepositorySource
+from keyhole.core.team.repository_source import source_at
 from keyhole.core.types.index import IndexReport
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
@@ -100,7 +100,7 @@ class RepositoryWorker:
         return True
 
     def _work_on(self, job: Job) -> None:
-        source = self._source(job)
+        source = source_at(self._settings, Path(job.source), job.branch)
         if not source.is_there:
             problem = f"{source.folder} is not on {platform.node()}"
             self._absent[job.repo] = time.monotonic()
@@ -129,16 +129,6 @@ class RepositoryWorker:
         )
         return update_index(request, Hooks(progress=lambda _: lease.check()))
 
-    def _source(self, job: Job) -> RepositorySource:
-        settings = self._settings
-        secrets_policy = OpenWorkspace(Path(job.source), settings).secrets
-        return RepositorySource(Path(job.source), job.branch, settings.index.max_file_bytes, secrets_policy)
-
     def _fail(self, job: Job, problem: str) -> None:
         self._queue.fail(job, problem)
         self._report(WorkEvent("failed", job.name, problem))
-
-
-def event_facts(event: WorkEvent) -> dict[str, object]:
-    """Return an event as facts for JSON."""
-    return asdict(event)
