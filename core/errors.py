@@ -25,6 +25,7 @@ KeyholeError                 exit 2
     ├── CorruptStoreError    the index file is damaged; the next index run replaces it
     ├── FullStoreError       the disk is full
     ├── LockedStoreError     another process is writing
+    ├── LostJobError         another worker indexes the repository
     ├── UnwritableStoreError the folder of the index can't be written
     └── NewerStoreError      a newer version of Keyhole made the index
 """
@@ -214,6 +215,10 @@ class FullStoreError(StoreError):
 
 class LockedStoreError(StoreError):
     """Another process is writing."""
+
+
+class LostJobError(StoreError):
+    """Another worker indexes the repository now, so what this one found must not be written."""
 
 
 class UnwritableStoreError(StoreError):

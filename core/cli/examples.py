@@ -92,6 +92,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("keyhole doctor", "check this installation and this folder"),
         ("keyhole doctor --bundle report.md", "also write a file for a bug report"),
     ),
+    "team": (
+        ("keyhole team add /srv/mirrors/acme.git --group backend", "add a mirror to a group"),
+        ("keyhole team work --once", "index everything that is waiting"),
+        ("keyhole team sync --fetch --watch 300", "fetch every five minutes, and ask for what has changed"),
+        ("keyhole team list", "show what is indexed, and what failed"),
+    ),
     "admin": (
         ("keyhole admin init", "create the tables of keyhole in the team's database"),
         ("keyhole admin status", "show the server and its repositories"),

@@ -23,6 +23,7 @@ from keyhole.core.cli import (
     relation_commands,
     search_commands,
     server_command,
+    team_commands,
     web_command,
     wrap_commands,
 )
@@ -62,6 +63,7 @@ for _module in (
     web_command,
     demo_command,
     doctor_command,
+    team_commands,
     admin_commands,
     completion_command,
     wrap_commands,

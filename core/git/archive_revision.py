@@ -6,7 +6,7 @@ from pathlib import Path
 
 from keyhole.core.errors import GitError
 from keyhole.core.git.git_process import GitProcess, find_git
-from keyhole.core.git.shadow_repository import ShadowRepository
+from keyhole.core.git.shadow_repository import ShadowRepository, repository_flags
 
 _SECONDS = 300.0
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -42,10 +42,13 @@ def _commit_of(process: GitProcess, root: Path, revision: str) -> str:
     """Return the commit of a revision; a text that looks like an option is no revision."""
     if revision.startswith("-"):
         raise GitError(f"{revision} is not a revision")
-    asked = ["rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"]
+    asked = [*repository_flags(root), "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"]
     found = process.run(asked, root, may_fail=True).decode(errors="replace").strip()
     if not _COMMIT.fullmatch(found):
-        shallow = process.run(["rev-parse", "--is-shallow-repository"], root, may_fail=True).strip() == b"true"
+        shallow = (
+            process.run([*repository_flags(root), "rev-parse", "--is-shallow-repository"], root, may_fail=True).strip()
+            == b"true"
+        )
         hint = "; this clone has only part of the history: run git fetch --unshallow, or use fetch-depth: 0 in CI"
         raise GitError(f"{revision} is not a revision of this repository{hint if shallow else ''}")
     return found
@@ -60,5 +63,5 @@ def _unpack(packed: Path, folder: Path) -> None:
                 continue
             files, size = files + 1, size + member.size
             if files > _MOST_FILES or size > _MOST_BYTES:
-                raise GitError("the revision is too large to compare with")
+                raise GitError("the revision is too large to unpack")
             archive.extract(member, folder, filter="data")

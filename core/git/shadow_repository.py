@@ -172,10 +172,22 @@ class ShadowRepository:
         return [*lines, *_ignore_rules(rules)]
 
 
+def is_bare(folder: Path) -> bool:
+    """Return whether a folder is a repository without working files, such as a mirror."""
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+
+
+def repository_flags(folder: Path) -> list[str]:
+    """Return the flags that git needs to use a folder's repository: it must be told about one without files."""
+    return [f"--git-dir={folder}"] if is_bare(folder) else []
+
+
 def _find(root: Path, process: GitProcess) -> _RepositoryPlaces:
     """Ask git for the repository of a folder; it refuses one that belongs to another user."""
-    printed = process.run(["rev-parse", *_QUESTIONS], root, seconds=_DISCOVERY_SECONDS)
-    lines = os.fsdecode(printed).splitlines()
+    flags = repository_flags(root)
+    questions = _QUESTIONS[1:] if flags else _QUESTIONS
+    printed = process.run([*flags, "rev-parse", *questions], root, seconds=_DISCOVERY_SECONDS)
+    lines = [*([os.fspath(root)] if flags else []), *os.fsdecode(printed).splitlines()]
     if len(lines) != len(_RepositoryPlaces.__dataclass_fields__):
         raise GitError("git doesn't say where the repository is")
     top, index, objects, exclude, shallow, head, object_format = lines
@@ -183,7 +195,8 @@ def _find(root: Path, process: GitProcess) -> _RepositoryPlaces:
         Path(top).resolve(), root / index, root / objects, root / exclude, root / shallow, root / head, object_format
     )
     # A setting can move the working tree to any other folder.
-    if not root.resolve().is_relative_to(found.top) or not os.path.lexists(found.top / ".git"):
+    is_elsewhere = not root.resolve().is_relative_to(found.top) or not os.path.lexists(found.top / ".git")
+    if is_elsewhere and not flags:
         raise GitError("the repository's files are in another folder")
     if object_format not in ("sha1", "sha256"):
         raise GitError(f"unknown format of objects: {object_format}")

@@ -88,7 +88,7 @@ class PostgresHome:
         if repository is None:
             return False
         with self.writer_lock(wait=False):
-            self._ask(lambda db: _delete(db, repository))
+            self._ask(lambda db: delete_repository(db, repository))
         return True
 
     def _repository(self) -> int:
@@ -123,7 +123,8 @@ class PostgresHome:
         return db
 
 
-def _delete(db: Connection, repository: int) -> None:
+def delete_repository(db: Connection, repository: int) -> None:
+    """Delete all rows of a repository, whose writer lock must be held."""
     with db.transaction():
         for table in TABLES:
             db.execute(f"DELETE FROM {table} WHERE repo = %s", [repository])  # noqa: S608

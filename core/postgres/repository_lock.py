@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 import psycopg
 
 from keyhole.core.errors import ErrorKind, LockedStoreError
+from keyhole.core.postgres.job_rows import name_connection
 from keyhole.core.postgres.server_connection import Connection, connect, explained
 
 # The first number of all locks of Keyhole; the second one is the repository.
@@ -14,12 +15,17 @@ _LOCKS = 0x4B68
 
 @contextmanager
 def repository_lock(
-    url: str, repository: int, *, wait: bool, on_wait: Callable[[], None] | None = None
+    url: str, repository: int, *, wait: bool, on_wait: Callable[[], None] | None = None, name: str = ""
 ) -> Iterator[None]:
-    """Hold the writer lock; if another process holds it, `wait` for it or raise LockedStoreError."""
+    """Hold the writer lock; if another process holds it, `wait` for it or raise LockedStoreError.
+
+    `name` is what the connection is called on the server.
+    """
     db = connect(url)
     try:
         with explained(url):
+            if name:
+                name_connection(db, name)
             _lock(db, repository, wait=wait, on_wait=on_wait)
         try:
             yield

@@ -18,6 +18,8 @@ Connection = psycopg.Connection
 # The oid of the type `bit varying`.
 _VARBIT = 1562
 _CONNECT_SECONDS = 10
+# The server notices within a minute that a machine is gone, and releases its locks.
+_KEEP_ALIVE = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
 _PASSWORD = re.compile(r"(?<=://)([^/@]*):[^@/]*@")
 _EXTENSION = "vector"
 
@@ -51,7 +53,7 @@ def connect(url: str) -> Connection:
             application_name="keyhole",
         )
         db.adapters.register_dumper(BitString, _BitStringDumper)
-        db.execute(f"SET search_path = {SCHEMA}, public")
+        db.execute(f"SET search_path = {SCHEMA}, public; {_KEEP_ALIVE}")
         return db
 
 

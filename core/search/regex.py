@@ -96,9 +96,7 @@ def _unchanged(files: TextSource, candidates: Sequence[FileDigest]) -> Iterator[
             yield file, source.text
 
 
-def chunks_containing(
-    store: SearchStore, files: TextSource, texts: Sequence[str], scope: ChunkScope
-) -> frozenset[int]:
+def chunks_containing(store: SearchStore, files: TextSource, texts: Sequence[str], scope: ChunkScope) -> frozenset[int]:
     """Return the chunks with a line that contains one of several texts as written, of files that contain all.
 
     A line counts for the chunk that its first match starts in.
@@ -111,9 +109,7 @@ def chunks_containing(
     return frozenset().union(*found.values())
 
 
-def _chunks_with(
-    store: SearchStore, files: TextSource, text: str, scope: ChunkScope
-) -> Iterator[tuple[int, set[int]]]:
+def _chunks_with(store: SearchStore, files: TextSource, text: str, scope: ChunkScope) -> Iterator[tuple[int, set[int]]]:
     """Yield each file that contains a text, with the chunks that do."""
     pattern = re.escape(text)
     # The text may not be one that can be searched for.
