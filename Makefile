@@ -7,7 +7,7 @@ POSTGRES_TESTS := $(addprefix tests/test_,$(addsuffix .py,same_index search sear
 	maps reads rescans stamps stored_roles changed_filter folder_links suggestions vectors deadlines))
 TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or 2) * 3 // 2))")
 
-.PHONY: run test check test-long fuzz kill-test web-test postgres-test install-test wrap-test references-quality client-lab lint conformance format bench screenshots man clean
+.PHONY: run test check test-long fuzz kill-test web-test postgres-test team-faults install-test wrap-test references-quality client-lab lint conformance format bench screenshots man clean
 
 # Ctrl+C quits the explorer with 130, as programs do; make would call that an error.
 run: $(READY)
@@ -60,6 +60,10 @@ client-lab: $(READY)
 # The tests of search, links, references and the index once more, with every index on PostgreSQL; about ten minutes.
 postgres-test: $(READY)
 	$(VENV)/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --on-postgres -rs $(POSTGRES_TESTS)
+
+# 50 kills of workers, the database and readers of a team, while revisions are indexed and asked about; about ten minutes.
+team-faults: $(READY)
+	$(VENV)/bin/python bench/team_faults.py --record
 
 lint: $(READY)
 	$(VENV)/bin/ruff format --check
