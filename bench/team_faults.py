@@ -4,9 +4,9 @@
 
 Every file of a revision carries its number, so that an answer that mixes two revisions shows. In each round, all
 repositories get a new revision, and while it is indexed and asked about, one process is killed with SIGKILL and started
-again. Then every repository must reach the new revision without any other help. Counted are answers that mix revisions,
-revisions that were lost (an answer has an older one than an answer before), errors that are not clear, rounds without
-recovery, and what is left over; all must be zero.
+again, or a worker is stopped until another one has taken over. Then every repository must reach the new revision without
+any other help. Counted are answers that mix revisions, revisions that were lost (an answer has an older one than an
+answer before), errors that are not clear, rounds without recovery, and what is left over; all must be zero.
 """
 
 import argparse
@@ -27,14 +27,22 @@ from own_postgres import OwnPostgres
 from record import save_record
 from team_reader import CLEAR, MARK, read_lines
 
+from keyhole.core.config import load_settings
 from keyhole.core.postgres.server_admin import create_tables
+from keyhole.core.team.mirror_sync import sync_repositories
+from keyhole.core.team.repository_source import source_at
+from keyhole.core.team.team_repositories import add_repository, list_repositories
 
 REPOSITORIES = ("alpha", "beta", "gamma")
 FILES = 40
-VICTIMS = ("worker", "database", "reader")
+VICTIMS = ("worker", "database", "reader", "stopped worker")
 LEASE_SECONDS = "2"
-LONGEST_DELAY = 2.5
+LONGEST_DELAY = 1.2
+# The share of rounds in which a process is killed at any moment, and not while a worker is at work.
+ANY_MOMENT = 0.25
+PATIENCE_SECONDS = 10
 RECOVERY_SECONDS = 90
+_AT_WORK = "SELECT count(*) FROM job WHERE lease > now()"
 PROBLEMS = ("mixed revisions", "lost revisions", "unclear errors", "no recovery", "wrong rows", "left over")
 
 
@@ -73,22 +81,25 @@ def main() -> None:
 
 def run(scratch: Path, rounds: int, chance: random.Random, files: int = FILES) -> Report:
     """Kill once in each round, and return what happened."""
-    # The server's own user must be able to enter its folder.
-    scratch.chmod(0o755)
-    server = OwnPostgres(scratch / "postgres")
-    server.start()
-    try:
-        create_tables(server.url, partitions=4)
-        team = Team(scratch, server, chance, files)
+    # Not in the folder for everything else, which the server's own user may not be able to enter.
+    with tempfile.TemporaryDirectory(prefix="keyhole-postgres-", ignore_cleanup_errors=True) as place:
+        server = OwnPostgres(Path(place))
+        server.start()
         try:
-            for number in range(1, rounds + 1):
-                team.round(number, VICTIMS[number % len(VICTIMS)])
-                print(f"round {number}: {len(team.report.problems)} problems", flush=True)
+            create_tables(server.url, partitions=4)
+            return _run(Team(scratch, server, chance, files), rounds)
         finally:
-            team.end()
-        return team.report
+            server.stop()
+
+
+def _run(team: "Team", rounds: int) -> Report:
+    try:
+        for number in range(1, rounds + 1):
+            team.round(number, VICTIMS[(number - 1) % len(VICTIMS)])
+            print(f"round {number}: {len(team.report.problems)} problems", flush=True)
     finally:
-        server.stop()
+        team.end()
+    return team.report
 
 
 class Team:
@@ -109,25 +120,30 @@ class Team:
             (scratch / name).mkdir()
             self._git(name, "init", "--quiet")
         self._commit(0)
+        self._settings = load_settings(scratch, {"cache_dir": scratch / "cache"})
         for name in REPOSITORIES:
-            self._keyhole("team", "add", str(scratch / name), "--group", "all")
-        self._keyhole("team", "work", "--once")
+            add_repository(server.url, source_at(self._settings, scratch / name, ""))
         self._programs = {name: self._start(name) for name in ("worker", "reader")}
+        if not self._recovers(0):
+            raise SystemExit("the first revision was not indexed")
 
     def round(self, number: int, victim: str) -> None:
         """Make a new revision, kill something while it is indexed, and see whether all is well afterwards."""
         self._commit(number)
-        self._keyhole("team", "sync")
-        time.sleep(self._chance.uniform(0, LONGEST_DELAY))
-        self.report.counts[f"kills of the {victim}"] += 1
+        for _ in sync_repositories(self._server.url, self._settings, fetch=False):
+            pass
+        self._wait_for_a_moment()
+        self.report.counts[f"faults of the {victim}"] += 1
         if victim == "database":
             self._kill_database()
+        elif victim == "stopped worker":
+            self._stop_worker()
         else:
             self._kill_program(victim)
         if self._recovers(number):
             self._check_rows(number)
         else:
-            self.report.problem("no recovery", f"round {number}, {victim}: {self._keyhole('team', 'list')}")
+            self.report.problem("no recovery", f"round {number}, {victim}: {list_repositories(self._server.url)}")
         self._check_answers()
         self._least = dict.fromkeys(REPOSITORIES, number)
         for left in self._left_over():
@@ -139,21 +155,41 @@ class Team:
             program.terminate()
             program.wait()
 
+    def _wait_for_a_moment(self) -> None:
+        """Wait until a worker is at work, mostly, and then a little longer."""
+        is_any_moment = self._chance.random() < ANY_MOMENT
+        deadline = time.monotonic() + (0 if is_any_moment else PATIENCE_SECONDS)
+        while time.monotonic() < deadline and not self._value(_AT_WORK):
+            time.sleep(0.02)
+        time.sleep(self._chance.uniform(0, LONGEST_DELAY))
+
     def _kill_program(self, name: str) -> None:
         program = self._programs[name]
-        is_at_work = name == "worker" and bool(self._value("SELECT count(*) FROM job WHERE lease > now()"))
+        is_at_work = name == "worker" and bool(self._value(_AT_WORK))
         self.report.counts["kills of a worker at work"] += is_at_work
         os.killpg(program.pid, signal.SIGKILL)
         program.wait()
         self._programs[name] = self._start(name)
 
     def _kill_database(self) -> None:
-        is_at_work = bool(self._value("SELECT count(*) FROM job WHERE lease > now()"))
+        is_at_work = bool(self._value(_AT_WORK))
         self.report.counts["kills of the database during work"] += is_at_work
         self._server.kill()
         # Long enough that someone asks while it is away.
         time.sleep(self._chance.uniform(0.2, 1.0))
         self._server.start()
+
+    def _stop_worker(self) -> None:
+        """Stop a worker until another one has taken over, as on a machine that hangs, and let it go on then."""
+        slow = self._programs["worker"]
+        os.killpg(slow.pid, signal.SIGSTOP)
+        self.report.counts["workers stopped at work"] += bool(self._value(_AT_WORK))
+        self._programs["worker"] = self._start("worker")
+        time.sleep(float(LEASE_SECONDS) + self._chance.uniform(0.5, 3.0))
+        os.killpg(slow.pid, signal.SIGCONT)
+        time.sleep(self._chance.uniform(0, 1))
+        slow.terminate()
+        slow.wait()
 
     def _recovers(self, number: int) -> bool:
         wanted = {name: self._git(name, "rev-parse", "HEAD") for name in REPOSITORIES}
@@ -229,13 +265,6 @@ class Team:
                 stderr=log,
                 start_new_session=True,
             )
-
-    def _keyhole(self, *arguments: str) -> str:
-        command = [sys.executable, "-m", "keyhole", *arguments]
-        done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"{arguments}: {done.stdout}{done.stderr}")
-        return done.stdout
 
     @property
     def _environment(self) -> dict[str, str]:
