@@ -57,13 +57,16 @@ AnyRequest = TypeVar("AnyRequest", bound="SearchRequest | MapRequest | ReadReque
 class Service:
     """One open workspace; safe to use from any thread."""
 
+    # Whether others keep the index up to date.
+    is_only_read = False
+
     def __init__(self, root: Path, settings: Settings) -> None:
         self._workspace = self._open_workspace(root, settings)
         self.root = root
         self.settings = settings
         self.folder = self._workspace.folder
         self.metrics = Metrics()
-        self._models = ModelLoader(settings.index.model)
+        self._models = self._model_loader()
         self.engines = EnginePool(self._workspace, self._models)
         self._fresh = self._fresh_results()
         self._paths = self._path_guard()
@@ -80,6 +83,9 @@ class Service:
 
     def _open_workspace(self, root: Path, settings: Settings) -> OpenWorkspace:
         return OpenWorkspace(root, settings)
+
+    def _model_loader(self) -> ModelLoader:
+        return ModelLoader(self.settings.index.model)
 
     def _fresh_results(self) -> FreshResults:
         return FreshResults(self._workspace, self.engines, self._models)
@@ -365,12 +371,7 @@ class Service:
 
     def journal(self) -> "Journal | None":
         """Open the journal for writing the calls of agents; return None if the settings disable it."""
-        from keyhole.core.journal.writer import Journal
-
-        limits = self.settings.journal
-        if not limits.enabled:
-            return None
-        return Journal(self.folder, max_bytes=limits.max_bytes, max_seconds=limits.max_days * 86_400)
+        return open_journal(self.folder, self.settings)
 
     def journal_reader(self) -> "JournalReader":
         """Open the journal for reading."""
@@ -439,6 +440,14 @@ class Service:
         with suppress(StoreError), self.engines.lend() as engine:
             return engine.store.paths()
         return []
+
+
+def open_journal(folder: Path, settings: Settings) -> "Journal | None":
+    """Open the journal in a folder for writing; return None if the settings disable it."""
+    from keyhole.core.journal.writer import Journal
+
+    limits = settings.journal
+    return Journal(folder, max_bytes=limits.max_bytes, max_seconds=limits.max_days * 86_400) if limits.enabled else None
 
 
 def _find(engine: "Engine", query: Query, mode: Mode, known: SearchResult | None) -> SearchResult:

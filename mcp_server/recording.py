@@ -33,8 +33,10 @@ Answer = TypeVar("Answer")
 class Recording(Middleware):
     """Writes each call when it starts and when it ends."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, caller: Callable[[], str] = str) -> None:
         self._journal = journal
+        # Returns the name of the token that a call came with, on the server of a team.
+        self._caller = caller
         # One client uses stdin and stdout, or the server of a test, so that the process is its session. In the shared
         # server, each client has its own.
         self._session = secrets.token_hex(4)
@@ -68,6 +70,7 @@ class Recording(Middleware):
             tool=name_text(tool, _LONGEST_NAME),
             arguments=arguments,
             session=client.session if client else "" if transport == "http" else self._session,
+            caller=name_text(self._caller(), _LONGEST_NAME),
         )
 
     async def _recorded(

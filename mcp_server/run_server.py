@@ -24,7 +24,7 @@ from keyhole.mcp_server.checked_stdio import checked_streams
 from keyhole.mcp_server.http_processes import SharedListener, serve_from_processes
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.plain_answers import PlainAnswers
-from keyhole.mcp_server.token_check import OnRejection, TokenCheck
+from keyhole.mcp_server.token_check import TOKEN_ADVICE, OnRejection, TokenCheck
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -64,7 +64,13 @@ def _serve_http(root: Path, settings: Settings, token: str | None, listener: Sha
 
     service = Service(root, settings)
     journal = service.journal()
-    server = build_server(service, verifier(token) if token else None, journal)
+    serve_on(listener, build_server(service, verifier(token) if token else None, journal), journal)
+
+
+def serve_on(
+    listener: SharedListener, server: "FastMCP", journal: "Journal | None", advice: str = TOKEN_ADVICE
+) -> None:
+    """Serve on a socket until the process ends; `advice` is for clients without a valid token."""
     host, port, *_ = listener.getsockname()
     listener.start()
     _run(
@@ -74,20 +80,22 @@ def _serve_http(root: Path, settings: Settings, token: str | None, listener: Sha
             port=port,
             sockets=[listener],
             uvicorn_config=uvicorn_options(),
-            **http_options(server),
+            **http_options(server, advice=advice),
         ),
         journal,
     )
 
 
-def http_options(server: "FastMCP", on_rejection: OnRejection = lambda _: None) -> dict[str, Any]:
+def http_options(
+    server: "FastMCP", on_rejection: OnRejection = lambda _: None, advice: str = TOKEN_ADVICE
+) -> dict[str, Any]:
     """Return the HTTP options that all servers share; requests without a valid token go to `on_rejection`."""
     from starlette.middleware import Middleware
 
     # The check of hosts and origins wraps both applications, so the plain one needs none.
     plain = server.http_app(path=ENDPOINT, stateless_http=True, json_response=True, host_origin_protection=False)
     around = [
-        Middleware(TokenCheck, on_rejection=on_rejection),
+        Middleware(TokenCheck, on_rejection=on_rejection, advice=advice),
         Middleware(CheckedRequests),
         Middleware(PlainAnswers, plain=plain),
     ]

@@ -42,15 +42,18 @@ Request = TypeVar("Request")
 _LISTS_STAY = 600  # seconds
 
 
-def build_server(
+def build_server(  # noqa: PLR0913  # made in few places, by name
     service: Service,
     auth: AuthProvider | None = None,
     journal: Journal | None = None,
     tools: ToolSet | None = None,
     freshness: Freshness | None = None,
     outermost: Sequence[Middleware] = (),
+    innermost: Sequence[Middleware] = (),
+    caller: Callable[[], str] = str,
+    is_team: bool = False,
 ) -> FastMCP:
-    """Make the server of one workspace; it records calls in the journal, if there is one.
+    """Make the server of one workspace; it records calls in the journal, if there is one, with the `caller`'s name.
 
     Without `tools`, the setting says which to serve. Servers of one workspace in one process share their `freshness`.
     """
@@ -58,15 +61,16 @@ def build_server(
     errors = ReadableErrors(service, tools)
     server: FastMCP = FastMCP(
         "keyhole",
-        instructions=tool_texts.instructions(tools),
+        instructions=tool_texts.instructions(tools, is_team=is_team),
         version=version("keyhole"),
         auth=auth,
         # Recording comes first, so that it sees each answer as it is sent.
         middleware=[
             *outermost,
-            *([Recording(journal)] if journal else []),
+            *([Recording(journal, caller)] if journal else []),
             errors,
             ClientBudget(service.settings),
+            *innermost,
         ],
         mask_error_details=True,
         # The lists do not change while the server runs; a client that keeps them asks again after this time.
@@ -79,7 +83,10 @@ def build_server(
         if function.__name__ in served:
             # The core tools are for the fewest tokens, and this costs a few.
             is_always_loaded = function.__name__ == "search_code" and tools == ToolSet.ALL
-            server.add_tool(described(function, is_always_loaded=is_always_loaded))
+            tool = described(function, is_always_loaded=is_always_loaded)
+            if is_team and tool.name in tool_texts.REPO_TOOLS:
+                tool.parameters["properties"][tool_texts.REPO] = tool_texts.REPO_PROPERTY
+            server.add_tool(tool)
     _add_resources(server, service, errors)
     _add_prompt(server, tools)
     return server

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 _UNAUTHORIZED = 401
-_ADVICE = (
+TOKEN_ADVICE = (
     "Copy the configuration that the running server shows into the client."
     " If the server was given a token, use that one; otherwise each run makes a new one."
 )
@@ -32,8 +32,9 @@ class TokenCheck:
     The library's text asks the user to log in again, but there is no login here.
     """
 
-    def __init__(self, app: "ASGIApp", on_rejection: OnRejection) -> None:
+    def __init__(self, app: "ASGIApp", on_rejection: OnRejection, advice: str = TOKEN_ADVICE) -> None:
         self._app = app
+        self._advice = advice
         self._on_rejection = on_rejection
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
@@ -47,7 +48,7 @@ class TokenCheck:
                 has_token = any(name == b"authorization" for name, _ in scope["headers"])
                 problem = TokenProblem.WRONG if has_token else TokenProblem.MISSING
                 self._on_rejection(problem)
-                for part in _rejection(problem):
+                for part in _rejection(problem, self._advice):
                     await send(part)
             elif not is_rejected:
                 await send(message)
@@ -55,11 +56,11 @@ class TokenCheck:
         await self._app(scope, receive, send_or_reject)
 
 
-def _rejection(problem: TokenProblem) -> "tuple[Message, Message]":
+def _rejection(problem: TokenProblem, advice: str) -> "tuple[Message, Message]":
     """Return the two messages of the response."""
     # RFC 6750, section 3.1: a request without a token gets no error code.
     error = {"error": "invalid_token"} if problem == TokenProblem.WRONG else {}
-    body = json.dumps({**error, "error_description": f"Rejected: {problem}. {_ADVICE}"}).encode()
+    body = json.dumps({**error, "error_description": f"Rejected: {problem}. {advice}"}).encode()
     challenge = b'Bearer error="invalid_token"' if error else b"Bearer"
     headers = [
         (b"content-type", b"application/json"),

@@ -190,9 +190,18 @@ def _ways_on(tools: ToolSet) -> str:
     return ", ".join(f"{name} ({what})" for name, what in _WAYS_ON.items() if name in tool_names(tools))
 
 
-def instructions(tools: ToolSet) -> str:
+# On the server of a team, these tools have one more parameter, which picks repositories before they search.
+REPO = "repo"
+REPO_TOOLS = frozenset(
+    ["search_code", "find_references", "get_tree", "search_by_links", "find_broken_links", "find_related"]
+)
+REPO_PROPERTY = {"type": "string", "description": "only this repository; several: a,b"}
+_TEAM = "This codebase has several repositories: each is a folder at the top, and repo=NAME searches only in that one. "
+
+
+def instructions(tools: ToolSet, *, is_team: bool = False) -> str:
     """Return what an agent reads about the server."""
-    return (
+    return (_TEAM if is_team else "") + (
         "Keyhole shows this codebase in answers that fit a token budget. Start narrow, then widen: search_code with "
         'detail_level=minimal (a name, a few words, "exact text" or /a regex/), then map_file on the files that '
         "matter, then read_file on the line ranges you need. "

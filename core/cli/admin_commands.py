@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from keyhole.core.cli.audit_command import audit
 from keyhole.core.cli.options import json_option
 from keyhole.core.cli.output import print_json, print_text
 from keyhole.core.cli.store_address import store_url
@@ -86,5 +87,6 @@ def _state_text(state: "DatabaseState") -> str:
     return "\n".join(lines) + "\n"
 
 
+admin.add_command(audit)
 admin.add_command(token)
 COMMANDS = (admin,)

@@ -70,10 +70,10 @@ class _BundleOptions(TypedDict):
 @with_options(*ANSWER_OPTIONS, root_option)
 def map_file(path: str, root: Path, **options: Unpack[_MapOptions]) -> None:
     """Show the imports and symbols of PATH, with line ranges."""
-    from keyhole.core.service import Service
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.view.budget.room import within
 
-    service = Service.open(root)
+    service = open_service(root)
     shape = answer_shape(options, service.settings)
     request = MapRequest(
         path,
@@ -106,10 +106,10 @@ def read(paths: tuple[str, ...], root: Path, **options: Unpack[_ReadOptions]) ->
 
     The lines of one file can follow its path: PATH:40 starts at line 40, PATH:40-60 also ends at line 60.
     """
-    from keyhole.core.service import Service
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.view.budget.room import within
 
-    service = Service.open(root)
+    service = open_service(root)
     shape = answer_shape(options, service.settings)
     paths, start_line, max_lines = _with_lines(root, paths, options)
     request = ReadRequest(
@@ -160,7 +160,7 @@ def _with_lines(root: Path, paths: tuple[str, ...], options: _ReadOptions) -> tu
 @with_options(root_option)
 def bundle(file: Path, root: Path, form: str, **options: Unpack[_BundleOptions]) -> None:
     """Write the files, symbols and lines that FILE lists as one text, as they are now."""
-    from keyhole.core.service import Service
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.view.bundles.bundle_file import LARGEST_BUNDLE_FILE, parse_bundle
 
     with file.open("rb") as opened:
@@ -173,7 +173,7 @@ def bundle(file: Path, root: Path, form: str, **options: Unpack[_BundleOptions])
         options["max_tokens"],
         Format.JSON if is_json else Format.TEXT,
     )
-    print_list(Service.open(root).bundle_view(request), None)
+    print_list(open_service(root).bundle_view(request), None)
 
 
 COMMANDS = (map_file, read, bundle)

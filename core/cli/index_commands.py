@@ -52,10 +52,10 @@ def status(path: Path, *, skipped: bool, store: bool, as_json: bool, force: bool
     """Show what is indexed and skipped in the workspace PATH."""
     from dataclasses import asdict
 
-    from keyhole.core.service import Service
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.view.status_text import status_facts, status_text, store_text
 
-    service = Service.open(path, force=force)
+    service = open_service(path, force=force)
     if store:
         size = service.content_size()
         print_json(asdict(size)) if as_json else print_text(store_text(size))
@@ -77,11 +77,11 @@ def stats(path: Path, *, as_json: bool, force: bool) -> None:
     """Show the calls, tokens and latency of agents in PATH."""
     from keyhole.core.delivery import cut_by_client
     from keyhole.core.journal.statistics import statistics
-    from keyhole.core.service import Service
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.view.stats_text import stats_facts, stats_text
     from keyhole.core.wrap.server_statistics import ServerCounter, server_facts, servers_text
 
-    service = Service.open(path, force=force)
+    service = open_service(path, force=force)
     reader, project = service.journal_reader(), service.root.name
     found = statistics(reader.each(), lambda call: cut_by_client(call, reader, service.settings))
     wrapped = ServerCounter().count(reader)

@@ -53,7 +53,11 @@ def complete_language(_: click.Context, __: click.Parameter, incomplete: str) ->
 
 path_argument = click.argument("path", type=click.Path(path_type=Path), default=".")
 root_option = click.option(
-    "--root", type=click.Path(path_type=Path), default=".", show_default="this folder", help="Workspace folder."
+    "--root",
+    type=click.Path(path_type=Path),
+    default=".",
+    show_default="this folder",
+    help="Workspace folder, or team:NAME for a group or repository of a team.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Allow the home folder and the root folder.")

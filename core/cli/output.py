@@ -94,6 +94,8 @@ def refresh_index(service: "Service") -> None:
     """
     from keyhole.core.errors import FullStoreError, UnwritableStoreError
 
+    if service.is_only_read:
+        return
     try:
         update_index(service, renew=False)
     except (FullStoreError, UnwritableStoreError) as error:

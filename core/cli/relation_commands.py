@@ -202,11 +202,11 @@ def references(
 
 def _answer(root: Path, request: "RelationRequest", options: PageOptions, *, has_costs: bool = False) -> None:
     from keyhole.core.links.requests import TreeRequest
-    from keyhole.core.service import Service
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.types.costs import with_folders
     from keyhole.core.view.budget.room import within
 
-    service = Service.open(root)
+    service = open_service(root)
     shape = answer_shape(options, service.settings)
     refresh_index(service)
     if has_costs and isinstance(request, TreeRequest):

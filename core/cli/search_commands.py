@@ -51,10 +51,10 @@ def search(query: str, root: Path, **options: Unpack[_SearchOptions]) -> None:
     """Search the workspace. QUERY is a name, a few words, "exact text" or /a regular expression/."""
     from dataclasses import replace
 
-    from keyhole.core.service import Service
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.view.budget.room import within
 
-    service = Service.open(root)
+    service = open_service(root)
     shape = answer_shape(options, service.settings)
     refresh_index(service)
     request = replace(
@@ -80,11 +80,11 @@ def explain(query: str, place: str, root: Path, *, as_json: bool, **options: Unp
     """Explain the rank of PATH for QUERY, or why it is missing."""
     from dataclasses import asdict
 
-    from keyhole.core.service import Service
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.view.lists.search_view import explanation_text
 
     path, _, line = place.rpartition(":") if place.rpartition(":")[2].isdigit() else (place, "", "")
-    service = Service.open(root)
+    service = open_service(root)
     refresh_index(service)
     explanation = service.explain(_filtered(query, options), path, int(line) if line else None)
     print_json(asdict(explanation)) if as_json else print_text(explanation_text(explanation))
@@ -103,9 +103,9 @@ def missed(call: int, path: str, root: Path, *, as_json: bool) -> None:
     """
     from keyhole.core.missed.missed_file import TakenBy, missed_file
     from keyhole.core.missed.missed_text import missed_facts, missed_text
-    from keyhole.core.service import Service
+    from keyhole.core.cli.open_service import open_service
 
-    service = Service.open(root)
+    service = open_service(root)
     refresh_index(service)
     found = missed_file(service, call, path)
     print_json(missed_facts(found)) if as_json else print_text(missed_text(found))

@@ -13,6 +13,13 @@ from keyhole.core.types.choices import DEFAULT_PORT
 @click.command()
 @path_argument
 @click.option("--http", is_flag=True, help="Serve streamable HTTP instead of stdio.")
+@click.option(
+    "--team",
+    is_flag=False,
+    flag_value="",
+    metavar="[GROUP]",
+    help="Serve a team's repositories, all or those of GROUP, over HTTP; clients need a token of keyhole admin token.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="Port; 0 picks a free one."
@@ -32,6 +39,7 @@ def mcp(
     path: Path,
     *,
     http: bool,
+    team: str | None,
     host: str,
     port: int,
     processes: int | None,
@@ -55,18 +63,36 @@ def mcp(
     from keyhole.mcp_server.http_processes import CAN_SHARE_SOCKETS, default_processes
     from keyhole.mcp_server.run_server import run_http, run_stdio
 
+    if team is not None and not http:
+        raise click.UsageError("--team needs --http")
     given = given_token(token, token_file) if http else forget_token()
     if http and no_token and (token or token_file):
         raise click.UsageError(f"--no-token and {'--token' if token else '--token-file'} cannot be used together")
     if processes and processes > 1 and not CAN_SHARE_SOCKETS:
         raise click.UsageError("--processes: on Windows, only one process can serve; leave the option out")
     flags = {"journal.enabled": False if no_journal else None, "mcp.tools": tools}
+    if team is not None:
+        _serve_team(team, flags, host, port, processes or default_processes(), has_token=bool(given) or no_token)
+        return
     service = Service.open(path, force=force, flags=flags)
     if not http:
         run_stdio(service)
         return
     used = None if no_token else given or secrets.token_urlsafe(24)
     run_http(service, host, port, used, processes or default_processes(), shows_token=given is None)
+
+
+def _serve_team(  # noqa: PLR0913  # each is an option of the command
+    group: str, flags: dict[str, object], host: str, port: int, processes: int, *, has_token: bool
+) -> None:
+    from keyhole.core.cli.store_address import team_settings
+
+    if has_token:
+        raise click.UsageError("--team: every client has its own token; leave out --token, --token-file and --no-token")
+    settings = team_settings(flags)
+    from keyhole.mcp_server.team_server import run_team
+
+    run_team(settings, group, host, port, processes)
 
 
 def stop_shared_server() -> None:

@@ -5,6 +5,7 @@ only grows, with a random number that identifies the journal.
 Version 2: calls have a session, so that they can be grouped by conversation, and the files that their answers show, so
 that follow-ups and repeated reads can be found.
 Version 3: calls have the server that was wrapped, and a table says how each of these is started, to replay calls.
+Version 4: calls have the name of the token that was used, for the server of a team.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from keyhole.core.index.location import JOURNAL_FILE, JOURNAL_LOCK_FILE
 from keyhole.core.index.private_files import PRIVATE_FILE, create_private_file, make_private_folder
 from keyhole.core.types.calls import Call
 
-VERSION = 3
+VERSION = 4
 APPLICATION_ID = 0x4B484A4C
 _LARGEST_LOG = 4_000_000
 _PATIENCE = 2.0
@@ -45,7 +46,8 @@ CREATE TABLE call (
     note TEXT NOT NULL,
     session TEXT NOT NULL DEFAULT '',
     shown TEXT NOT NULL DEFAULT '',
-    server TEXT NOT NULL DEFAULT ''
+    server TEXT NOT NULL DEFAULT '',
+    caller TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX call_by_change ON call (change);
 CREATE TABLE answer (
@@ -66,6 +68,7 @@ ALTER TABLE call ADD COLUMN session TEXT NOT NULL DEFAULT '';
 ALTER TABLE call ADD COLUMN shown TEXT NOT NULL DEFAULT '';
 """,
     3: f"ALTER TABLE call ADD COLUMN server TEXT NOT NULL DEFAULT '';{_SERVERS}",
+    4: "ALTER TABLE call ADD COLUMN caller TEXT NOT NULL DEFAULT '';",
 }
 CALL_COLUMNS = tuple(column.name for column in fields(Call))
 

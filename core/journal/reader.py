@@ -50,7 +50,7 @@ _WRAPPED_PROBLEM = """(SELECT CAST(substr(coalesce(
 _PROBLEM = f"""CASE WHEN status = 'error' AND server != '' THEN {_WRAPPED_PROBLEM} ELSE {_OWN_PROBLEM} END"""
 _COMPUTED = {"status": _STATUS, "problem": _PROBLEM}
 # A journal that can't be written stays as it is, without these columns.
-_SINCE = {2: {"session": "''", "shown": "''"}, 3: {"server": "''", "problem": _OWN_PROBLEM}}
+_SINCE = {2: {"session": "''", "shown": "''"}, 3: {"server": "''", "problem": _OWN_PROBLEM}, 4: {"caller": "''"}}
 _ANSWER = "SELECT response, truncation FROM answer WHERE call_id = ?"
 _SERVERS = "SELECT name, command, url, folder FROM server ORDER BY name"
 

@@ -110,7 +110,7 @@ ConversationKey = tuple[str, ...]
 def conversation_key(call: Call) -> ConversationKey:
     """Return what the calls over one connection have in common."""
     connection = call.session or (call.transport if call.transport == "http" else f"process {call.process}")
-    return call.client, call.client_version, connection, call.server
+    return call.client, call.client_version, connection, call.server, call.caller
 
 
 def conversations(calls: Iterable[Call]) -> list[Conversation]:

@@ -43,6 +43,8 @@ class Started:
     at: float = field(default_factory=time.time)
     session: str = ""
     server: str = ""
+    # The name of the token, on the server of a team.
+    caller: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +235,12 @@ def _insert(db: apsw.Connection, call: Started, change: int) -> int:
     arguments = json.dumps(masked_value(call.arguments))
     kept = arguments if len(arguments) <= LONGEST_ARGUMENTS else ""
     names = map(mask_text, (call.client, call.client_version, call.tool))
-    facts = (change, call.at, os.getpid(), call.transport, *names, kept, call.session, mask_text(call.server))
+    facts = (change, call.at, os.getpid(), call.transport, *names, kept, call.session)
     db.execute(
         """INSERT INTO call (change, started, process, transport, client, client_version, tool, arguments, session,
-            server, status, ms, tokens, budget, utilisation, response_bytes, note)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, 0, 0, 0, '')""",
-        facts,
+            server, caller, status, ms, tokens, budget, utilisation, response_bytes, note)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, 0, 0, 0, 0, '')""",
+        (*facts, mask_text(call.server), mask_text(call.caller)),
     )
     return db.last_insert_rowid()
 

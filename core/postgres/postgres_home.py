@@ -4,20 +4,15 @@ import platform
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from threading import Lock
-from typing import TypeVar
-
-import psycopg
 
 from keyhole.core.errors import ErrorKind, StoreError
 from keyhole.core.masking import mask_address
-from keyhole.core.postgres.postgres_schema import TABLES, check_version
+from keyhole.core.postgres.kept_connection import KeptConnection
+from keyhole.core.postgres.postgres_schema import TABLES
 from keyhole.core.postgres.postgres_store import PostgresStore
 from keyhole.core.postgres.repository_lock import has_writer_on, repository_lock
 from keyhole.core.postgres.repository_set import RepositorySet
-from keyhole.core.postgres.server_connection import Connection, check_extension, connect, explained
-
-Answer = TypeVar("Answer")
+from keyhole.core.postgres.server_connection import Connection
 
 
 class PostgresHome:
@@ -28,8 +23,7 @@ class PostgresHome:
         # The same folder on two machines has different files.
         self._name = f"{name}@{platform.node()}"
         self._root = root
-        self._lock = Lock()
-        self._db: Connection | None = None
+        self._kept = KeptConnection(url)
 
     @property
     def address(self) -> str:
@@ -44,7 +38,7 @@ class PostgresHome:
     def identity(self) -> int | None:
         """Return the number of the repository; None if the server does not know it yet."""
         named = "SELECT id FROM repository WHERE name = %s"
-        found = self._ask(lambda db: db.execute(named, [self._name]).fetchone())
+        found = self._kept.ask(lambda db: db.execute(named, [self._name]).fetchone())
         return found[0] if found else None
 
     def open_index(self, *, is_reader: bool = False) -> AbstractContextManager[PostgresStore]:
@@ -65,7 +59,7 @@ class PostgresHome:
     def has_writer(self) -> bool:
         """Return whether a process on any machine is indexing."""
         repository = self.identity()
-        return repository is not None and self._ask(lambda db: has_writer_on(db, repository))
+        return repository is not None and self._kept.ask(lambda db: has_writer_on(db, repository))
 
     def is_sound(self) -> bool:
         """Return True: the server checks and repairs its own files."""
@@ -77,10 +71,7 @@ class PostgresHome:
 
     def close(self) -> None:
         """Close the connection for short questions."""
-        with self._lock:
-            if self._db:
-                self._db.close()
-            self._db = None
+        self._kept.close()
 
     def delete_elsewhere(self) -> bool:
         """Delete all rows of the repository; return whether there were any."""
@@ -88,39 +79,18 @@ class PostgresHome:
         if repository is None:
             return False
         with self.writer_lock(wait=False):
-            self._ask(lambda db: delete_repository(db, repository))
+            self._kept.ask(lambda db: delete_repository(db, repository))
         return True
 
     def _repository(self) -> int:
         """Return the number of the repository, which is added if it is new."""
         added = "INSERT INTO repository (name, host, root) VALUES (%s, %s, %s) ON CONFLICT (name) DO NOTHING"
         root = str(self._root).encode("utf-8", "replace").decode()
-        self._ask(lambda db: db.execute(added, [self._name, platform.node(), root]))
+        self._kept.ask(lambda db: db.execute(added, [self._name, platform.node(), root]))
         found = self.identity()
         if found is None:
             raise StoreError("another process is deleting this index", ErrorKind.LOCKED_INDEX)
         return found
-
-    def _ask(self, question: Callable[[Connection], Answer]) -> Answer:
-        """Ask on a connection that stays open, and once more on a new one if the server has ended that."""
-        with self._lock, explained(self._url):
-            if self._db and not self._db.closed:
-                try:
-                    return question(self._db)
-                except psycopg.OperationalError:
-                    self._db.close()
-            self._db = self._connect()
-            return question(self._db)
-
-    def _connect(self) -> Connection:
-        db = connect(self._url)
-        try:
-            check_version(db)
-            check_extension(db)
-        except BaseException:
-            db.close()
-            raise
-        return db
 
 
 def delete_repository(db: Connection, repository: int) -> None:

@@ -12,6 +12,10 @@ from keyhole.core.types.source_files import SourceFile
 _SOURCES = """SELECT path, size, mtime_ns, digest, encoding, text, ctime_ns, inode, masked
     FROM file JOIN file_text ON file_text.repo = file.repo AND file_id = id
     WHERE file.repo = %(repo)s AND path = ANY(%(paths)s::text[])"""
+_TIMES = """SELECT path, CASE WHEN mtime_ns >= 0 THEN mtime_ns
+        ELSE (extract(epoch FROM coalesce(indexed, created)) * 1000000000)::bigint END
+    FROM file JOIN repository ON repository.id = file.repo
+    WHERE file.repo = %(repo)s AND path = ANY(%(paths)s::text[])"""
 
 
 class PostgresTexts(RepositoryRows):
@@ -27,6 +31,10 @@ class PostgresTexts(RepositoryRows):
             masks = tuple(starmap(Mask, json.loads(masked))) if masked else ()
             found[path] = SourceFile(path, size, written, digest, encoding, text, changed, inode, masks)
         return found
+
+    def times_of(self, paths: Iterable[str]) -> dict[str, int]:
+        """Return when files were last written, in nanoseconds; if that is not known, when they were indexed."""
+        return dict(self.query(_TIMES, paths=list(paths)))
 
     def _add_text(self, file_id: int, text: str) -> None:
         self._add("file_text", [(file_id, zlib.compress(text.encode("utf-8", "surrogatepass")))])

@@ -55,6 +55,13 @@ CREATE TABLE token_group (
     group_id integer NOT NULL REFERENCES team_group ON DELETE CASCADE,
     PRIMARY KEY (token_id, group_id)
 );
+
+-- How many calls each token made in its last minute with one; all servers count here. Losing it in a crash is no harm.
+CREATE UNLOGGED TABLE token_calls (
+    token TEXT PRIMARY KEY,
+    minute timestamptz NOT NULL,
+    calls integer NOT NULL
+);
 """
 
 TEAM_TABLES = _REPOSITORIES + _JOBS + _TOKENS

@@ -52,8 +52,8 @@ class StoredFiles:
         return found.text if isinstance(found, SourceFile) else None
 
     def write_times(self, paths: Iterable[str]) -> dict[str, int]:
-        """Return the time of the last write of each file when it was indexed."""
-        return {path: known.stamp[1] for path, known in self._store.file_stamps(paths).items()}
+        """Return the time of the last write of each file."""
+        return self._store.times_of(paths)
 
 
 class StoredPaths(PathGuard):

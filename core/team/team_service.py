@@ -15,6 +15,7 @@ from keyhole.core.types.bundle import Bundle, BundleRequest
 from keyhole.core.types.costs import TokenCost
 from keyhole.core.types.index import IndexReport, LanguageCount, Status
 from keyhole.core.types.view_requests import ReadRequest
+from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
 
 if TYPE_CHECKING:
@@ -22,15 +23,29 @@ if TYPE_CHECKING:
     from keyhole.core.view.writing import View
     from keyhole.core.workspace.clearing import Cleared
 
+# The name of the workspace in answers, and of the root that paths may start with.
+DEFAULT_NAME = "team"
+
 
 class TeamService(Service):
     """Some repositories of a team, as one workspace that is only read; safe to use from any thread."""
 
+    is_only_read = True
     _paths: StoredPaths
 
-    def __init__(self, repositories: Sequence[NamedRepository], settings: Settings, name: str = "team") -> None:
+    def __init__(
+        self,
+        repositories: Sequence[NamedRepository],
+        settings: Settings,
+        name: str = DEFAULT_NAME,
+        models: ModelLoader | None = None,
+    ) -> None:
         self.repositories = tuple(repositories)
+        self._shared_models = models
         super().__init__(Path(f"/{name}"), settings)
+
+    def _model_loader(self) -> ModelLoader:
+        return self._shared_models or super()._model_loader()
 
     def _open_workspace(self, root: Path, settings: Settings) -> OpenWorkspace:
         return TeamWorkspace(root, settings, repository_set(self.repositories))

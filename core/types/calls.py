@@ -65,6 +65,8 @@ class Call:
     problem: str = ""
     # The server that was wrapped (`keyhole wrap`); empty for calls of our own tools.
     server: str = ""
+    # The name of the token, on the server of a team.
+    caller: str = ""
 
     @property
     def shown_lines(self) -> list[ShownLines]:

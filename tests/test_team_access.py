@@ -1,0 +1,365 @@
+"""A token sees only the repositories of its groups: nothing else is in any answer, total, suggestion or error."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from contextvars import copy_context
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.server.auth import AccessToken
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mcp import MCPError
+from mcp.server.auth.middleware.auth_context import auth_context_var
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.types import Tool
+from postgres_server import prepared_database
+from team_repositories_made import index_team, team_settings_for
+from test_same_index import write
+
+from keyhole.core.config import Settings
+from keyhole.core.journal.reader import JournalReader
+from keyhole.core.journal.writer import Journal
+from keyhole.core.postgres.server_connection import connect
+from keyhole.core.team import access_book
+from keyhole.core.team.access_book import AccessBook
+from keyhole.core.team.access_tokens import create_token, revoke_token
+from keyhole.core.team.team_service import TeamService
+from keyhole.core.types.choices import ToolSet
+from keyhole.core.view.budget.limits import LIMITS
+from keyhole.mcp_server.definitions import definitions
+from keyhole.mcp_server.run_server import ENDPOINT, http_options
+from keyhole.mcp_server.team_server import TEAM_ADVICE, build_team_server
+from keyhole.mcp_server.tool_texts import REPO_TOOLS, instructions
+
+CANARIES = ("zirconium", "secretrepo", "ZirconiumVault", "melt_zirconium")
+MINE = {
+    "apples/tree.py": "from apples.seeds import grow\n\n\nclass Tree:\n    def shake(self, wind):\n        return grow(wind)\n",
+    "apples/seeds.py": "def grow(water):\n    return water * 2\n",
+    "apples/readme.md": "# Apples\n\nSee [seeds](seeds.py), [gone](gone.md) and [pears](https://example.org/pears).\n",
+    "pears/basket.py": "def fill(basket, fruit):\n    return [*basket, fruit]\n",
+    "pears/notes.md": "# Pears\n\nShake the tree, fill the basket. [[readme]]\n",
+}
+THEIRS = {
+    "secretrepo/zirconium_vault.py": "import apples.tree\n\n\nclass ZirconiumVault:\n    def melt_zirconium(self, grow):\n        return grow\n",
+    "secretrepo/tree.py": "def shake(zirconium):\n    return zirconium\n",
+    "secretrepo/readme.md": "# Zirconium\n\nShake the tree, grow and fill zirconium. [gone](gone.md)\n",
+}
+
+
+class Served:
+    """The server of a team, with the client of each token in this process."""
+
+    def __init__(self, settings: Settings, runner: asyncio.Runner, journal: Journal | None = None) -> None:
+        self.url = settings.store.url.get_secret_value()
+        self.book = AccessBook(self.url)
+        self.server = build_team_server(settings, self.book, journal)
+        self._runner = runner
+        self._clients: dict[str, Client[Any]] = {}
+
+    def client(self, token: str) -> Client[Any]:
+        """Return the client that sends a token, as the check of tokens would pass it on."""
+        if token not in self._clients:
+            access = self.book.access(token)
+            assert access
+            known = AccessToken(token="…", client_id=access.token, scopes=[], claims={"access": access})
+            context = copy_context()
+            context.run(auth_context_var.set, AuthenticatedUser(known))
+            client = self._clients[token] = Client(self.server)
+            self._runner.run(client.__aenter__(), context=context)
+        return self._clients[token]
+
+    def call(self, token: str, tool: str, arguments: Mapping[str, object]) -> str:
+        try:
+            found = self._runner.run(self.client(token).call_tool_mcp(tool, dict(arguments)))
+        except (ToolError, MCPError) as error:
+            return str(error)
+        return "".join(getattr(block, "text", "") for block in found.content)
+
+    def resource(self, token: str, address: str) -> str:
+        try:
+            found = self._runner.run(self.client(token).read_resource(address))
+        except (ToolError, MCPError) as error:
+            return str(error)
+        return "".join(getattr(part, "text", "") for part in found)
+
+    def tools(self, token: str) -> list[Tool]:
+        return self._runner.run(self.client(token).list_tools())
+
+    def close(self) -> None:
+        for client in self._clients.values():
+            self._runner.run(client.__aexit__(None, None, None))
+
+
+class Teams:
+    """The same repositories twice: in one database with a group that nobody here may see, in the other without."""
+
+    def __init__(self, full: Served, without: Served, tokens: dict[str, str], reduced: str) -> None:
+        self.full, self.without = full, without
+        self.tokens, self.reduced = tokens, reduced
+
+
+@pytest.fixture(scope="module")
+def teams(tmp_path_factory: pytest.TempPathFactory, postgres_server: str, model_folder: Path) -> Iterator[Teams]:
+    base = tmp_path_factory.mktemp("access")
+    for path, text in {**MINE, **THEIRS}.items():
+        write(base, path, text)
+    mine = {name: base / name for name in ("apples", "pears")}
+    groups = {"fruit": ["apples", "pears"], "metal": ["secretrepo"], "all": ["apples", "pears", "secretrepo"]}
+    with ExitStack() as stack:
+        runner = stack.enter_context(asyncio.Runner())
+        urls = [stack.enter_context(prepared_database(postgres_server)) for _ in range(2)]
+        full, without = (team_settings_for(url, base, str(model_folder)) for url in urls)
+        index_team(full, mine | {"secretrepo": base / "secretrepo"}, groups)
+        index_team(without, mine, {"fruit": ["apples", "pears"]})
+        many = 1_000_000
+        tokens = {g: create_token(urls[0], f"{g}-bot", [g], calls_per_minute=many).secret for g in groups}
+        reduced = create_token(urls[1], "fruit-bot", ["fruit"], calls_per_minute=many).secret
+        found = Teams(Served(full, runner), Served(without, runner), tokens, reduced)
+        yield found
+        found.full.close()
+        found.without.close()
+
+
+def comparable(text: str) -> object:
+    if not text.startswith("{"):
+        return text
+    facts = json.loads(text)
+    facts.pop("latency_ms", None)
+    return facts
+
+
+WORDS = (
+    *("tree", "grow", "shake", "Tree.shake", "grow water", "fill basket", "/zirc\\w+/", "/gro./", '"fill"', "zirconum"),
+    *("zirconium", "melt zirconium", "ZirconiumVault", "secretrepo", "secretrep", "apples", "pears", "example.org"),
+    *(
+        "apples,secretrepo",
+        "pears, apples",
+        "python",
+        "class",
+        "function",
+        "*.py",
+        "**/zirc*",
+        "-test",
+        "docs",
+        "",
+        ".",
+        "..",
+    ),
+    *(
+        "certain",
+        "import",
+        "secretrepo/",
+        "apples/../secretrepo/tree.py",
+        "/secretrepo/tree.py",
+        "/team/apples/tree.py",
+    ),
+    *MINE,
+    *THEIRS,
+)
+
+
+def values_of(facts: Mapping[str, Any]) -> st.SearchStrategy[object]:
+    if "enum" in facts:
+        return st.sampled_from(facts["enum"])
+    kinds: dict[str, st.SearchStrategy[object]] = {
+        "string": st.sampled_from(WORDS),
+        "integer": st.integers(-1, 12),
+        "boolean": st.booleans(),
+        "array": st.lists(st.sampled_from(WORDS), max_size=3),
+    }
+    return kinds[facts["type"]]
+
+
+@st.composite
+def calls(draw: st.DrawFn, tools: list[Tool]) -> tuple[str, dict[str, object]]:
+    tool = draw(st.sampled_from(tools))
+    schema = tool.input_schema
+    asked = set(schema.get("required", ())) | draw(st.sets(st.sampled_from(sorted(schema["properties"])), max_size=5))
+    # A budget of a few tokens is an error about the budget, and nothing else.
+    return tool.name, {
+        name: draw(values_of(schema["properties"][name])) for name in sorted(asked - {"max_tokens", "cursor"})
+    }
+
+
+def test_no_call_shows_anything_of_other_groups(teams: Teams) -> None:
+    tools = teams.full.tools(teams.tokens["fruit"])
+    assert len(tools) == len(LIMITS) - 3 or len(tools) > 9
+    cursors = others_cursors(teams)
+
+    @settings(suppress_health_check=[*HealthCheck], deadline=None)
+    @given(st.lists(calls(tools), min_size=1, max_size=4), st.sampled_from(cursors))
+    def check(several: list[tuple[str, dict[str, object]]], cursor: str) -> None:
+        for number, (tool, arguments) in enumerate(several):
+            given_cursor = {"cursor": cursor} if not number and cursor and "cursor" in properties[tool] else {}
+            own = teams.full.call(teams.tokens["fruit"], tool, arguments | given_cursor)
+            other = teams.without.call(teams.reduced, tool, arguments | given_cursor)
+            assert comparable(own) == comparable(other), (tool, arguments)
+            if not any(canary in json.dumps(arguments) for canary in (*CANARIES, "zirc", "rep")):
+                assert not any(canary in own for canary in CANARIES), own
+
+    properties = {tool.name: tool.input_schema["properties"] for tool in tools}
+    check()
+
+
+def others_cursors(teams: Teams) -> list[str]:
+    """Return cursors of callers who see more, and of one who sees the same."""
+    found = [""]
+    for group in ("all", "fruit"):
+        for tool, arguments in (("search_code", {"query": "tree", "limit": 1}), ("get_tree", {"limit": 1})):
+            answer = teams.full.call(teams.tokens[group], tool, arguments | {"format": "json"})
+            found.append(json.loads(answer)["pagination"]["cursor"])
+    assert all(found[1:])
+    return found
+
+
+def test_others_do_see_it(teams: Teams) -> None:
+    """Otherwise the test above would find nothing to compare."""
+    for group in ("all", "metal"):
+        assert "secretrepo/zirconium_vault.py" in teams.full.call(
+            teams.tokens[group], "search_code", {"query": "melt zirconium"}
+        )
+    assert "apples/tree.py" in teams.full.call(teams.tokens["fruit"], "search_code", {"query": "shake"})
+
+
+@pytest.mark.parametrize("address", ["file/{}", "map/{}", "bundle/{}", "status", "bundle", "{}"])
+def test_resources_show_nothing_of_other_groups(teams: Teams, address: str) -> None:
+    for path in ("apples/tree.py", "secretrepo/tree.py", "../secretrepo/tree.py", "%2e%2e/secretrepo/tree.py"):
+        uri = f"keyhole://{address.format(path)}"
+        own, other = teams.full.resource(teams.tokens["fruit"], uri), teams.without.resource(teams.reduced, uri)
+        assert own == other
+        assert "return zirconium" not in own
+
+
+def test_repo_narrows_the_repositories(teams: Teams) -> None:
+    fruit = teams.tokens["fruit"]
+    assert "apples/" not in teams.full.call(fruit, "search_code", {"query": "shake the tree", "repo": "pears"})
+    assert "pears/" not in teams.full.call(fruit, "get_tree", {"repo": "apples"})
+    both = teams.full.call(fruit, "search_code", {"query": "shake the tree", "repo": "pears, apples"})
+    assert "apples/" in both
+    assert "pears/" in both
+    wrong = teams.full.call(fruit, "search_code", {"query": "shake", "repo": "secretrepo"})
+    assert "there is no repository 'secretrepo'. Choose from: apples, pears" in wrong
+    assert "unknown parameter 'repo'" in teams.full.call(
+        fruit, "read_file", {"path": "apples/tree.py", "repo": "apples"}
+    )
+
+
+def test_only_the_list_of_a_team_has_the_filter(teams: Teams) -> None:
+    assert {
+        tool.name for tool in teams.full.tools(teams.tokens["fruit"]) if "repo" in tool.input_schema["properties"]
+    } == set(REPO_TOOLS)
+    assert not [tool.name for tool in definitions() if "repo" in json.loads(tool.schema)["properties"]]
+    assert instructions(ToolSet.ALL) in instructions(ToolSet.ALL, is_team=True)
+    assert "repo=" not in instructions(ToolSet.ALL)
+
+
+# Tokens, limits and the journal
+
+
+class Posted:
+    """Calls over HTTP, with the real check of tokens."""
+
+    def __init__(self, server: FastMCP, runner: asyncio.Runner) -> None:
+        self._runner = runner
+        self._app = server.http_app(**http_options(server, advice=TEAM_ADVICE))
+        self._lifespan = self._app.lifespan(self._app)
+        runner.run(self._lifespan.__aenter__())
+        self._client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=self._app), base_url="http://127.0.0.1")
+
+    def call(self, token: str, tool: str, **arguments: object) -> httpx2.Response:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        headers = {"Accept": "application/json, text/event-stream"} | (
+            {"Authorization": f"Bearer {token}"} if token else {}
+        )
+        return self._runner.run(self._client.post(ENDPOINT, json=body, headers=headers))
+
+    def close(self) -> None:
+        self._runner.run(self._client.aclose())
+        self._runner.run(self._lifespan.__aexit__(None, None, None))
+
+
+@pytest.fixture
+def posted(teams: Teams, tmp_path: Path) -> Iterator[tuple[Posted, str, Path]]:
+    url = teams.full.url
+    settings = team_settings_for(url, tmp_path)
+    journal = Journal(tmp_path / "journal", max_bytes=10**7, max_seconds=10**6)
+    with asyncio.Runner() as runner:
+        found = Posted(build_team_server(settings, AccessBook(url), journal), runner)
+        yield found, url, tmp_path / "journal"
+        journal.close()
+        found.close()
+
+
+def test_a_token_works_until_it_is_revoked_or_expires(
+    posted: tuple[Posted, str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, url, _ = posted
+    monkeypatch.setattr(access_book, "_SECONDS", 0.0)
+    tokens = {name: create_token(url, name, ["fruit"]).secret for name in ("kept", "revoked", "expired")}
+    for token in tokens.values():
+        assert "apples/seeds.py" in server.call(token, "search_code", query="grow").text
+    revoke_token(url, "revoked")
+    with connect(url) as db:
+        db.execute("UPDATE access_token SET expires = now() - interval '1 second' WHERE name = 'expired'")
+    assert "apples/seeds.py" in server.call(tokens["kept"], "search_code", query="grow").text
+    for token in (tokens["revoked"], tokens["expired"], "keyhole_" + "x" * 40, ""):
+        refused = server.call(token, "search_code", query="grow")
+        assert refused.status_code == 401
+        assert "keyhole admin token" in refused.json()["error_description"]
+        assert "apples" not in refused.text
+    # A token without groups that have repositories sees an empty workspace.
+    with connect(url) as db:
+        db.execute("DELETE FROM token_group WHERE token_id = (SELECT id FROM access_token WHERE name = 'kept')")
+    assert "apples" not in server.call(tokens["kept"], "get_tree").text
+
+
+def test_a_token_has_a_limit_for_all_servers_together(posted: tuple[Posted, str, Path], teams: Teams) -> None:
+    server, url, _ = posted
+    token = create_token(url, "slow", ["fruit"], calls_per_minute=1).secret
+    answers = [server.call(token, "search_code", query="grow").text]
+    answers += [teams.full.call(token, "search_code", {"query": "grow"}) for _ in range(2)]
+    answers += [server.call(token, "search_code", query="grow").text]
+    # A new minute may begin between them, but not more than one.
+    refused = [answer for answer in answers if "this token may make 1 call per minute; try again in" in answer]
+    assert "apples/seeds.py" in answers[0]
+    assert len(refused) >= 2
+    assert not any("apples" in answer for answer in refused)
+    assert "apples/" in teams.full.call(teams.tokens["fruit"], "search_code", {"query": "grow"})
+
+
+def test_the_journal_says_who_asked_what(posted: tuple[Posted, str, Path]) -> None:
+    server, url, folder = posted
+    tokens = {name: create_token(url, name, ["fruit"], calls_per_minute=1).secret for name in ("ann", "bob")}
+    server.call(tokens["ann"], "search_code", query="grow", repo="apples")
+    server.call(tokens["bob"], "read_file", path="secretrepo/tree.py")
+    server.call(tokens["bob"], "read_file", path="apples/tree.py")
+    server.call(tokens["bob"], "read_file", path="apples/tree.py")
+    assert server.call("keyhole_" + "x" * 40, "search_code", query="never").status_code == 401
+    for _ in range(100):
+        found = list(JournalReader(folder).each())
+        if len(found) == 4 and all(call.status != "pending" for call in found):
+            break
+        asyncio.run(asyncio.sleep(0.02))
+    assert [(call.caller, call.tool) for call in found] == [("ann", "search_code"), *[("bob", "read_file")] * 3]
+    assert '"repo": "apples"' in found[0].arguments
+    content = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert not any(token.encode() in content for token in tokens.values())
+
+
+def test_services_are_bounded(teams: Teams, tmp_path: Path) -> None:
+    from keyhole.core.team.team_database import NamedRepository
+    from keyhole.core.team.team_services import MOST_OPEN, TeamServices
+
+    services = TeamServices(team_settings_for(teams.full.url, tmp_path))
+    sets = [(NamedRepository(number, f"r{number}"),) for number in range(1, MOST_OPEN + 3)]
+    opened: list[TeamService] = [services.of(one) for one in sets]
+    assert services.of(sets[-1]) is opened[-1]
+    assert services.of(sets[0]) is not opened[0]
+    services.close()
