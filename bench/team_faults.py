@@ -5,8 +5,8 @@
 Every file of a revision carries its number, so that an answer that mixes two revisions shows. In each round, all
 repositories get a new revision, and while it is indexed and asked about, one process is killed with SIGKILL and started
 again, or a worker is stopped until another one has taken over. Then every repository must reach the new revision
-without any other help. Counted are answers that mix revisions, revisions that were lost (an answer has an older one than an
-answer before), errors that are not clear, rounds without recovery, and what is left over; all must be zero.
+without any other help. Counted are answers that mix revisions, revisions that were lost (an answer has an older one than
+an answer before), errors that are not clear, rounds without recovery, and what is left over; all must be zero.
 """
 
 import argparse
