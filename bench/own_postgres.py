@@ -35,7 +35,7 @@ class OwnPostgres:
             os.chown(base, other["user"], other["group"])
         kept = base / "port"
         if not kept.exists():
-            kept.write_text(str(_free_port()))
+            kept.write_text(str(free_port()))
         self._port = int(kept.read_text())
 
     @property
@@ -108,7 +108,8 @@ def _children(process: int) -> list[int]:
     return found
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody uses now."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
