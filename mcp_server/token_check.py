@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 _UNAUTHORIZED = 401
-TOKEN_ADVICE = (
+TOKEN_ADVICE = (  # noqa: S105  # a text about it
     "Copy the configuration that the running server shows into the client."
     " If the server was given a token, use that one; otherwise each run makes a new one."
 )

@@ -82,7 +82,7 @@ def mcp(
     run_http(service, host, port, used, processes or default_processes(), shows_token=given is None)
 
 
-def _serve_team(  # noqa: PLR0913  # each is an option of the command
+def _serve_team(  # each is an option of the command
     group: str, flags: dict[str, object], host: str, port: int, processes: int, *, has_token: bool
 ) -> None:
     from keyhole.core.cli.store_address import team_settings
