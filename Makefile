@@ -7,7 +7,7 @@ POSTGRES_TESTS := $(addprefix tests/test_,$(addsuffix .py,same_index search sear
 	maps reads rescans stamps stored_roles changed_filter folder_links suggestions vectors deadlines))
 TEST_PROCESSES ?= $(shell python3 -c "import os; print(min(8, (os.cpu_count() or 2) * 3 // 2))")
 
-.PHONY: run test check test-long fuzz kill-test web-test postgres-test install-test wrap-test references-quality client-lab lint conformance format bench screenshots man clean
+.PHONY: run test check test-long fuzz kill-test web-test postgres-test team-faults install-test wrap-test references-quality client-lab lint conformance format bench screenshots man clean
 
 # Ctrl+C quits the explorer with 130, as programs do; make would call that an error.
 run: $(READY)
@@ -61,6 +61,10 @@ client-lab: $(READY)
 postgres-test: $(READY)
 	$(VENV)/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --on-postgres -rs $(POSTGRES_TESTS)
 
+# 50 kills of workers, the database and readers of a team, while revisions are indexed and asked about; about ten minutes.
+team-faults: $(READY)
+	$(VENV)/bin/python bench/team_faults.py --record
+
 lint: $(READY)
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
@@ -109,11 +113,11 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Installing Keyhole into $(VENV), once; this takes a minute or two"
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing $(VENV) && \
-		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable '.[web,team]' --group dev; \
+		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable '.[web,team,models]' --group dev; \
 	else \
 		python3 -m venv $(VENV) && \
 		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip && \
-		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[web,team]' --group dev; \
+		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[web,team,models]' --group dev; \
 	fi
 	@$(VENV)/bin/python -m compileall -q core tui mcp_server assets
 	@touch $@

@@ -61,6 +61,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--on-postgres", action="store_true", help="keep every index on a PostgreSQL server")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "files_only(reason): the test does not apply to an index on a server")
+    if config.getoption("--on-postgres"):
+        # Many tests leave their service open, which is no problem with files; psycopg warns of it.
+        config.addinivalue_line("filterwarnings", "ignore:<psycopg.Connection:ResourceWarning")
+
+
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of a PostgreSQL server that all processes of this run share."""
@@ -86,6 +93,12 @@ def _engine(request: pytest.FixtureRequest) -> Iterator[None]:
         patch.setenv("KEYHOLE_STORE_URL", request.getfixturevalue("store_url"))
         patch.setattr(Database, "__init__", lambda *_, **__: pytest.skip("this test opens the file of an index"))
         yield
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    marker = item.get_closest_marker("files_only")
+    if marker and item.config.getoption("--on-postgres"):
+        pytest.skip(*marker.args)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Only the store and the journal use tables and columns."""
+"""Only the store, the journal and the team's own tables are used with SQL, each in its package."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ from keyhole.core.journal.file import open_for_writing
 
 REPOSITORY = Path(__file__).parent.parent
 PACKAGES = ("core", "tui", "mcp_server")
-HOMES_OF_SQL = ("core/index/", "core/journal/", "core/postgres/")
+HOMES_OF_SQL = ("core/index/", "core/journal/", "core/postgres/", "core/team/")
 
 STATEMENT = re.compile(
     r"""\bSELECT\s.+\sFROM\s|\bINSERT\s+(OR\s+\w+\s+)?INTO\s|\bDELETE\s+FROM\s|\bUPDATE\s+\w+\s+SET\s|\bPRAGMA\s

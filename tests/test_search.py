@@ -377,7 +377,7 @@ def test_a_new_file_is_found_after_the_next_index_run(own: Service) -> None:
 
 def test_while_another_process_writes_stale_hits_are_left_out(own: Service) -> None:
     (own.root / "src/net/retry.py").write_text("nothing = 1\n")
-    with writer_lock(own.folder, wait=False):
+    with own._workspace.home.writer_lock(wait=False):
         result = own.search(Query("next_delay", Mode.KEYWORD))
     assert "src/net/retry.py" not in paths(result)
     assert "changing right now" in result.notes[-1].text
@@ -390,7 +390,7 @@ def test_a_page_of_a_file_that_keeps_changing_says_so_and_leads_on(own: Service)
     total = own.search(Query("sediment", Mode.KEYWORD, path="log.py")).total
     assert total >= 20
     (own.root / "log.py").write_text("changed = 1\n")
-    with writer_lock(own.folder, wait=False):
+    with own._workspace.home.writer_lock(wait=False):
         first = own.search_view(SearchRequest("sediment", Mode.KEYWORD, "log.py", limit=10))
         last = own.search_view(SearchRequest("sediment", Mode.KEYWORD, "log.py", limit=10, offset=total - 1))
         data = json.loads(
@@ -405,7 +405,7 @@ def test_a_page_of_a_file_that_keeps_changing_says_so_and_leads_on(own: Service)
 
 def test_after_a_page_with_some_files_that_change_the_next_page_repeats_nothing(own: Service) -> None:
     (own.root / "src/net/retry.py").write_text("nothing = 1\n")
-    with writer_lock(own.folder, wait=False):
+    with own._workspace.home.writer_lock(wait=False):
         result, view = own.search_page(SearchRequest("retry", Mode.KEYWORD, limit=3))
     assert (len(result.hits), result.unshown.count) == (2, 1)
     assert "Next page: offset=3." in view.banner
@@ -449,6 +449,7 @@ def test_a_run_that_ends_after_a_snapshot_began_was_not_interrupted(own: Service
             assert not reader.is_abandoned()
 
 
+@pytest.mark.files_only("on a server, a revision appears at once, so nothing of it is found before")
 def test_a_cold_index_says_on_the_first_line_how_far_it_is(own: Service, tmp_path: Path) -> None:
     """Search while a real first run is under way."""
     root = tmp_path / "cold"

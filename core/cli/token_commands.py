@@ -103,4 +103,4 @@ def _day(time: "datetime") -> str:
 
 
 def _time(time: "datetime | None") -> str | None:
-    return time and time.isoformat(timespec="seconds")
+    return time.isoformat(timespec="seconds") if time else None

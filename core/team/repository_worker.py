@@ -2,7 +2,9 @@
 
 import os
 import platform
+import re
 import secrets
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from keyhole.core.config import Settings
 from keyhole.core.errors import ErrorKind, KeyholeError, LockedStoreError, LostJobError, StoreError
 from keyhole.core.index.update import Hooks, update_index
 from keyhole.core.postgres.team_home import ClaimedRevision, TeamHome
+from keyhole.core.processes import is_running
 from keyhole.core.team.job_queue import DEFAULT_LEASE_SECONDS, HeldLease, Job, JobQueue
 from keyhole.core.team.repository_source import source_at
 from keyhole.core.types.index import IndexReport
@@ -59,6 +62,7 @@ class RepositoryWorker:
 
     def work(self, *, once: bool) -> None:
         """Take one job after the other; with `once`, until there is none left to take."""
+        delete_abandoned_folders()
         while True:
             try:
                 is_idle = not self.work_on_next()
@@ -112,7 +116,7 @@ class RepositoryWorker:
                 self._queue.skip(job)
                 self._report(WorkEvent("unchanged", job.name, "already indexed", job.revision))
                 return
-            with tempfile.TemporaryDirectory(prefix="keyhole-team-") as scratch:
+            with tempfile.TemporaryDirectory(prefix=f"{_own_prefix(os.getpid())}-") as scratch:
                 root, revision = source.unpack(Path(scratch), job.name)
                 lease.check()
                 done = self._index(job, root, revision, lease)
@@ -132,3 +136,17 @@ class RepositoryWorker:
     def _fail(self, job: Job, problem: str) -> None:
         self._queue.fail(job, problem)
         self._report(WorkEvent("failed", job.name, problem))
+
+
+def delete_abandoned_folders() -> None:
+    """Delete what killed workers of this machine have left in the folder for temporary files."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_own_prefix('*')}-*"):
+        number = folder.name.removeprefix(_own_prefix("")).partition("-")[0]
+        if number.isdigit() and not is_running(int(number)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _own_prefix(process: object) -> str:
+    """Return how the names of temporary folders start; other machines may share the folder that contains them."""
+    machine = re.sub("[^A-Za-z0-9]", "_", platform.node())
+    return f"keyhole-team-{machine}-{process}"

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import starmap
 from pathlib import Path
 
 from psycopg import errors
@@ -39,7 +40,7 @@ class TeamRepository:
     revision: str
     indexed: datetime | None
     chunks: int
-    groups: tuple[str, ...]
+    groups: Sequence[str]
     state: str
     worker: str
     failures: int
@@ -99,10 +100,7 @@ def remove_repository(url: str, name: str) -> None:
 def list_repositories(url: str) -> list[TeamRepository]:
     """Return all repositories of the team, sorted by name."""
     with team_database(url) as db:
-        return [
-            TeamRepository(*row[:6], tuple(row[6]), *row[7:])  # groups come as a list
-            for row in db.execute(_LIST)
-        ]
+        return list(starmap(TeamRepository, db.execute(_LIST)))
 
 
 def list_groups(url: str) -> list[TeamGroup]:
