@@ -82,7 +82,7 @@ class Served:
             context = copy_context()
             context.run(auth_context_var.set, AuthenticatedUser(known))
             client = Client(self.server)
-            self._runner.run(client.__aenter__(), context=context)
+            self._runner.run(client.__aenter__(), context=context)  # type: ignore[no-untyped-call]
             self._clients[token] = client, context
         return self._clients[token]
 
@@ -108,7 +108,7 @@ class Served:
 
     def close(self) -> None:
         for client, context in self._clients.values():
-            self._runner.run(client.__aexit__(None, None, None), context=context)
+            self._runner.run(client.__aexit__(None, None, None), context=context)  # type: ignore[no-untyped-call]
         self._services.close()
         self.book.close()
 

@@ -1,6 +1,7 @@
 """The command that serves agents: mcp."""
 
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -83,7 +84,7 @@ def mcp(
 
 
 def _serve_team(  # each is an option of the command
-    group: str, flags: dict[str, object], host: str, port: int, processes: int, *, has_token: bool
+    group: str, flags: Mapping[str, object], host: str, port: int, processes: int, *, has_token: bool
 ) -> None:
     from keyhole.core.cli.store_address import team_settings
 
